@@ -177,7 +177,7 @@ def test_the_program_is_installed_under_its_name() -> None:
     from importlib.metadata import entry_points, version
 
     (script,) = entry_points(group="console_scripts", name="graphrefine")
-    assert script.value == "graphrefine.cli.main:main"
+    assert script.value == "graphrefine.cli:start"
     assert version("graphrefine") == graphrefine.__version__
     program = Path(sys.executable).with_name("graphrefine")
     for command in ([str(program)] if program.exists() else PROGRAM, PROGRAM):

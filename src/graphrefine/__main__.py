@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphrefine.cli.main import main
+from graphrefine.cli import start
 
 if __name__ == "__main__":
-    main()
+    start()

@@ -207,6 +207,50 @@ main()
     assert done.stderr.decode() == "interrupted; no half-written output is left\n"
 
 
+EARLY = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "graphrefine.cli.main":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+from graphrefine.cli import start
+start()
+"""
+TWICE = """
+import os, signal, time
+import graphrefine.readers.read
+from graphrefine.system import files
+def send(*_, **__):
+    os.kill(os.getpid(), signal.FIRST)
+    time.sleep(20)
+def send_again():
+    os.kill(os.getpid(), signal.SECOND)
+    time.sleep(20)
+graphrefine.readers.read.read, files.remove_unfinished = send, send_again
+from graphrefine.cli import start
+start()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+@pytest.mark.parametrize(
+    ("script", "number"),
+    [
+        (EARLY, signal.SIGINT),
+        (TWICE.replace("FIRST", "SIGINT").replace("SECOND", "SIGINT"), signal.SIGINT),
+        (TWICE.replace("FIRST", "SIGINT").replace("SECOND", "SIGTERM"), signal.SIGTERM),
+    ],
+    ids=["while the program loads", "twice", "kill after Ctrl-C"],
+)
+def test_a_signal_where_there_is_nothing_to_wait_for_ends_it_at_once(
+    tmp_path: Path, script: str, number: signal.Signals
+) -> None:
+    typed = [sys.executable, "-c", script, "embed", "x.csv", "-o", str(tmp_path / "out")]
+    done = subprocess.run(typed, capture_output=True, timeout=PATIENCE)
+    assert (done.returncode, done.stderr) == (-number, b"")
+
+
 def test_nohup_is_respected(folder: Path) -> None:
     ignore = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)"
     script = f"{ignore}; from graphrefine.cli.main import main; main()"

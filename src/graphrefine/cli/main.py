@@ -80,32 +80,36 @@ def _watch_parent(parent: int) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run a command to its exit code."""
-    try:
-        with _stoppable():
-            if hasattr(sys.stdout, "reconfigure"):
-                sys.stdout.reconfigure(errors="backslashreplace")  # a file's name may not be valid text
-            with plain_streams(arguments):
-                code = _obey(arguments)
-                if sys.stdout is not None:
-                    sys.stdout.flush()
-            return code
-    except KeyboardInterrupt as stopped:
-        from graphrefine.system.files import remove_unfinished
+    with _stoppable():
+        try:
+            return _run_with_streams(arguments)
+        except KeyboardInterrupt as stopped:
+            from graphrefine.system.files import remove_unfinished
 
-        remove_unfinished()
-        _say("interrupted; no half-written output is left")
-        return 128 + getattr(stopped, "number", signal.SIGINT)
-    except StreamError as error:
-        with suppress(OSError, ValueError, AttributeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python's last flush complains
-        if error.errno == errno.EPIPE:
-            return 128 + 13  # as if SIGPIPE had ended it
-        return _failed(f"{error.filename}: {error.strerror}")
-    except OSError as error:  # of a file, or of the system, that nobody below has given a name
-        if isinstance(error, BlockingIOError) and error.filename is None:  # as a fork says it
-            return _failed(AT_A_LIMIT)
-        place = f"{error.filename}: " if error.filename is not None else ""
-        return _failed(f"{place}{error.strerror or error}")
+            remove_unfinished()
+            _say("interrupted; no half-written output is left")
+            return 128 + getattr(stopped, "number", signal.SIGINT)
+        except StreamError as error:
+            with suppress(OSError, ValueError, AttributeError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python's last flush complains
+            if error.errno == errno.EPIPE:
+                return 128 + 13  # as if SIGPIPE had ended it
+            return _failed(f"{error.filename}: {error.strerror}")
+        except OSError as error:  # of a file, or of the system, that nobody below has given a name
+            if isinstance(error, BlockingIOError) and error.filename is None:  # as a fork says it
+                return _failed(AT_A_LIMIT)
+            place = f"{error.filename}: " if error.filename is not None else ""
+            return _failed(f"{place}{error.strerror or error}")
+
+
+def _run_with_streams(arguments: list[str]) -> int:
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a file's name may not be valid text
+    with plain_streams(arguments):
+        code = _obey(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    return code
 
 
 def _obey(arguments: list[str]) -> int:
@@ -205,9 +209,8 @@ class Stopped(KeyboardInterrupt):
 @contextmanager
 def _stoppable() -> Iterator[None]:
     """Signals that end a program raise `Stopped`, so that unfinished output goes; a second one kills at once."""
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in numbers}
-    caught = [number for number in numbers if before[number] != signal.SIG_IGN]  # nohup stays in force
+    before = {number: signal.getsignal(number) for number in _list_signals()}
+    caught = [number for number in before if before[number] != signal.SIG_IGN]  # nohup stays in force
     complain, sys.unraisablehook = sys.unraisablehook, _stop_again
     try:
         for number in caught:
@@ -219,8 +222,15 @@ def _stoppable() -> Iterator[None]:
             signal.signal(number, before[number])
 
 
+def _list_signals() -> list[signal.Signals]:
+    """The signals that end a program, of those that this system has."""
+    return [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
 def _stop(number: int, _: Any) -> NoReturn:
-    signal.signal(number, signal.SIG_DFL)
+    for each in _list_signals():
+        if signal.getsignal(each) is _stop:
+            signal.signal(each, signal.SIG_DFL)
     raise Stopped(number)
 
 

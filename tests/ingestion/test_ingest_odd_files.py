@@ -106,3 +106,39 @@ def test_a_piece_that_cannot_be_read_is_no_shorter_piece(damage: int, message: s
         else:
             assert read_numbers(file, np.int32, 4).tolist() == [0, 1, 2, 3]
             assert read_numbers(file, np.int64, 0).tolist() == []
+
+
+ODD = {
+    "zeros": ("7", "007"),
+    "floats": ("7", "7.0"),
+    "normal forms": ("\u00e9", "e\u0301"),
+    "no-break space": ("ann", "ann\u00a0"),
+    "zero width": ("ann", "an\u200bn"),
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"bipartite": True}])
+@pytest.mark.parametrize("pair", ODD.values(), ids=ODD)
+def test_remarks_on_names(pair: tuple[str, str], options: dict[str, Any], tmp_path: Path) -> None:
+    """Those of `read`, and they stay with the graph."""
+    path = tmp_path / "odd.csv"
+    path.write_text(f"source,target\n{pair[0]},8\n8,{pair[1]}\nNULL,9\n", encoding="utf-8")
+    whole = check_alike(path, **options)
+    stored = read(path.with_suffix(".grf"))
+    assert stored.reading == whole.reading
+    assert f"read as two names: {pair[0]!r} and {pair[1]!r}" in stored.reading
+    assert "read as a name: 'NULL'" in stored.reading
+
+
+def test_remarks_on_more_names_than_a_block(tmp_path: Path) -> None:
+    path = tmp_path / "many.csv"
+    path.write_text("source,target\n" + "".join(f"{n},n{n}\n" for n in range(70_000)) + "70001,1e5\n69999.0,1\n")
+    check_alike(path)
+    assert "read as two names: '69999' and '69999.0'" in read(path.with_suffix(".grf")).reading
+
+
+def test_plain_names_have_no_remarks(tmp_path: Path) -> None:
+    path = tmp_path / "plain.csv"
+    path.write_text("source,target\nann,bob\nbob,z\u00fcrich\n", encoding="utf-8")
+    check_alike(path)
+    assert "remarks" not in read(path.with_suffix(".grf")).report

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from graphrefine import read
 from graphrefine.readers.odd_names import EMPTY_WORDS, list_odd_names
-from graphrefine.readers.read import _may_be_odd
 
 
 def reading(folder: Path, rows: str) -> str:
@@ -77,14 +76,28 @@ NAMES = st.one_of(
 
 
 @given(st.lists(NAMES, min_size=1, max_size=12, unique=True))
-def test_what_is_told_is_looked_for(names: list[str]) -> None:
-    """The quick look before never hides a remark; pairs that are told are there, and differ."""
+def test_pairs_that_are_told_are_there(names: list[str]) -> None:
     texts = sorted(names)
     remarks = list_odd_names(texts)
-    assert _may_be_odd(texts) or not remarks
     pairs = {(a, b) for a in texts for b in texts if a != b}
     for remark in remarks:
         if remark.startswith("read as two names"):
             assert remark.removeprefix("read as two names: ") in {f"{a!r} and {b!r}" for a, b in pairs}
     same = any(unicodedata.normalize("NFC", a) == b for a, b in pairs) or any(a.strip() == b for a, b in pairs)
     assert not same or any(remark.startswith("read as two names") for remark in remarks)
+
+
+@given(st.lists(NAMES, unique=True), st.lists(NAMES, unique=True), st.integers(1, 5))
+def test_blocks_and_sides_make_no_difference(one: list[str], other: list[str], block: int) -> None:
+    whole = list_odd_names(sorted({*one, *other}))
+    assert list_odd_names(sorted(one), sorted(other), block=block) == whole
+
+
+def test_a_pair_among_many_round_numbers() -> None:
+    names = sorted([*map(str, range(300_000)), "77777.0"])
+    assert "read as two names: '77777' and '77777.0'" in list_odd_names(names)
+
+
+def test_names_of_a_matrix_that_are_not_sorted() -> None:
+    frame = pd.DataFrame([[0, 1, 1], [1, 0, 1], [1, 1, 0]], ["z", "NULL", "a"], ["z", "NULL", "a"])
+    assert "read as a name: 'NULL'" in read(frame).reading

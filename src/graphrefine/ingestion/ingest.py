@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -21,12 +21,14 @@ from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_memory, dis
 from graphrefine.ingestion.numbering import NamedNodes, number
 from graphrefine.ingestion.sorting import Buckets, deal, merge
 from graphrefine.ingestion.spool import Spool
+from graphrefine.ingestion.stored_texts import open_texts
 from graphrefine.ingestion.table_pieces import TableFile
 from graphrefine.ingestion.text_pieces import TextFile
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.dialects import Dialect
 from graphrefine.readers.layout import Values
 from graphrefine.readers.limits import reading_within
+from graphrefine.readers.odd_names import add_remarks
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.read import check_options, check_sides, check_values, read_file
 from graphrefine.readers.source import CODECS, reading_bytes
@@ -225,6 +227,8 @@ def _run_stages(work: WorkFolder, job: Job, place: Path, stages: Stages) -> int:
         merged = merge(work, buckets, graph, threads=threads, stages=stages)
     report, predicted = _report(job, table, spool, named, merged), int(work.state("buckets")["predicted"])
     with stages.stage("finish"):
+        if named.kind == "strings":
+            report = add_remarks(report, *open_texts(graph, named.sources))
         with StoredWriter(graph, directed=directed, state=merged["writer"]) as writer:
             writer.finish(names=named.kind, report=report, source=table.name, sources=named.sources, threads=threads)
         with replacing_folder(place, replaceable=check_replaceable) as hidden:
@@ -249,7 +253,7 @@ def _buckets(work: WorkFolder, job: Job, spool: Spool, named: NamedNodes) -> Buc
     return Buckets(work.path / "arcs", bounds, directed=bool(job.options.directed), weighted=weighted)
 
 
-def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged: dict[str, Any]) -> dict[str, Any]:
+def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged: dict[str, Any]) -> Mapping[str, Any]:
     total: dict[str, int] = {}
     for entry in spool.entries:
         for name, count in entry.tally.items():

@@ -152,7 +152,10 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
         except (ValueError, OverflowError, KeyError):  # times that Python does not have, texts that are none, damage
             return []
 
-    return find_columns(list(schema.names), numeric_columns(schema), options, values=values)
+    columns = find_columns(list(schema.names), numeric_columns(schema), options, values=values)
+    if len(set(numeric_columns(schema.field(at) for at in columns.places[:2]))) > 1:
+        columns.report["remarks"] = ["ids are numbers in one column, texts in the other: 1 and '1' are one node"]
+    return columns
 
 
 def first_batch(file: Any, data: memoryview, path: str) -> Any:
@@ -176,8 +179,6 @@ def parquet_batches(file: Any, **options: Any) -> Iterator[Any]:
 
 def _number_edges(table: Any, edge_columns: EdgeColumns, options: ReadOptions) -> EdgeTable:
     ends = [table.column(at) for at in (edge_columns.source, edge_columns.target)]
-    if len(set(numeric_columns(table.schema.field(at) for at in edge_columns.places[:2]))) > 1:
-        edge_columns.report["remarks"] = ["ids are numbers in one column, texts in the other: 1 and '1' are one node"]
     weights, times = None, None
     if edge_columns.weight is not None:
         values = table.column(edge_columns.weight)

@@ -7,7 +7,6 @@ merged, duplicates added, self-loops dropped, everything counted.
 from __future__ import annotations
 
 import logging
-from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import fields, replace
 from os import PathLike
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.adjacency import Adjacency, adjacency_of_bipartite_matrix, adjacency_of_matrix, merge_edges
 from graphrefine.graph.graph import Graph, graph_of
-from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, name_array, object_array, split_sides
+from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, is_text, name_array, object_array, split_sides
 from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format, is_ogb_folder
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.source import Source
@@ -278,15 +277,11 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
     if options.directed is None and table.directed is not None:
         table.report["direction"] = "declared"
         options = replace(options, directed=table.directed)
-    names = table.names if isinstance(table, MatrixTable) else table.numbered[2]
-    if names is not None and names.dtype == object and _may_be_odd(names.tolist()):
-        from graphrefine.readers.odd_names import list_odd_names  # as there may be some
-
-        table.report["remarks"] = [*table.report.get("remarks", ()), *list_odd_names(names.tolist())]
     if isinstance(table, MatrixTable):
         adjacency = _matrix_adjacency(table, options, extra)
     else:
         adjacency = _edge_adjacency(table, options, extra, text=file is not None)
+    adjacency = _remark_on_names(adjacency)
     attributes = _align_attributes(table, adjacency) if table.attributes else {}
     graph = graph_of(adjacency, source="memory" if file is None else file, attributes=attributes)
     if graph.edges == 0:
@@ -296,23 +291,15 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
     return graph
 
 
-def _may_be_odd(names: list[Any]) -> bool:
-    """Whether some of the sorted names may be worth a word: texts with marks that most names do not have."""
-    if not names:
-        return False
-    try:
-        lines = "\n".join([*names, ""])
-    except TypeError:  # names of other types
-        return False
-    if not lines.isascii() or ".0\n" in lines or " \n" in lines or names[len(names) // 2][:1].isdecimal():
-        return True
-    following = (names[min(bisect_left(names, mark), len(names) - 1)] for mark in ODD_BEGINNINGS)
-    return any(name.startswith(mark) for name, mark in zip(following, ODD_BEGINNINGS, strict=True) if mark or not name)
+def _remark_on_names(adjacency: Adjacency) -> Adjacency:
+    """The rows with remarks on names that are worth a word in their report."""
+    if not is_text(adjacency.names):
+        return adjacency
+    from graphrefine.readers.odd_names import add_remarks  # as there are texts
 
-
-ODD_BEGINNINGS: tuple[str, ...] = ("", " ", "#N/A", "#REF!", "#VALUE!", "+", "-0", "0", "<NA>", "N/A", "NA", "NULL")
-ODD_BEGINNINGS += ("NaN", "None", "\\N", "nan", "null")
-"""Beginnings of names that `graphrefine.readers.odd_names` looks at: "" is an empty name."""
+    names, sources = adjacency.names.tolist(), adjacency.sources
+    sides = [names] if sources is None else [names[:sources], names[sources:]]
+    return adjacency._replace(report=add_remarks(adjacency.report, *map(sorted, sides)))
 
 
 def _align_attributes(table: EdgeTable | MatrixTable, adjacency: Adjacency) -> dict[str, NDArray[Any]]:

@@ -239,6 +239,31 @@ def test_an_error_of_the_system_is_not_blamed_on_standard_output(
     assert (done.code, done.err) == (2, f"error: {told}\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+@pytest.mark.parametrize(
+    ("words", "limit", "told"),
+    [
+        ("info edges.csv", 200, "limited to 200 MB (ulimit -v), and NumPy and SciPy take 400 MB; raise the limit"),
+        ("ingest edges.csv -o out.grf", 600, "numbering names takes, with DuckDB and pyarrow, 1500 MB; raise the"),
+    ],
+)
+def test_a_limit_below_which_packages_hang_or_crash(tmp_path: Path, words: str, limit: int, told: str) -> None:
+    import resource
+
+    (tmp_path / "edges.csv").write_text("a,b\nb,c\n", encoding="utf-8")
+    done = subprocess.run(
+        [*PROGRAM, *words.split()],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit * 10**6, resource.RLIM_INFINITY)),
+    )
+    assert done.returncode == 2 and told in done.stderr, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["edges.csv"]
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_standard_output_that_is_full_is_named() -> None:
     with Path("/dev/full").open("w") as full:

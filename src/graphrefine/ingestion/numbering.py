@@ -239,7 +239,7 @@ def _joining(spool: Spool, folder: Path, *, memory: int, threads: int) -> Iterat
     """A `Join` until the end of the block, whose errors are those of the disk."""
     try:
         import duckdb
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("numbering strings, or integers far apart,", "duckdb", "scale") from None
     try:
         with closing(Join(spool, folder, memory=memory, threads=threads)) as join:

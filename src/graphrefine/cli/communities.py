@@ -7,7 +7,6 @@ from typing import Any
 
 from graphrefine.answers.communities import find_communities
 from graphrefine.cli.answer import read_graph_of, show_answer
-from graphrefine.cli.options import check_not_input
 from graphrefine.embedding.embedding import load
 from graphrefine.visuals.console import note, progress_bar
 from graphrefine.visuals.table import Table
@@ -21,7 +20,6 @@ def communities(
     """Print groups of nodes that are alike, and write the group of each node."""
     if output is not None:
         check_table_path(output)
-        check_not_input(output, embedding, graph)
     vectors = load(embedding, format=embedding_format)
     links = read_graph_of(vectors, graph, {**options, "threads": threads})
     start = perf_counter()

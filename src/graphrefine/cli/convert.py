@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from graphrefine.cli.places import check_not_input
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output, choose_format, format_place, input_format
 from graphrefine.embedding.formats.pgvector_sql import table_name
@@ -69,8 +71,15 @@ def convert_embedding(
     if write_as.server:
         write_as.check_place(os.fspath(target), **{name: options[name] for name in options if name != "index"})
     else:
+        if read_as.name != write_as.name or not _is_same(source, target):  # the same vectors may be written anew
+            check_not_input(os.fspath(target), [os.fspath(source)], way_out="choose another name")
         check_output(target, format=target_format)
     embedding = load(source, format=read_as.name, table=table if read_as.server else None)
     check_finite(embedding.vectors, embedding.names)
     embedding.save(target, format=target_format, **options)
     return Conversion(len(embedding), embedding.dim, read_as.name, write_as.name)
+
+
+def _is_same(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> bool:
+    """Whether two names are of one file or folder."""
+    return Path(source).exists() and Path(target).exists() and Path(source).samefile(target)

@@ -7,7 +7,6 @@ from typing import Any
 
 from graphrefine.answers.drift import SAMPLE, measure_drift
 from graphrefine.cli.answer import show_answer
-from graphrefine.cli.options import check_not_input
 from graphrefine.embedding.embedding import load
 from graphrefine.visuals.console import progress_bar
 from graphrefine.visuals.table_files import check_table_path
@@ -20,7 +19,6 @@ def drift(
     """Print what has become of each node."""
     if output is not None:
         check_table_path(output)
-        check_not_input(output, old, new)
     before, after = (load(path, format=format) for path in (old, new))
     start = perf_counter()
     with progress_bar() as bar:

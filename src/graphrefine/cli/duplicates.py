@@ -7,7 +7,6 @@ from typing import Any
 
 from graphrefine.answers.duplicates import find_duplicates
 from graphrefine.cli.answer import read_graph_of, show_answer
-from graphrefine.cli.options import check_not_input
 from graphrefine.embedding.embedding import load
 from graphrefine.visuals.console import progress_bar, seconds
 from graphrefine.visuals.table import Table
@@ -21,7 +20,6 @@ def duplicates(
     """Print pairs of nodes that look like the same thing."""
     if output is not None:
         check_table_path(output)
-        check_not_input(output, embedding, graph)
     vectors = load(embedding, format=embedding_format)
     links = read_graph_of(vectors, graph, {**options, "threads": threads})
     start = perf_counter()

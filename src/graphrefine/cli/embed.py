@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.cli.describe import describe_result, dimension_line, drift_line, summary_line
-from graphrefine.cli.options import check_not_input, method_options, reading_options, run_values
+from graphrefine.cli.options import method_options, reading_options, run_values
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output, choose_format, format_place
 from graphrefine.methods.registry import make_settings
@@ -20,7 +20,6 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
     """Write vectors for every node of a graph."""
     start = perf_counter()
     memory, align_to = options["memory"], options["align_to"]
-    check_not_input(output, options["graph"], options["nodes"], options["features"])
     with EmbedRun(_make_request(output, options)) as run:
         file_format = choose_format(output, output_format)
         check_output(output, format=output_format)

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.cli.describe import remarks
-from graphrefine.cli.options import check_not_input, reading_options
+from graphrefine.cli.options import reading_options
 from graphrefine.ingestion.ingest import ingest_files
 from graphrefine.readers.options import ReadOptions
 from graphrefine.visuals.console import note, progress_bar, show_json
@@ -19,7 +19,6 @@ def ingest(
 ) -> None:
     """Write edges that need not fit into memory as a graph on disk."""
     start = perf_counter()
-    check_not_input(output, *edges, options["nodes"])
     reading = ReadOptions(threads=threads, **reading_options(options))
     with progress_bar() as bar:
         ingestion = ingest_files(edges, output, reading, memory=memory, watcher=bar)

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.cli.describe import remarks
-from graphrefine.cli.options import check_not_input, reading_options
+from graphrefine.cli.options import reading_options
 from graphrefine.embedding.formats import check_address, format_address
 from graphrefine.embedding.formats.pgvector_server import write
 from graphrefine.embedding.formats.pgvector_sql import table_name
@@ -34,7 +34,6 @@ def create(
 ) -> None:
     """Make a folder of live vectors from a graph."""
     start = perf_counter()
-    check_not_input(output, graph, options["nodes"])
     settings = LiveSettings(dim=dim, seed=seed, tolerance=tolerance)
     with progress_bar() as bar:
         edges = read(graph, threads=threads, **reading_options(options))
@@ -126,7 +125,6 @@ def export(
             count, place = _export_table(live, to, table or table_name(folder), after)
         else:
             assert output is not None
-            check_not_input(output, folder)
             embedding = live.snapshot(after=after)
             embedding.save(output, format=output_format)
             count, place = len(embedding), output

@@ -12,7 +12,6 @@ import click
 import numpy as np
 
 from graphrefine.cli.node_labels import take_labels, tell_labels
-from graphrefine.cli.options import check_not_input
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.errors import FormatError
 from graphrefine.graph.lookup import list_some
@@ -45,7 +44,6 @@ def neighbors(
         raise click.UsageError("name nodes, or give --all or --vectors, to find the neighbours of")
     if output is not None:
         check_table_path(output)
-        check_not_input(output, embedding, listed, vectors, options["labels"], options["unlinked"])
     table = load(embedding, format=format)
     if every:
         return _write_all(table, output, as_json, options)

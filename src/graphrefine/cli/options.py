@@ -7,13 +7,13 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import Field, fields
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphrefine.cli.places import check_output_is_no_input
 from graphrefine.embedding.formats import FORMATS
-from graphrefine.errors import GraphRefineError, OutputError, suggest
+from graphrefine.errors import GraphRefineError, suggest
 from graphrefine.readers.formats import BY_NAME
 from graphrefine.readers.options import ReadOptions
 from graphrefine.refine.settings import RefineSettings, parse_setting
@@ -55,6 +55,7 @@ class Command(click.Command):
                 raise click.BadParameter("standard output takes no vectors and no tables; name a file", param=each)
         module, function = self.place.split(":")
         try:
+            check_output_is_no_input(self, options)
             with durable_outputs():
                 getattr(import_module(f"graphrefine.cli.{module}"), function)(**options)
         except GraphRefineError as error:
@@ -307,13 +308,6 @@ TOKEN = (
     Option(["--token"], metavar="TEXT", help="The token itself; others can see a command line."),
 )  # fmt: skip
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
-
-
-def check_not_input(output: str, *inputs: str | int | None) -> None:
-    """Refuse to replace what is about to be read."""
-    for path in inputs:
-        if isinstance(path, str) and Path(path).exists() and Path(output).exists() and Path(path).samefile(output):
-            raise OutputError(f"{output}: is an input, and would be replaced; choose another --output")
 
 
 def reading_options(options: dict[str, Any]) -> dict[str, Any]:

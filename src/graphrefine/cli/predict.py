@@ -7,7 +7,7 @@ from typing import Any
 from graphrefine.answers.label_prediction import describe_prediction, predict_labels
 from graphrefine.answers.link_prediction import describe_links, predict_links
 from graphrefine.cli.node_labels import take_labels, tell_labels
-from graphrefine.cli.options import check_not_input, reading_options
+from graphrefine.cli.options import reading_options
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import format_place
 from graphrefine.readers.read import read
@@ -24,7 +24,6 @@ def labels(
     """Predict the labels of nodes that have none."""
     if output is not None:
         check_table_path(output)
-        check_not_input(output, labels, embedding)
     vectors = load(embedding, format=format)
     node_labels = take_labels(labels, options, vectors.names)
     with progress_bar() as bar:
@@ -37,7 +36,6 @@ def links(graph: str, output: str | None, threads: int | None, as_json: bool, **
     """Predict missing edges."""
     if output is not None:
         check_table_path(output)
-        check_not_input(output, graph)
     reading = reading_options(options)
     with progress_bar() as bar:
         whole = read(graph, threads=threads, **reading)

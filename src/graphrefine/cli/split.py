@@ -6,7 +6,7 @@ from typing import Any
 
 from graphrefine.answers.edge_split import split_edges
 from graphrefine.answers.split_folder import check_split_folder
-from graphrefine.cli.options import check_not_input, reading_options
+from graphrefine.cli.options import reading_options
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.visuals.console import note, progress_bar, show_json, show_table
@@ -15,7 +15,6 @@ from graphrefine.visuals.console import note, progress_bar, show_json, show_tabl
 def split(graph: str, output: str, table: str, threads: int | None, as_json: bool, **options: Any) -> None:
     """Split the edges of a graph, and write a folder."""
     reading = reading_options(options)
-    check_not_input(output, graph)
     check_split_folder(output, table)
     with progress_bar() as bar:
         stages = Stages(bar)

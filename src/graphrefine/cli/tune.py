@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphrefine.cli.node_labels import take_labels, tell_labels
-from graphrefine.cli.options import check_not_input, reading_options
+from graphrefine.cli.options import reading_options
 from graphrefine.evaluate.tune import tune as run
 from graphrefine.evaluate.tune_results import Tuning
 from graphrefine.evaluate.tune_trials import parse_seconds
@@ -20,7 +20,6 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
     parse_seconds(options["budget"])
     reading = reading_options(options)
     if output is not None:
-        check_not_input(output, graph, labels, reading["nodes"])
         check_writable(output)
     with progress_bar() as bar:
         with Stages(bar).stage("read"):

@@ -153,6 +153,30 @@ def test_a_worker_that_does_not_see_the_work_folder_is_named(
         cluster_engine(client, graph, "/proc/self/cwd/work", columns=32)
 
 
+@pytest.mark.parametrize("failures", [1, 2])
+def test_a_worker_whose_handshake_fails_is_asked_once_more(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
+    """Over TLS, Tornado now and then finds a connection busy that has just been made."""
+    graph, run = stored(tmp_path, random_graph(600, seed=8)), client.run
+    questions: list[list[str] | None] = []
+
+    def fail_first(*arguments: Any, workers: list[str] | None, **options: Any) -> dict[str, Any]:
+        questions.append(workers)
+        answers: dict[str, Any] = run(*arguments, workers=workers, **options)
+        if len(questions) <= failures:
+            answers[min(answers)] = ValueError("IOStream is not idle; cannot convert to SSL")
+        return answers
+
+    monkeypatch.setattr(client, "run", fail_first)
+    if failures == 1:
+        assert len(executor(cluster_engine(client, graph, str(tmp_path / "work"), columns=32))._known) == 2
+    else:
+        with pytest.raises(InputError, match=r"cannot run graphrefine \(ValueError: IOStream is not idle"):
+            cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
+    assert [None if workers is None else len(workers) for workers in questions] == [None, 1]
+
+
 @contextmanager
 def mixed_client(*environments: dict[str, str]) -> Iterator[Any]:
     """A client of a cluster whose workers have these environments, one thread each."""

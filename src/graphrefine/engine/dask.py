@@ -225,8 +225,8 @@ class Cluster:
         self.storage.write(f"{PROBES}/client", np.frombuffer(probe, np.uint8))
         question: Any = partial(self.client.run, check_worker, self.site, probe, self._fingerprint, on_error="return")
         answers = question(workers=workers)
-        if failed := [address for address, answer in answers.items() if isinstance(answer, ValueError)]:
-            answers |= question(workers=failed)  # a handshake of TLS may fail once, and say ValueError
+        if doubtful := [address for address, answer in answers.items() if isinstance(answer, ValueError)]:
+            answers |= question(workers=doubtful)  # a handshake of TLS may fail once, and say ValueError
         answers = {address: answer for address, answer in answers.items() if not isinstance(answer, OSError)}  # is gone
         if not answers and workers is None:
             raise InputError("the Dask cluster has no workers; start some with: dask worker ADDRESS")

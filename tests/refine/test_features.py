@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import graphrefine
 from cli_runs import run
 from graphrefine.engine.local import LocalEngine
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.evaluate import evaluate_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.refine.features import feature_vectors, join, leading, prepare
@@ -261,8 +261,8 @@ def test_vectors_of_two_sides_take_no_features() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("f.tsv", "node\tx\na\t1\t2\n", "line 2: 2 numbers, where the header has 1"),
-        ("f.tsv", "node\tx\na\t1\nb\tred\n", "line 3: .*red.*; after the name there must be numbers"),
+        ("f.tsv", "node\tx\na\t1\t2\n", "line 2: 3 fields, where the header has 2"),
+        ("f.tsv", "node\tx\na\t1\nb\tred\n", "line 3: 'red' is not a number, in its column 'x'; beside the name"),
         ("f.tsv", "\n", r"f\.tsv: the file is empty; a header is expected"),
         ("f.npz", "no archive", "cannot be read as npz"),
         ("f.npy", "no array", "cannot be read as npy"),
@@ -274,6 +274,39 @@ def test_damaged_files_of_features(tmp_path: Path, name: str, text: str | None, 
         (tmp_path / name).write_text(text)
     with pytest.raises(FormatError, match=problem):
         read_features(tmp_path / name, NAMED)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_headers_say_whose_features_they_are(mark: str, suffix: str, tmp_path: Path) -> None:
+    if suffix == "tsv" and mark != "\t":
+        pytest.skip("fields of a tsv file lie between tabs")
+    graph, path = Graph.from_edges([0, 1, 2], [1, 2, 3]), tmp_path / f"f.{suffix}"
+    expected = [[2, 8], [1, 9], [0, 7], [0, 0]]
+
+    def read(text: str) -> Any:
+        path.write_text(text.replace(",", mark))
+        return read_features(path, graph)
+
+    plain = read("node,x,v0\n2,0,7\n1,1,9\n0,2,8\n")  # integers that are names of nodes too
+    assert plain.matrix.tolist() == expected
+    with pytest.warns(ArgumentWarning, match="names are those of its column 'node'.*left out: its column 1"):
+        indexed = read(",node,x,v0\n0,2,0,7\n1,1,1,9\n2,0,2,8\n")
+    assert indexed.matrix.tolist() == expected
+    assert read("v0,v1,rank,node\n7,1,5,3\n8,1,5,1\n").matrix.tolist() == [[0] * 3, [8, 1, 5], [0] * 3, [7, 1, 5]]
+    with pytest.raises(FormatError, match=r"line 2: '1_0' is not a number, in its column 'x'"):
+        read("node,x,y\n0,1_0,2\n")
+    with pytest.raises(FormatError, match=r"line 1: its columns 'source', 'target' are those of a list of edges"):
+        read("source,target\n0,1\n")
+
+
+def test_features_without_names_are_those_of_rows(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("v0,v1\n0.5,1\n0.5,2\n1,3\n1,4\n")
+    with pytest.warns(ArgumentWarning, match="rows are numbered from 0"):
+        rows = read_features(tmp_path / "f.csv", Graph.from_edges([0, 1, 2], [1, 2, 3]))
+    assert rows.matrix[:, 1].tolist() == [1, 2, 3, 4]
+    with pytest.warns(ArgumentWarning), pytest.raises(InputError, match="rows without names go with nodes called 0 to"):
+        read_features(tmp_path / "f.csv", Graph.from_edges([1, 2, 3], [2, 3, 4]))
 
 
 def test_command_takes_features_and_says_what_it_did(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ nodes are called 0 ... n-1: a graph's nodes are sorted by name, and nobody shoul
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -15,7 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import FormatError, InputError
+from graphrefine.embedding.embedding import load
+from graphrefine.embedding.formats import READ_ERRORS, choose_format, csv_file, unreadable
+from graphrefine.embedding.formats.csv_header import HeaderError, find_columns, is_number
+from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.graph.node_ids import from_strings, is_range
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.registry import METHODS, find_method
@@ -101,8 +105,6 @@ def _split(features: Any) -> tuple[Any, Any, str]:
 
 def _read(path: Path) -> tuple[Any, Any]:
     """Names (or None where a file has none) and matrix of a file."""
-    from graphrefine.embedding.embedding import load
-
     source = Source(path, needs="a header is expected, and a name and numbers in each line")
     if path.suffix.lower() == ".npz":
         sparse = _read_sparse(source)
@@ -115,8 +117,20 @@ def _read(path: Path) -> tuple[Any, Any]:
             return None, read_npy(source.data)
         except ValueError as error:
             raise source.error(f"cannot be read as npy: {error}") from None
+    if path.name.lower().endswith((".csv", ".csv.gz")):
+        return _read_csv(path)
     table = load(path)
     return table.names, table.vectors
+
+
+def _read_csv(path: Path) -> tuple[Any, Any]:
+    """Names and numbers by a header, every number of a row being a feature."""
+    try:
+        return csv_file.read_features(path)
+    except FormatError:
+        raise
+    except READ_ERRORS as error:
+        raise unreadable(path, choose_format(path), error) from error
 
 
 def _read_sparse(source: Source) -> tuple[Any, Any] | None:
@@ -133,22 +147,33 @@ def _read_sparse(source: Source) -> tuple[Any, Any] | None:
 
 
 def _read_tsv(source: Source) -> tuple[Any, Any]:
-    """A header, then in each line a name and as many numbers as the header has columns after the first."""
+    """A header, then in each line a name and numbers, in the columns that the header says."""
     records = read_records(source, comments="")
     header = next(records, None)
     if header is None:
         raise source.empty_error()
-    columns = len(header.fields) - 1
-    names, rows = [], []
-    for line, (name, *numbers) in records:
-        if len(numbers) != columns:
-            raise source.error(f"{len(numbers)} numbers, where the header has {columns}", line=line)
-        names.append(name)
+    rows = list(records)
+    try:
+        columns = find_columns(header.fields, rows[0].fields if rows else [], features=True)
+    except HeaderError as error:
+        raise source.error(str(error), line=header.line) from None
+    matrix = np.empty((len(rows), len(columns.numbers)))
+    for row, (line, fields) in enumerate(rows):
+        if len(fields) != len(columns.titles):
+            raise source.error(f"{len(fields)} fields, where the header has {len(columns.titles)}", line=line)
+        numbers = [fields[at] for at in columns.numbers]
         try:
-            rows.append(np.array(numbers, np.float64))
-        except ValueError as error:
-            raise source.error(f"{error}; after the name there must be numbers", line=line) from None
-    return from_strings(names), np.array(rows).reshape(len(rows), columns)
+            if any("_" in number for number in numbers):  # which Python allows between digits
+                raise ValueError
+            matrix[row] = numbers
+        except ValueError:
+            odd = next(at for at in columns.numbers if not is_number(fields[at]))
+            problem = f"{fields[odd]!r} is not a number, in its column {columns.titles[odd]!r}"
+            raise source.error(f"{problem}; beside the name there must be numbers", line=line) from None
+    if columns.remarks:
+        warnings.warn(ArgumentWarning(f"{source.name}: {'; '.join(columns.remarks)}"), stacklevel=7)
+    name = columns.name
+    return None if name is None else from_strings([fields[name] for _, fields in rows]), matrix
 
 
 def _check_matrix(matrix: Any, names: Any, source: str) -> Any:

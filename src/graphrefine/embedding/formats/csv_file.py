@@ -3,7 +3,8 @@
 Strings are always quoted and integers never, so that the name "7" stays a string. A line that was lost whole
 at the end of a plain csv file cannot be noticed: nothing in the format counts the lines.
 
-A list of edges is a csv file too. One without our header is taken for that, and refused, where one or two columns
+Tables of others are read by their header (`csv_header`), and a warning tells how where that is not plain. A list of
+edges is a csv file too: a header that names no nodes is taken for that of one, and refused, where one or two columns
 follow the names and the first of them holds names of nodes.
 """
 
@@ -11,11 +12,26 @@ from __future__ import annotations
 
 import gzip
 import re
+import warnings
+from codecs import BOM_UTF8
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import IO
 
 import numpy as np
+from numpy.typing import NDArray
 
+from graphrefine.embedding.formats.csv_header import (
+    Columns,
+    HeaderError,
+    Record,
+    find_columns,
+    find_delimiter,
+    is_number,
+    split_records,
+)
 from graphrefine.embedding.formats.decimals import (
     LONGEST,
     GrowingRows,
@@ -26,11 +42,12 @@ from graphrefine.embedding.formats.decimals import (
     row_chunks,
 )
 from graphrefine.embedding.formats.encoding import EDGES, create_gzip, open_text
-from graphrefine.errors import FormatError
+from graphrefine.errors import ArgumentWarning, FormatError
 from graphrefine.graph.node_ids import Names, encode_all, from_text
 from graphrefine.vectors.table import Parts
 
 _NAME = re.compile(rb'"([^"]*(?:""[^"]*)*)"|([^",\r\n]*)')  # quoted, or not
+_NOTHING = Record([], frozenset(), 0)
 
 
 def write(path: Path, parts: Parts) -> None:
@@ -61,40 +78,123 @@ def _fields(names: Names) -> list[bytes]:
 
 
 def read(path: Path) -> Parts:
-    """Read names and vectors: a header, then the name in the first column and a number in every other."""
+    """Read names and vectors, by a header; where that has no column of names, the rows are numbered from 0."""
+    names, vectors = _read_columns(path, features=False)
+    return Parts(np.arange(len(vectors)) if names is None else names, vectors, {})
+
+
+def read_features(path: Path) -> tuple[Names | None, NDArray[np.float32]]:
+    """Read names (None where there is no column of them) and numbers, whatever these are called."""
+    return _read_columns(path, features=True)
+
+
+def _read_columns(path: Path, *, features: bool) -> tuple[Names | None, NDArray[np.float32]]:
     with open_text(path) as file:
-        return _read(path, file)
+        header = file.readline(LONGEST).removeprefix(BOM_UTF8)
+        if not header.endswith(b"\n"):
+            raise FormatError(path, "has no line with a line end: empty or cut short", line=1)
+        blocks = line_blocks(file, quoted=True)
+        if header.rstrip(b"\r\n") == _header(header.count(b",")):
+            places = list(range(header.count(b",") + 1))
+            ours = Columns(header.decode().rstrip().split(","), 0, places[1:], named=True, series=True)
+            return _read_rows(path, blocks, ours, b",")
+        first = next(blocks, b"")
+        columns, delimiter = _find_columns(path, header, first, features=features)
+        names, vectors = _read_rows(path, chain([first], blocks), columns, delimiter)
+    _check(path, columns, names, vectors)
+    if columns.remarks:
+        warnings.warn(ArgumentWarning(f"{path}: {'; '.join(columns.remarks)}"), stacklevel=6)
+    return names, vectors
 
 
-def _read(path: Path, file: IO[bytes]) -> Parts:
-    header = file.readline(LONGEST)
-    dim = _columns(path, header) - 1
+def _find_columns(path: Path, header: bytes, first: bytes, *, features: bool) -> tuple[Columns, bytes]:
+    """The columns by the header and the first record of a block, and the delimiter."""
+    record = first[: first.find(b"\n") + 1]
+    delimiter = find_delimiter(header, record)
+    titles, sample = (
+        [field.decode("utf-8", "surrogateescape") for field in next(split_records(line, delimiter), _NOTHING).fields]
+        for line in (header, record)
+    )
+    if not titles:
+        raise FormatError(path, "is not a whole header: cut short, or a quote is never closed", line=1)
+    try:
+        return replace(find_columns(titles, sample, features=features), quotes=b'"' in header), delimiter
+    except HeaderError as error:
+        raise FormatError(path, str(error), line=1) from error
+
+
+def _read_rows(
+    path: Path, blocks: Iterable[bytes], columns: Columns, delimiter: bytes
+) -> tuple[Names | None, NDArray[np.float32]]:
+    dim = len(columns.numbers)
     vectors = GrowingRows(dim)
     texts: list[bytes] = []
     quoted, line = False, 2
-    for block in line_blocks(file, quoted=True):
-        names, rows, lines, block_quoted = _split(path, block, line)
+    simple = columns.plain and not columns.quotes and delimiter == b","
+    for block in blocks:
+        names, rows, lines, block_quoted = (
+            _split(path, block, line) if simple else _split_columns(path, block, line, columns=columns, mark=delimiter)
+        )
         texts += names
         quoted = quoted or block_quoted
         try:
-            vectors.append(parse_rows(rows, dim, b","))
+            vectors.append(parse_rows(rows, dim, delimiter))
         except RowError as error:
-            hint = f"; {EDGES}" if dim in (1, 2) else ""
-            raise FormatError(path, f"{error.problem}{hint}", line=lines[error.row]) from error
+            raise FormatError(path, _explain(error, columns, delimiter), line=lines[error.row]) from error
         line += block.count(b"\n")
-    parts = Parts(_strings(texts) if quoted else from_text(texts), vectors.finish(), {})
-    if header.rstrip(b"\r\n") != _header(dim) and _may_be_edges(parts):
+    if columns.name is None:
+        return None, vectors.finish()
+    return _strings(texts) if quoted else from_text(texts), vectors.finish()
+
+
+def _explain(error: RowError, columns: Columns, delimiter: bytes) -> str:
+    """What is wrong with a row: its length, or a field that is no number, with the name of its column."""
+    hint = f"; {EDGES}" if len(columns.numbers) in (1, 2) and not columns.named else ""
+    if error.column is None:
+        return f"{error.problem} by its header{hint}"
+    if delimiter != b"," and "," in error.problem:
+        hint = "; write decimals with a point"
+    title = columns.titles[columns.numbers[error.column]]
+    return f"{error.problem}, in its column {title!r}{hint}"
+
+
+def _check(path: Path, columns: Columns, names: Names | None, vectors: NDArray[np.float32]) -> None:
+    """Refuse edges in the place of vectors, and numbers in that of names, unless the header names the nodes."""
+    if columns.named or not len(vectors):
+        return
+    first = columns.titles[0]
+    if _may_be_edges(names, vectors):
         raise FormatError(
             path,
-            f"its numbers are names of nodes, as in a list of edges; {EDGES}; if these are vectors, let the first line "
-            f"be {_header(dim).decode()}",
+            f"its numbers are names of nodes, as in a list of edges; {EDGES}; if these are vectors, call the column of "
+            "their names node in the first line",
         )
-    return parts
+    if names is None:
+        column = vectors[:, 0]
+        if len(column) > 1 and np.array_equal(column, np.rint(column)) and len(np.unique(column)) == len(column):
+            raise FormatError(
+                path,
+                f"no column is called node, name or id, and the first, {first!r}, holds integers that may be names; "
+                "call it node if it does, else put a column node before it",
+            )
+    elif names.dtype == object and all(map(_is_decimal, names)):
+        raise FormatError(
+            path,
+            f"no column is called node, name or id, and the first, {first!r}, holds numbers such as {names[0]}; call "
+            "it node if these are names, else put a column node before it",
+        )
+    elif names.dtype != object and first and not columns.series:
+        columns.remarks.insert(0, f"names are those of its first column, {first!r}")
 
 
-def _may_be_edges(parts: Parts) -> bool:
+def _is_decimal(name: str) -> bool:
+    return "." in name and is_number(name)
+
+
+def _may_be_edges(names: Names | None, vectors: NDArray[np.float32]) -> bool:
     """Whether the rows look like edges (node, node) or (node, node, weight) rather than vectors."""
-    names, vectors = parts.names, parts.vectors
+    if names is None:
+        return vectors.shape[1] in (2, 3) and np.array_equal(vectors[:, :2], np.rint(vectors[:, :2]))
     if names.dtype == object or vectors.shape[1] not in (1, 2) or not len(names):
         return False
     ends = vectors[:, 0]
@@ -108,16 +208,23 @@ def _header(dim: int) -> bytes:
     return b",".join([b"node", *(b"v%d" % column for column in range(dim))])
 
 
-def _columns(path: Path, header: bytes) -> int:
-    """Count the columns of the header, and refuse a first line that is no header."""
-    fields = header.rstrip(b"\r\n").split(b",")
-    if not header.endswith(b"\n"):
-        raise FormatError(path, "has no line with a line end: empty or cut short", line=1)
-    numbers = [field for field in fields[1:] if re.fullmatch(rb"-?[0-9]+|-?[0-9]*\.[0-9]+(e[-+]?[0-9]+)?", field)]
-    if numbers and numbers != [b"%d" % column for column in range(len(numbers))]:  # as pandas calls columns
-        hint = f"; {EDGES}" if len(fields) in (2, 3) else ""
-        raise FormatError(path, f"holds numbers where the header 'node,v0,v1,...' should be; add one{hint}", line=1)
-    return len(fields)
+def _split_columns(
+    path: Path, block: bytes, line: int, *, columns: Columns, mark: bytes
+) -> tuple[list[bytes], list[bytes], list[int], bool]:
+    """What `_split` gives, of a table whose columns lie otherwise or have quotes."""
+    names, rows, lines, size, quoted, width = [], [], [], line, False, len(columns.titles)
+    for fields, places, height in split_records(block, mark):
+        if len(fields) != width:
+            raise FormatError(path, f"{len(fields)} fields where its header has {width}", line=line)
+        if columns.name is not None:
+            names.append(fields[columns.name])
+            quoted = quoted or columns.name in places
+        rows.append(mark.join([fields[at] for at in columns.numbers]))
+        lines.append(line)
+        line += height
+    if line != size + block.count(b"\n") or (block and not block.endswith(b"\n")):
+        raise FormatError(path, "is not a whole line of names and numbers: cut short or damaged", line=line)
+    return names, rows, lines, quoted
 
 
 def _split(path: Path, block: bytes, line: int) -> tuple[list[bytes], list[bytes], list[int], bool]:

@@ -24,11 +24,11 @@ LONGEST = 1 << 26  # bytes of a line
 
 
 class RowError(ValueError):
-    """A row that is not what it should be; ``row`` counts from 0 within the rows given."""
+    """A row that is not what it should be; ``row`` counts from 0 within the rows given, and ``column`` in the row."""
 
-    def __init__(self, row: int, problem: str) -> None:
+    def __init__(self, row: int, problem: str, *, column: int | None = None) -> None:
         super().__init__(problem)
-        self.row, self.problem = row, problem
+        self.row, self.problem, self.column = row, problem, column
 
 
 def row_chunks(shape: tuple[int, ...]) -> Iterator[slice]:
@@ -74,7 +74,7 @@ def parse_rows(rows: list[bytes], dim: int, separator: bytes) -> NDArray[np.floa
     for index, row in enumerate(rows):
         count = row.count(separator) + 1 if row else 0
         if count != dim:
-            raise RowError(index, f"{count} numbers where {dim} are expected")
+            raise RowError(index, f"{count} numbers where {dim} {'is' if dim == 1 else 'are'} expected")
     if dim == 0 or not rows:
         return np.zeros((len(rows), dim), dtype=np.float32)
     values = _parse_with_arrow(rows, separator)
@@ -108,12 +108,31 @@ def _parse_one_by_one(rows: list[bytes], separator: bytes) -> NDArray[np.float32
     """Parse more slowly, so that the number that is none can be named."""
     values: list[float] = []
     for index, row in enumerate(rows):
+        fields = row.split(separator)
         try:
-            values.extend(map(float, row.split(separator)))
+            values.extend(map(float, fields))
         except ValueError as error:
-            raise RowError(index, str(error)) from error
+            raise _no_number(index, fields) from error
+        if b"_" in row:  # between digits, for Python alone
+            raise _no_number(index, fields)
     with np.errstate(over="ignore"):
         return np.array(values, dtype=np.float32)
+
+
+def _no_number(row: int, fields: list[bytes]) -> RowError:
+    """The error of the first field of a row that is no number."""
+    column = next(at for at, field in enumerate(fields) if not _is_number(field))
+    text = fields[column].decode("utf-8", "backslashreplace")
+    problem = f"{text!r} is not a number" if text.strip() else "nothing stands where a number is expected"
+    return RowError(row, problem, column=column)
+
+
+def _is_number(field: bytes) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return b"_" not in field
 
 
 class GrowingRows:

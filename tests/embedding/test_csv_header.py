@@ -1,0 +1,170 @@
+"""Headers of csv files of others: which column holds the names, which the vectors, and what is told or refused."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graphrefine import Embedding, load
+from graphrefine.embedding.formats import csv_file
+from graphrefine.errors import ArgumentWarning, FormatError
+
+VECTORS = np.array([[0.5, -2.0], [0.25, 3.0], [1.5, 0.125]], np.float32)
+ANN = ["ann", "bob, b", 'the "c"']
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text, newline="")
+    return path
+
+
+def load_silently(path: Path) -> Embedding:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return load(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("node,v0,v1\n7,0.5,-2\n3,0.25,3\n9,1.5,0.125\n", [7, 3, 9]),
+        ("\ufeffnode,v0,v1\r\n7,0.5,-2\r\n3,0.25,3\r\n9,1.5,0.125\r\n", [7, 3, 9]),
+        ("v0,v1,node\n0.5,-2,7\n0.25,3,3\n1.5,0.125,9\n", [7, 3, 9]),
+        ('dim_0,Name,dim_1\n0.5,ann,-2\n0.25,"bob, b",3\n1.5,"the ""c""",0.125\n', ANN),
+        ("id;0;1\n7;0.5;-2\n3;0.25;3\n9;1.5;0.125\n", [7, 3, 9]),
+        ("node,1,2\n7,0.5,-2\n3,0.25,3\n9,1.5,0.125\n", [7, 3, 9]),
+        ('node\tv0\tv1\nann\t0.5\t-2\n"bob, b"\t0.25\t3\nthe "c"\t1.5\t0.125\n'.replace('the "c"', '"the ""c"""'), ANN),
+        ("node|x|y\n7|0.5|-2\n3|0.25|3\n9|1.5|0.125\n", [7, 3, 9]),
+        ('"node","v0","v1"\n"ann","0.5","-2"\n"bob, b","0.25","3"\n"the ""c""","1.5","0.125"\n', ANN),
+        ('"","v0","v1"\n"ann",0.5,-2\n"bob, b",0.25,3\n"the ""c""",1.5,0.125\n', ANN),
+        (",0,1\n7,0.5,-2\n3,0.25,3\n9,1.5,0.125\n", [7, 3, 9]),
+        ("user,v0,v1\n7,0.5,-2\n3,0.25,3\n9,1.5,0.125\n", [7, 3, 9]),
+        ("word,x,y\nann,0.5,-2\nbob,0.25,3\neve,1.5,0.125\n", ["ann", "bob", "eve"]),
+    ],
+)
+def test_a_plain_header_is_read_without_a_word(text: str, names: list[object], tmp_path: Path) -> None:
+    embedding = load_silently(write(tmp_path / "x.csv", text))
+    assert embedding.names.tolist() == names
+    assert embedding.vectors.tobytes() == VECTORS.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "remark"),
+    [
+        (
+            ",node,v0,v1\n0,7,0.5,-2\n1,3,0.25,3\n2,9,1.5,0.125\n",
+            [7, 3, 9],
+            "names are those of its column 'node'; left out: its column 1 (no name)",
+        ),
+        (
+            "Unnamed: 0,id,x,y\n0,7,0.5,-2\n1,3,0.25,3\n2,9,1.5,0.125\n",
+            [7, 3, 9],
+            "names are those of its column 'id'; numbers those of 'x', 'y'; left out: its column 'Unnamed: 0'",
+        ),
+        (
+            "node,v0,v1,pagerank,label\n7,0.5,-2,8,red\n3,0.25,3,8,\n9,1.5,0.125,8,red\n",
+            [7, 3, 9],
+            "left out: its columns 'pagerank', 'label'",
+        ),
+        (
+            "v0,v1\n0.5,-2\n0.25,3\n1.5,0.125\n",
+            [0, 1, 2],
+            "no column is called node, name or id, so its rows are numbered from 0",
+        ),
+        (
+            "V1,V2,V3\nann,0.5,-2\nbob,0.25,3\neve,1.5,0.125\n",
+            ["ann", "bob", "eve"],
+            "names are those of its first column, 'V1'",
+        ),
+        (
+            "user,x,y\n7,0.5,-2\n3,0.25,3\n9,1.5,0.125\n",
+            [7, 3, 9],
+            "names are those of its first column, 'user'",
+        ),
+        (
+            "x,node,id,y\n0.5,7,1,-2\n0.25,3,2,3\n1.5,9,3,0.125\n",
+            [7, 3, 9],
+            "names are those of its column 'node'; numbers those of 'x', 'y'; left out: its column 'id'",
+        ),
+    ],
+)
+def test_a_header_that_is_not_plain_is_told(text: str, names: list[object], remark: str, tmp_path: Path) -> None:
+    with pytest.warns(ArgumentWarning) as told:
+        embedding = load(write(tmp_path / "x.csv", text))
+    assert [str(each.message) for each in told] == [f"{tmp_path / 'x.csv'}: {remark}"]
+    assert told[0].filename == __file__
+    assert embedding.names.tolist() == names
+    assert embedding.vectors.tobytes() == VECTORS.tobytes()
+
+
+def test_columns_of_two_series_are_all_taken_and_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "node,v0,v1,a,b,c\nann,1,2,3,4,5\nbob,2,3,4,5,6\n")
+    with pytest.warns(ArgumentWarning, match="'v0', 'v1', 'a', 'b', 'c' are all taken for coordinates"):
+        assert load(path).vectors.tolist() == [[1, 2, 3, 4, 5], [2, 3, 4, 5, 6]]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("source,target,weight\na,1,2\nb,2,3\n", "line 1: its columns 'source', 'target' are those of a list of edges"),
+        ("Id,Source,Target\n0,1,2\n1,2,3\n", "line 1: its columns 'Source', 'Target' are those of a list of edges"),
+        ("node,neighbor,score\n1,2,0.5\n2,1,0.5\n", "line 1: its columns 'node', 'neighbor' are those of a list"),
+        ("node1,node2\n1,2\n2,3\n", "line 1: its columns 'node1', 'node2' are those of a list of edges"),
+        ("v1,v2\n1,2\n1,3\n", "its numbers are names of nodes, as in a list of edges"),
+        ("a,b,c\n1,2,3\n2,1,3\n", "its numbers are names of nodes, as in a list of edges"),
+        ("x,y,z\n0.5,1,2\n0.25,1,2\n", "no column is called node.* the first, 'x', holds numbers such as 0.5; call it"),
+        ("V1,V2,V3,V4\n7,0.5,1,1\n9,0.25,1,1\n", "no column is called node.*'V1', holds integers that may be names"),
+        ("id,name,x\n1,ann,2\n", "line 1: has several columns that could name the nodes, 'id', 'name'; call one"),
+        ("node,v0,v0\na,1,2\n", "line 1: two columns have one name, 'v0'; rename one"),
+        ("node,label\n", None),
+        ("names of nodes\nann\nbob\n", "line 1: has no column of numbers, only 'names of nodes'"),
+        ("name\nann\nbob\n", "line 1: has no column of numbers, only 'name'"),
+        (",node\n0,ann\n", "line 1: has no column of numbers"),
+        ("0,1,2\n0.5,1,2\n", "line 1: holds numbers where the header"),
+        ("7,x,y\n8,1,2\n", "line 1: holds numbers where the header"),
+        ("node,v0\na,1_0\nb,2\n", "line 2: '1_0' is not a number, in its column 'v0'"),
+        ("node,v0,v1\na,1,n0\n", "line 2: 'n0' is not a number, in its column 'v1'"),
+        ("node,v0,v1\na,1,\n", "line 2: nothing stands where a number is expected, in its column 'v1'"),
+        ("node,x,team\na,1,red\n", "line 2: 'red' is not a number, in its column 'team'"),
+        ("node;v0;v1\na;0,5;1\n", "line 2: '0,5' is not a number, in its column 'v0'; write decimals with a point"),
+        ('v0,node\n1,"a\nb"\n2,c\n3,d,4\n', "line 5: 3 fields where its header has 2"),
+        ('v0,node\n1,a\n2,"b', "line 3: .*cut short"),
+        ("v0,node\n1,a\n2,b", "line 3: .*cut short"),
+        ('"node,v0\na,1\n', "line 1: is not a whole header"),
+    ],
+)
+def test_what_cannot_be_understood_is_refused(text: str, problem: str | None, tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", text)
+    if problem is None:
+        assert load(path).vectors.shape == (0, 1)
+        return
+    with pytest.raises(FormatError, match=rf"x\.csv.*{problem}"):
+        load_silently(path)
+
+
+def test_numbers_that_are_names_too_are_taken_where_the_header_names_the_nodes(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.csv", "node,a,b\n2,0,0\n1,1,1\n0,2,2\n")
+    assert load_silently(path).vectors.tolist() == [[0, 0], [1, 1], [2, 2]]
+
+
+def test_files_of_our_own_are_split_in_the_fast_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_file, "_split_columns", None)
+    monkeypatch.setattr(csv_file, "find_columns", None)
+    for name in ("x.csv", "x.csv.gz"):
+        Embedding(ANN, VECTORS).save(tmp_path / name)
+        assert load_silently(tmp_path / name).names.tolist() == ANN
+
+
+def test_frames_of_pandas_come_back(tmp_path: Path) -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(VECTORS, columns=["v0", "v1"])
+    frame.insert(0, "node", [7, 3, 9])
+    frame.to_csv(tmp_path / "x.csv")
+    with pytest.warns(ArgumentWarning, match="names are those of its column 'node'"):
+        assert load(tmp_path / "x.csv").names.tolist() == [7, 3, 9]
+    frame.to_csv(tmp_path / "y.csv", sep="\t", index=False)
+    assert load_silently(tmp_path / "y.csv").vectors.tobytes() == VECTORS.tobytes()

@@ -143,6 +143,17 @@ def test_neighbours_in_batches_and_of_vectors(api: TestClient, everything: Sessi
         assert [(each["node"], each["score"]) for each in mine["neighbors"]] == theirs
 
 
+def test_a_file_without_a_recipe_has_no_score_of_links(tmp_path: Path) -> None:
+    for name, scores in (("people.csv", ["cosine", "dot"]), ("people", ["cosine", "dot", "link"])):
+        people().save(tmp_path / name)
+        with client(Session(load(tmp_path / name))) as api:
+            assert get(api, "/api/info")["score_names"] == scores
+            answer = api.get("/api/neighbors", params={"row": 3, "score": "link"})
+            assert answer.status_code == (200 if "link" in scores else 400), answer.text
+            assert "link" in scores or ("safetensors" in answer.text and str(tmp_path) not in answer.text)
+            assert len(get(api, "/api/neighbors", row=3, k=2)["results"][0]["neighbors"]) == 2
+
+
 def test_neighbours_by_an_index_once_it_is_made(tmp_path: Path) -> None:
     pytest.importorskip("usearch")
     people().save(tmp_path / "people")

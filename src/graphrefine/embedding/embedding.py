@@ -370,6 +370,7 @@ class Embedding(ScoredTable):
             raise unreadable(path, input_format(path, format), error) from error
         if not is_address(path):
             embedding.path, embedding.file_stamp = place, stamp
+            embedding.is_bare = not parts.recipe and not parts.marks.texts() and not parts.state.arrays()
         warn_of_arithmetic(embedding.recipe, source=format_place(path), stacklevel=2)
         return embedding
 

@@ -18,7 +18,7 @@ from graphrefine.search.neighbors import LinkedRows, as_graph
 from graphrefine.search.rankings import Ranking, Rankings, Recommendation
 from graphrefine.search.searcher import check_k
 from graphrefine.system import as_plain
-from graphrefine.vectors.table import VectorTable
+from graphrefine.vectors.table import VectorTable, check_origin
 
 Rows = NDArray[np.int64]
 
@@ -28,6 +28,7 @@ def recommend(
 ) -> Ranking[Recommendation] | Rankings[Recommendation]:
     """The targets with the highest scores for a source, or for several; see `graphrefine.Embedding.recommend`."""
     check_k(k, "recommendations")
+    check_origin(table, "recommend", instead="ask for neighbors(score='dot')")
     one = table.lookup.is_name(nodes)
     names = [nodes] if one else list(nodes)
     rows = table.lookup.rows(names, "source", unknown=unknown)

@@ -18,6 +18,7 @@ measures it, by the `auc`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.learn import warn_unlearned
-from graphrefine.errors import InputError
+from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import SIDES, Side, Unknown, warn_skipped
 from graphrefine.linalg import inverse_lengths
 from graphrefine.vectors.state import DEGREE_WEIGHT, log_degrees
@@ -149,6 +150,9 @@ def score_of(table: VectorTable) -> PairScore:
     """The score of an embedding: see `graphrefine.Embedding.score`."""
     if table.sides.kind is not None:
         return PairScore(table.source, second=PairScore(table.target))
+    if table.is_bare:
+        text = f"{table.path} holds no degrees, and does not say whether edges have a direction or two sides"
+        warnings.warn(ArgumentWarning(f"{text}, so score is the cosine alone"), stacklevel=6)
     if table.degrees is None:
         return cosine(table.vectors)
     if table.state.degree_weight is None:

@@ -22,6 +22,7 @@ from graphrefine.explore.neighbor_search import Hits, SearchOptions, finite
 from graphrefine.explore.session import Session
 from graphrefine.explore.strict_route import StrictRoute
 from graphrefine.search.scores import SCORES
+from graphrefine.vectors.state import STATE_FORMATS
 
 _THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbours aside
 _Value = TypeVar("_Value")
@@ -60,7 +61,7 @@ async def get_info(session: Session) -> responses.Info:
         "columns": [_column(task) for task in session.columns.values()],
         "scores": [_figure(task) for task in session.figures],
         "search": session.search.kind("cosine"),
-        "score_names": list(SCORES),
+        "score_names": [score for score in SCORES if score != "link" or not session.embedding.is_bare],
         "score": embedding.score_name,
         "limits": request_params.LIMITS,
         "sides": embedding.sides.kind,
@@ -110,6 +111,9 @@ async def _neighbors(
         raise HTTPException(404, f"no node has the label {params.label[:80]!r}; labels come from --labels{sample}")
     if params.unlinked:
         _graph(session)
+    if params.score == "link" and session.embedding.is_bare:
+        problem = "the file that is served has no degrees, and does not say whether edges have a direction or two sides"
+        raise HTTPException(400, f"score=link: {problem}; {', '.join(STATE_FORMATS)} files do; or take score=cosine")
     options = SearchOptions(params.score, params.k, params.label, params.unlinked, by_row)
     hits = await session.search.batcher.find(options, queries)
     results = [_result(session, query if by_row else None, each) for query, each in zip(queries, hits, strict=True)]

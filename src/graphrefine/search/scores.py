@@ -22,7 +22,7 @@ from graphrefine.errors import InputError, suggest
 from graphrefine.graph.lookup import SIDES
 from graphrefine.linalg import inverse_lengths
 from graphrefine.vectors.state import log_degrees
-from graphrefine.vectors.table import check_finite
+from graphrefine.vectors.table import check_finite, check_origin
 
 if TYPE_CHECKING:
     from graphrefine.vectors.table import VectorTable
@@ -76,6 +76,8 @@ def search_directions(embedding: VectorTable, score: str) -> tuple[SearchDirecti
     if score not in SCORES:
         near = suggest(score, SCORES)
         raise InputError(f"score={score!r} is not known{near}; it can be {', '.join(SCORES)}", argument="score")
+    if score == "link":
+        check_origin(embedding, "score='link'", instead="score='cosine', nodes that are alike", argument="score")
     sides = embedding.sides
     every = _score_side(embedding, score)
     if sides.kind == "rows":

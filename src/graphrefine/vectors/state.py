@@ -20,6 +20,7 @@ from graphrefine.errors import InputError
 Kind = Literal["column", "array", "number"]
 FOLD_BLOCKS = 6  # of k rows each, in a fold map; see `graphrefine.embedding.fold_in`
 DEGREE_WEIGHT = 0.1  # where it was not learned
+STATE_FORMATS = ("folder", "npz", "parquet", "arrow", "safetensors", "pgvector")  # hold recipe and state
 
 
 def _piece(kind: Kind, *, column: str | None = None) -> dict[str, str | None]:

@@ -20,7 +20,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.lookup import Lookup, Name, Side, Sides
 from graphrefine.graph.node_ids import Names, as_names
 from graphrefine.system import as_plain
-from graphrefine.vectors.state import DEGREE_WEIGHT, State
+from graphrefine.vectors.state import DEGREE_WEIGHT, STATE_FORMATS, State
 
 if TYPE_CHECKING:
     from graphrefine.vectors.companions import Stamp
@@ -75,10 +75,13 @@ class VectorTable:
         The file that the vectors were loaded from; an index or a map of them is kept beside it.
     file_stamp : dict or None
         Size and time of that file when it was opened.
+    is_bare : bool
+        Whether that file has names and numbers alone, so that nothing says what their graph was.
     """
 
     path: Path | None = None
     file_stamp: Stamp | None = None
+    is_bare: bool = False
 
     def __init__(
         self,
@@ -213,7 +216,7 @@ class VectorTable:
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what can be made again, for pickles and copies."""
-        kept = ("names", "vectors", "recipe", "state", "sides", "path", "file_stamp")
+        kept = ("names", "vectors", "recipe", "state", "sides", "path", "file_stamp", "is_bare")
         return {name: value for name, value in self.__dict__.items() if name in kept}
 
     def index(self, name: Name, *, side: Side | None = None) -> int:
@@ -287,6 +290,16 @@ class VectorTable:
     def target_names(self) -> NDArray[Any]:
         """The node of each row of `target`."""
         return self.sides.names(self.names, "target")
+
+
+def check_origin(table: VectorTable, use: str, *, instead: str, argument: str | None = None) -> None:
+    """Refuse a use that goes by degrees and sides of vectors from a file that holds neither."""
+    if table.is_bare:
+        raise InputError(
+            f"{table.path}: {use} goes by the degrees and by whether edges have a direction or two sides, and the file "
+            f"does not say; take one of a format that keeps it ({', '.join(STATE_FORMATS)}), or {instead}",
+            argument=argument,
+        )
 
 
 def check_table(value: Any, argument: str) -> None:

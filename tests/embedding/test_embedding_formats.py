@@ -19,7 +19,7 @@ from hypothesis.extra import numpy as hnp
 
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.formats import decimals
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import ArgumentWarning, FormatError, InputError
 
 ALL = ["folder", "x.npz", "x.parquet", "x.arrow", "x.safetensors", "x.vec", "x.bin", "x.csv", "x.csv.gz"]
 WORD2VEC = ["x.vec", "x.bin"]
@@ -314,6 +314,60 @@ def test_pandas_files_are_read(sample: Embedding, tmp_path: Path) -> None:
     assert load(tmp_path / "strings.parquet").names[0] == "50"
 
 
+@pytest.mark.parametrize("index", [range(500, 504), range(7, -1, -2), range(4)])
+def test_the_counting_index_of_a_frame_names_its_rows(index: range, tmp_path: Path) -> None:
+    import pandas as pd
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    frame = pd.DataFrame({"vector": [[1.0, 2.0]] * 4}, index=pd.RangeIndex(index.start, index.stop, index.step))
+    frame.to_parquet(tmp_path / "x.parquet")
+    assert pd.read_parquet(tmp_path / "x.parquet").index.tolist() == list(index)
+    table = pa.Table.from_pandas(frame)
+    parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=3)
+    for name, rows in (("x.arrow", 4), ("xx.arrow", 3)):
+        with pa.ipc.new_file(str(tmp_path / name), table.schema) as writer:
+            writer.write_table(table, max_chunksize=rows)
+    for name in ("x.parquet", "rows.parquet", "x.arrow", "xx.arrow"):
+        assert load(tmp_path / name).names.tolist() == list(index)
+    parquet.write_table(table.slice(1), tmp_path / "cut.parquet")
+    with pytest.warns(ArgumentWarning, match=r"cut\.parquet: names of its rows are 0, 1, .*not that of 3 rows"):
+        assert load(tmp_path / "cut.parquet").names.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "note", [b"", b"\xff", b"[]", b'{"index_columns": [{"start": "a"}]}', b'{"index_columns": [["x"]]}', b"[" * 100_000]
+)
+def test_a_note_of_pandas_that_says_nothing_is_left_out(note: bytes, tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    table = pa.table({"vector": [[1.0], [2.0]]}).replace_schema_metadata({b"pandas": note})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    assert load(tmp_path / "x.parquet").names.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
+def test_integers_are_numbers_of_vectors(name: str, tmp_path: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    def save(**columns: list[Any]) -> None:
+        table = pa.table(columns)
+        if name == "x.parquet":
+            parquet.write_table(table, tmp_path / name)
+            return
+        with pa.ipc.new_file(str(tmp_path / name), table.schema) as writer:
+            writer.write_table(table)
+
+    save(node=["a", "b"], counts=[[1, 2], [3, -4]])
+    assert load(tmp_path / name).vectors.tolist() == [[1, 2], [3, -4]]
+    save(node=["a", "b"], neighbours=[[1], [0]], embedding=[[0.5], [1.5]])
+    assert load(tmp_path / name).vectors.tolist() == [[0.5], [1.5]]
+    save(node=["a", "b"], vector=[[1], [0]], embedding=[[0.5], [1.5]])
+    assert load(tmp_path / name).vectors.tolist() == [[1], [0]]
+
+
 def test_parquet_is_laid_out_as_promised(sample: Embedding, tmp_path: Path) -> None:
     import pyarrow as pa
     from pyarrow import parquet
@@ -499,7 +553,8 @@ def test_foreign_parquet_is_explained(tmp_path: Path) -> None:
     ids, words = pa.array([1, 2]), pa.array(["a", "b"])
     for columns, problem in (
         ({"id": ids, "word": words}, r"one column of lists.*id \(int64\), word \(string\)"),
-        ({"id": ids, "a": vectors, "b": vectors}, "one column of lists"),
+        ({"id": ids, "a": vectors, "b": vectors}, "one column of lists.*it has several, and none is called 'vector'"),
+        ({"id": ids, "a": [["x"], ["y"]]}, r"one column of lists of numbers.*a \(list<"),
         ({"id": ids, "word": words, "a": vectors}, "several columns that could name the nodes"),
         ({"id": ids, "a": ragged}, "vectors of 1 and of 2 numbers"),
         ({"id": ids, "a": missing}, "missing vectors or numbers"),

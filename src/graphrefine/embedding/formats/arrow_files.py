@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.formats import FORMAT_VERSION
-from graphrefine.embedding.formats.encoding import MORE_MEMORY, dump_recipe, parse_recipe, plain_array
+from graphrefine.embedding.formats.encoding import MORE_MEMORY, dump_recipe, number_rows, parse_recipe, plain_array
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Names, pack
 from graphrefine.readers.arrow import check_ipc, parquet_batches
@@ -181,7 +181,8 @@ def read_parquet(path: Path) -> Parts:
         rows = min(check_pages(str(path), data, columns, at_once=False).rows, _ROWS_READ)
         batches = map(_validated, parquet_batches(file, batch_size=rows, columns=columns))
         shape = (file.metadata.num_rows, _dim(schema.field(vector).type))
-        names, vectors, numbers = _gather(path, batches, shape, node=node, vector=vector, further=further)
+        nodes = number_rows(path, shape[0], schema.metadata) if node is None else node
+        names, vectors, numbers = _gather(path, batches, shape, node=nodes, vector=vector, further=further)
         state = State.from_stored(numbers | _texts(schema))
         return Parts(names, vectors, _recipe(schema), state=state, marks=_marks(file.metadata.metadata))
 
@@ -213,14 +214,16 @@ def _read_arrow(path: Path) -> Parts:
         check_ipc(str(path), mmap(plain.fileno(), 0, access=ACCESS_READ))
     batches = [_validated(file.get_batch(index)) for index in range(file.num_record_batches)]
     recipe, further = _recipe(file.schema), _state_columns(file.schema)
+    rows = sum(len(batch) for batch in batches)
+    nodes = number_rows(path, rows, file.schema.metadata) if node is None else node
     if len(batches) == 1:
         vectors = _vectors(path, batches[0].column(vector))
         numbers = {name: _numbers(path, batches[0], name) for name in further}
-        names = _names(path, batches[0], node, 0)
+        names = _names(path, batches[0], nodes, 0)
         state = State.from_stored(numbers | _texts(file.schema))
         return Parts(names, vectors, recipe, mapped=True, state=state, marks=_marks(file.schema.metadata))
-    shape = (sum(len(batch) for batch in batches), _dim(file.schema.field(vector).type))
-    names, vectors, numbers = _gather(path, iter(batches), shape, node=node, vector=vector, further=further)
+    shape = (rows, _dim(file.schema.field(vector).type))
+    names, vectors, numbers = _gather(path, iter(batches), shape, node=nodes, vector=vector, further=further)
     state = State.from_stored(numbers | _texts(file.schema))
     return Parts(names, vectors, recipe, state=state, marks=_marks(file.schema.metadata))
 
@@ -237,7 +240,7 @@ def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
 
     def is_vector(kind: Any) -> bool:
         lists = pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind)
-        return bool(lists and pa.types.is_floating(kind.value_type))
+        return bool(lists and (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)))
 
     def is_name(kind: Any) -> bool:
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -245,11 +248,14 @@ def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
         return bool(pa.types.is_integer(kind) or text)
 
     listed = ", ".join(f"{field.name} ({field.type})" for field in schema)
-    vectors = [field.name for field in schema if is_vector(field.type)]
+    lists = [field for field in schema if is_vector(field.type)]
+    floating = [field for field in lists if pa.types.is_floating(field.type.value_type)]
+    vectors = [field.name for field in lists if field.name == "vector" or not floating or field in floating]
     names = [field.name for field in schema if is_name(field.type)]
     vector = "vector" if "vector" in vectors else vectors[0] if len(vectors) == 1 else None
     if vector is None or schema.names.count(vector) > 1:
-        raise FormatError(path, f"needs one column of lists of numbers, the vectors; its columns: {listed}")
+        several = "; it has several, and none is called 'vector'" if len(vectors) > 1 and vector is None else ""
+        raise FormatError(path, f"needs one column of lists of numbers, the vectors{several}; its columns: {listed}")
     odd = next((field for field in schema if field.name.lower() in _NAMES and field.name not in (vector, *names)), None)
     if odd is not None and not names:
         raise FormatError(
@@ -278,7 +284,7 @@ def _gather(
     batches: Iterator[Any],
     shape: tuple[int, int | None],
     *,
-    node: str | None,
+    node: str | range,
     vector: str,
     further: list[str],
 ) -> tuple[Names, NDArray[np.float32], dict[str, NDArray[np.float32]]]:
@@ -341,11 +347,13 @@ def _vectors(path: Path, column: Any) -> NDArray[np.float32]:
     return array.reshape(len(column), dim)
 
 
-def _names(path: Path, batch: Any, node: str | None, start: int) -> Names:
+def _names(path: Path, batch: Any, node: str | range, start: int) -> Names:
+    """The names of a batch from its column, or from the numbers of all rows, of which it begins at ``start``."""
     import pyarrow as pa
 
-    if node is None:
-        return np.arange(start, start + len(batch), dtype=np.int64)
+    if isinstance(node, range):
+        rows = node[start : start + len(batch)]
+        return np.arange(rows.start, rows.stop, rows.step, dtype=np.int64)
     column = batch.column(node)
     if column.null_count:
         raise FormatError(path, f"has missing names in its column {node!r}")

@@ -1,17 +1,19 @@
-"""Pieces that several formats share: text files, gzipped or not; the recipe as JSON; Arrow arrays."""
+"""Pieces that several formats share: text files, gzipped or not; the recipe as JSON; Arrow arrays; numbers of rows."""
 
 from __future__ import annotations
 
 import contextlib
 import gzip
 import json
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.errors import ArgumentWarning
 from graphrefine.readers.limits import check_unpacked
 
 _GZIP = b"\x1f\x8b"
@@ -62,6 +64,27 @@ def parse_recipe(text: str | bytes) -> dict[str, Any]:
     if not isinstance(recipe, dict):
         raise ValueError("the recipe is not a JSON object")
     return recipe
+
+
+def number_rows(path: Path, rows: int, metadata: Mapping[bytes, bytes] | None) -> range:
+    """Numbers of the rows, as names: those of a RangeIndex that pandas noted in the metadata of a schema, else from 0.
+
+    Examples
+    --------
+    >>> note = b'{"index_columns": [{"kind": "range", "start": 500, "stop": 504, "step": 1}]}'
+    >>> number_rows(Path("x.parquet"), 4, {b"pandas": note}), number_rows(Path("x.parquet"), 4, None)
+    (range(500, 504), range(0, 4))
+    """
+    try:
+        (index,) = json.loads((metadata or {})[b"pandas"])["index_columns"]
+        numbers = range(index["start"], index["stop"], index["step"])
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return range(rows)
+    if len(numbers) == rows:
+        return numbers
+    remark = f"names of its rows are 0, 1, ...: the index that pandas noted, {numbers}, is not that of {rows:,} rows"
+    warnings.warn(ArgumentWarning(f"{path}: {remark}"), stacklevel=6)
+    return range(rows)
 
 
 def plain_array(numbers: NDArray[Any]) -> Any:

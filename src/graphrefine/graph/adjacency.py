@@ -32,6 +32,8 @@ REMARKS = {
     "unknown": "rows of features for nodes that the graph does not have",
 }
 """Counts of records that were left out or joined, and of nodes without edges, in words."""
+FLOAT32_RANGE = "float32 numbers go from 1.4e-45 to 3.4e38: scale the weights"
+"""The range of weights in words, and the way out."""
 READING_COUNTS = ("self_loops", "duplicates", "reciprocal", "zero_weights", "missing", "trimmed")
 """Those that are told with the reading of a graph."""
 
@@ -148,9 +150,11 @@ def adjacency_of_bipartite_matrix(
 
 def _entry_weights(values: NDArray[Any], weighted: bool) -> NDArray[np.float32] | None:
     """Weights of the entries of a matrix; None if all are 1."""
+    if not weighted and values.dtype.kind == "f":
+        values = np.where(values > 0, np.ceil(values), values)  # before the smallest become 0 in float32
     weights = check_weights(values, len(values))
     if not weighted:
-        weights = np.minimum(np.ceil(weights), 1)
+        weights = np.minimum(weights, 1)
     return None if bool((weights == 1).all()) else weights
 
 
@@ -214,7 +218,7 @@ def inverses(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDArray[np.float32]:
-    """Weights as float32, or an error that names the first that is not finite or is negative.
+    """Weights as float32, or an error that names the first that is negative, or outside of what float32 holds.
 
     ``before`` is the number of records before these.
     """
@@ -229,18 +233,42 @@ def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDAr
     if weights.dtype.kind not in "iufb":
         try:
             weights = weights.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise InputError(f"weights must be numbers: {error}", argument="weights") from None
     with np.errstate(over="ignore", under="ignore"):
         values = np.ascontiguousarray(weights, dtype=np.float32)
-    bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    wrong = ~(np.isfinite(values) & (values >= 0))
+    zero = np.flatnonzero(values == 0)
+    wrong[zero[weights[zero] != 0]] = True
+    bad = np.flatnonzero(wrong)
     if bad.size:
-        raise InputError(
-            f"record {before + bad[0] + 1}: weight {weights[bad[0]]} is not allowed; "
-            "weights must be finite float32 numbers and not negative",
-            argument="weights",
+        weight = weights[bad[0]]
+        problem = describe_outside(float(weight)) or (
+            "is not allowed; weights must be finite float32 numbers and not negative"
         )
+        raise InputError(f"record {before + bad[0] + 1}: weight {weight} {problem}", argument="weights")
     return values
+
+
+def describe_outside(weight: float, *, text: str = "") -> str | None:
+    """The problem of a positive weight that float32 does not hold, in words; ``text`` is how it was written.
+
+    Examples
+    --------
+    >>> describe_outside(1e-50)
+    'is 0 as a float32 number; float32 numbers go from 1.4e-45 to 3.4e38: scale the weights'
+    >>> describe_outside(1.0), describe_outside(0.0, text="0.0"), describe_outside(0.0, text="1e-400") is None
+    (None, None, False)
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        value = np.float32(weight)
+    digits = text.lower().partition("e")[0].strip("+-.0 ")  # none: it is written as 0
+    if value == 0 and (weight > 0 or (digits and not text.strip().startswith("-"))):
+        return f"is 0 as a float32 number; {FLOAT32_RANGE}"
+    written_finite = weight < np.inf or any(digit in text for digit in "0123456789")
+    if value == np.inf and written_finite:
+        return f"is not a finite float32 number; {FLOAT32_RANGE}"
+    return None
 
 
 def list_remarks(counts: Mapping[str, Any], *, edges: int) -> list[str]:

@@ -30,7 +30,7 @@ from graphrefine.readers.layout import Values
 from graphrefine.readers.limits import reading_within
 from graphrefine.readers.odd_names import add_remarks
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
-from graphrefine.readers.read import check_options, check_sides, check_values, read_file
+from graphrefine.readers.read import check_options, check_sides, check_values, describe_no_edge, read_file
 from graphrefine.readers.source import CODECS, reading_bytes
 from graphrefine.system.files import check_free_disk, check_writable, recover, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of
@@ -271,8 +271,8 @@ def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged
 
 def _no_edge(table: InputTable, spool: Spool) -> InputError:
     """The error for files without an edge, in the words of `graphrefine.read`."""
-    loops = sum(entry.tally["self_loops"] for entry in spool.entries)
-    return InputError(f"{table.name}: there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
+    counts = {name: sum(entry.tally[name] for entry in spool.entries) for name in ("self_loops", "zero_weights")}
+    return InputError(f"{table.name}: {describe_no_edge(counts)}")
 
 
 def _link(path: Path, to: Path) -> None:

@@ -164,7 +164,8 @@ def _weight(field: bytes) -> float:
         raise _Stop(Status.BAD_WEIGHT)
     with np.errstate(over="ignore", under="ignore"):
         value = float(np.float32(float(field)))
-    if value < 0 or math.isinf(value):
+    tiny = value == 0 and field.lower().partition(b"e")[0].strip(b"+-.0") != b""
+    if value < 0 or math.isinf(value) or tiny:
         raise _Stop(Status.BAD_WEIGHT)
     return value
 

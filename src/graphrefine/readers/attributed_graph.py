@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.adjacency import check_weights
+from graphrefine.graph.adjacency import check_weights, describe_outside
 from graphrefine.graph.node_ids import encode_all, from_strings, name_array, object_array, sort_rows
 from graphrefine.graph.object_ids import as_texts, table_key
 from graphrefine.readers.formats import EdgeTable
@@ -162,6 +162,9 @@ class AttributedGraph:
                 line,
                 "weights",
             )
+        problem = describe_outside(weight, text=value if isinstance(value, str) else "")
+        if problem is not None:
+            raise self.error(f"weight {value!r} {problem}", line, "weights")
         return weight
 
     def _check_declared(self) -> None:

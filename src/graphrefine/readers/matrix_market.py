@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
+from graphrefine.graph.adjacency import describe_outside
 from graphrefine.graph.node_ids import MAX_NODES
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import Marks, Parsed, Status
@@ -151,9 +152,9 @@ def _parse_error(source: Source, parsed: Parsed, text: bytes, header: _Header) -
     words = text.split(b"\n")[parsed.line - 1].decode("latin-1").split()
     if parsed.status == Status.BAD_WEIGHT and len(words) == 3:
         try:
-            problem = (
-                f"weight {float(words[2])} is not allowed; weights must be finite float32 numbers and not negative"
-            )
+            outside = describe_outside(float(words[2]), text=words[2])
+            usual = f"{float(words[2])} is not allowed; weights must be finite float32 numbers and not negative"
+            problem = f"weight {usual if outside is None else f'{words[2]} {outside}'}"
         except ValueError:
             problem = f"weight {words[2]!r} is not a number"
         return source.error(problem, line=line)

@@ -11,7 +11,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.graph.adjacency import check_weights
+from graphrefine.graph.adjacency import check_weights, describe_outside
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
@@ -90,6 +90,9 @@ def _weights(source: Source, tokens: list[bytes], lines: NDArray[np.int64]) -> N
         except ValueError:
             text = token.decode("utf-8", "replace")
             raise source.error(f"weight {text!r} is not a number", line=int(lines[at])) from None
+        problem = describe_outside(values[at], text=token.decode("latin-1"))
+        if problem is not None:
+            raise source.error(f"weight {token.decode('latin-1')} {problem}", line=int(lines[at]))
     bad = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
     if bad.size:
         raise source.error(f"weight {values[bad[0]]:g} is negative or not finite", line=int(lines[bad[0]]))

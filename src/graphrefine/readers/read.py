@@ -7,7 +7,7 @@ merged, duplicates added, self-loops dropped, everything counted.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from os import PathLike
 from pathlib import Path
@@ -285,10 +285,22 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
     attributes = _align_attributes(table, adjacency) if table.attributes else {}
     graph = graph_of(adjacency, source="memory" if file is None else file, attributes=attributes)
     if graph.edges == 0:
-        loops = graph.report["self_loops"]
-        raise InputError(f"there is no edge in the graph{f' but {loops} self-loops' if loops else ''}")
+        raise InputError(describe_no_edge(graph.report))
     _log.info("read %s: %d nodes, %d edges; %s", graph.source, graph.nodes, graph.edges, graph.reading)
     return graph
+
+
+def describe_no_edge(counts: Mapping[str, Any]) -> str:
+    """The problem of records none of which is an edge.
+
+    Examples
+    --------
+    >>> describe_no_edge({"self_loops": 2, "zero_weights": 0})
+    'there is no edge in the graph but 2 self-loops'
+    """
+    others = {"self-loops": counts.get("self_loops", 0), "of weight 0": counts.get("zero_weights", 0)}
+    some = " and ".join(f"{count:,} {words}" for words, count in others.items() if count)
+    return f"there is no edge in the graph{f' but {some}' if some else ''}"
 
 
 def _remark_on_names(adjacency: Adjacency) -> Adjacency:

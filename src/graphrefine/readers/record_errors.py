@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
+from graphrefine.graph.adjacency import describe_outside
 from graphrefine.kernels.edge_lists import PAIR, Parsed, Status, single
 from graphrefine.kernels.text_records import QuoteError, end_of_record, split_record
 from graphrefine.readers.layout import DELIMITERS, Layout, Record, decode
@@ -81,9 +82,9 @@ def _weight_problem(text: str) -> str:
         value = float(text)
     except ValueError:
         return "is not a number; weights=False reads the edges without weights"
-    if value < 0:
+    if value < 0 or text.startswith("-"):
         return "is negative; weights must be positive (0: no edge)"
-    return "is not a finite float32 number"
+    return describe_outside(value, text=text) or "is not a finite float32 number"
 
 
 def rival_error(source: Source, rivals: list[str], readings: dict[str, list[Record]]) -> FormatError:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.adjacency import check_weights
+from graphrefine.graph.adjacency import check_weights, describe_outside
 from graphrefine.graph.node_ids import as_ids, number, object_array
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.layout import EdgeColumns, find_columns
@@ -132,6 +132,10 @@ def weight_array(values: list[Any]) -> NDArray[np.float32]:
         floats = np.array([float(value) for value in values])
     except (ValueError, OverflowError) as error:
         raise InputError(f"weights must be numbers: {error}", argument="weights") from None
+    for at in np.flatnonzero(floats == 0).tolist():
+        problem = describe_outside(0.0, text=values[at]) if isinstance(values[at], str) else None
+        if problem is not None:
+            raise InputError(f"record {at + 1}: weight {values[at]!r} {problem}", argument="weights")
     return check_weights(floats, len(values))
 
 

@@ -178,7 +178,14 @@ double to_double(const char *begin, const char *end, bool &valid) {
     return value;
 }
 
-// Digits with an optional sign, point and exponent, rounded to float32: finite and not negative.
+// Whether a number is 0 as it is written, not only as it is rounded.
+bool written_zero(const char *p, const char *end) {
+    for (; p < end && *p != 'e' && *p != 'E'; ++p)
+        if (*p >= '1' && *p <= '9') return false;
+    return true;
+}
+
+// Digits with an optional sign, point and exponent, rounded to float32: finite, not negative, and 0 only if written so.
 Status parse_weight(Field f, float &value) {
     f = trimmed(f);
     if (f.begin < f.end && *f.begin == '+') ++f.begin;
@@ -187,6 +194,7 @@ Status parse_weight(Field f, float &value) {
         if (*p == 'x' || *p == 'X' || *p == 'n' || *p == 'N') return BAD_WEIGHT;
     bool valid = false;
     value = static_cast<float>(to_double(f.begin, f.end, valid));
+    if (value == 0 && !written_zero(f.begin, f.end)) return BAD_WEIGHT;
     return valid && value >= 0 && std::isfinite(value) ? OK : BAD_WEIGHT;
 }
 

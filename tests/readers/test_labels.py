@@ -524,3 +524,23 @@ def test_classes_in_columns_of_a_frame_whose_rows_are_counted() -> None:
     with pytest.raises(InputError, match=r"to_dict\(\)"):
         classes_of(series, np.arange(5))
     assert classes_of(series.to_dict(), np.arange(5)) == {"0": ["r"], "1": ["b"], "2": ["r"], "3": ["b"]}
+
+
+@pytest.mark.parametrize("word", ["NA", "NULL", "None", "null", "N/A", "#N/A", "\\N"])
+def test_classes_written_like_no_value_are_told(word: str, tmp_path: Path) -> None:
+    """They stay classes, as NA may be Namibia."""
+    (tmp_path / "labels.csv").write_text(f"node,label\na,{word}\nb,x\nc,{word}\nd,\n")
+    wanted = f"2 nodes of the class {word!r} (if that means no label, leave the field empty)"
+    known = names("a", "b", "c", "d")
+    frame = pd.DataFrame({"node": ["a", "b", "c", "d"], "label": [word, "x", word, None]})
+    for labels in (read_labels(tmp_path / "labels.csv"), as_labels(frame), as_labels(frame.set_index("node")["label"])):
+        assert set(labels.classes) == {word, "x"}
+        assert wanted in labels.describe(known) and "1 entry without a label" in labels.describe(known)
+
+
+@pytest.mark.parametrize("word", ["nan", "NaN", "<NA>", '""', " "])
+def test_words_for_no_label_are_no_class(word: str, tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text(f"node,label\na,{word}\nb,x\nc,Nadia\n")
+    labels = read_labels(tmp_path / "labels.csv")
+    assert labels.classes == ("Nadia", "x")
+    assert "leave the field empty" not in labels.describe(names("a", "b", "c"))

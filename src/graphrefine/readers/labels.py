@@ -35,6 +35,7 @@ from graphrefine.readers.label_values import (
     text_of,
     texts_of_classes,
 )
+from graphrefine.readers.odd_names import EMPTY_WORDS
 from graphrefine.readers.source import Source
 
 FilePath = str | PathLike[str]
@@ -92,11 +93,22 @@ class Labels:
             f"{labels.manner or IN_ORDER} ({_count(len(labels.classes), 'class', 'classes')})",
             f"{len(aligned.order):,} of {len(names):,} nodes labelled",
             several and f"{_count(several, 'node', 'nodes')} with several labels",
+            _note_empty_words(labels),
             aligned.missing and f"{_count(aligned.missing, 'labelled node', 'labelled nodes')} unknown",
             labels.unlabelled and f"{_count(labels.unlabelled, 'entry', 'entries')} without a label",
             labels.repeated and f"{_count(labels.repeated, 'entry', 'entries')} repeated",
         ]
         return ", ".join(str(note) for note in notes if note)
+
+
+def _note_empty_words(labels: Labels) -> str:
+    """A note on classes that are written as programs write no value; they may be meant, as NA is for Namibia."""
+    words = [name for name in labels.classes if name in EMPTY_WORDS]
+    if not words:
+        return ""
+    nodes = int(labels.indicator[:, np.isin(labels.classes, words)].sum(axis=1).astype(bool).sum())
+    classes = f"the class{'es' * (len(words) > 1)} {', '.join(map(repr, words))}"
+    return f"{_count(nodes, 'node', 'nodes')} of {classes} (if that means no label, leave the field empty)"
 
 
 class UndecidedLabels(Labels):

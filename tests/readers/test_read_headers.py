@@ -272,3 +272,31 @@ def test_a_square_table_of_numbers_is_refused_with_both_readings(tmp_path: Path)
     assert read(written(tmp_path, text), source="w", target="x").names.tolist() == [0, 1, 2]
     with pytest.raises(FormatError, match="has 3 names where the header has 4"):
         read(written(tmp_path, "n,a,b,c,d\na,0,1,0,0\nb,1,0,0,0\nc,0,0,0,1\n"))
+
+
+@pytest.mark.parametrize("count", [2, 3, 40])
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_the_index_of_pandas_beside_columns_without_names(count: int, separator: str, tmp_path: Path) -> None:
+    frame = pandas.DataFrame([[5 + at, 6 + at] for at in range(count)])
+    (tmp_path / "g.csv").write_text(frame.to_csv(sep=separator))
+    graph = read(tmp_path / "g.csv")
+    assert graph.names.tolist() == list(range(5, 6 + count)) and graph.edges == count
+    assert "edges '0' - '1'" in graph.reading and "not used: '' (row numbers)" in graph.reading
+
+
+def test_weights_beside_the_index_of_pandas(tmp_path: Path) -> None:
+    frame = pandas.DataFrame([["a", "b", 1.5], ["b", "c", 2.0], ["c", "d", 3.0], ["d", "e", 1.0]])
+    (tmp_path / "g.csv").write_text(frame.to_csv())
+    graph = read(tmp_path / "g.csv")
+    assert graph.names.tolist() == list("abcde") and "weights '2' (1 to 3)" in graph.reading
+    np.testing.assert_array_equal(read(frame).weights, graph.weights)
+
+
+@pytest.mark.parametrize("text", [",0,1\n9,5,6\n1,6,7\n2,7,5\n", ",0,2\n0,5,6\n1,6,7\n", ",1,2\n0,5,6\n1,6,7\n"])
+def test_an_edge_without_a_source_is_no_header(text: str, tmp_path: Path) -> None:
+    assert "without a header" in read(written(tmp_path, text)).reading
+
+
+def test_an_index_of_pandas_and_many_columns(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"it is not clear which hold the edges: say source="):
+        read(written(tmp_path, ",0,1,2,3\n0,5,6,1,2\n1,6,7,1,2\n2,7,5,1,2\n3,1,5,9,1\n4,1,5,9,1\n"))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphrefine.errors import InputError
 from graphrefine.kernels.edge_lists import NUMBER, Columns, Marks, Status
-from graphrefine.readers.options import WEIGHT_NAMES, Column, ReadOptions
+from graphrefine.readers.options import WEIGHT_NAMES, Column, ReadOptions, are_counted
 from graphrefine.readers.source import Source
 
 if TYPE_CHECKING:
@@ -234,8 +234,9 @@ def _find_weight(
                 argument="weights",
             )
         return weight
-    others = [at for at in range(len(numeric)) if at not in taken]
-    if names is not None:
+    counted = names is not None and are_counted(names)
+    others = [at for at in range(1 if counted else 0, len(numeric)) if at not in taken]
+    if names is not None and not counted:
         named = next((at for at in others if names[at].strip().lower() in WEIGHT_NAMES), None)
     elif len(others) == 1 and (numeric[others[0]] or others[0] in kinds):
         named = others[0]
@@ -345,19 +346,9 @@ def find_layout(
     start, lines = (sample.end, sample.line - 1 + sample.lines) if header else (sample.start, sample.line - 1)
     columns = (source_at, target_at, weight, time, width)
     commas = weight >= 0 and sample.marks[0] != "," and _has_decimal_commas(column_values(body, weight))
-    return Layout(
-        sample.marks,
-        columns,
-        edge_columns,
-        header,
-        start,
-        lines,
-        sample.comments,
-        dates,
-        names=tuple(names or ()),
-        dialect=dialect or edge_columns.dialect,
-        decimal_commas=commas,
-    )
+    content: dict[str, Any] = {"names": tuple(names or ()), "dialect": dialect or edge_columns.dialect}
+    place = start, lines, sample.comments
+    return Layout(sample.marks, columns, edge_columns, header, *place, dates, **content, decimal_commas=commas)
 
 
 def decode(text: bytes) -> str:

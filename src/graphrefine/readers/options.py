@@ -7,7 +7,7 @@ commands are made from these fields; tests hold `ReadKeywords`, the docstrings a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cached_property
@@ -29,6 +29,17 @@ Kind = Literal[
     "count",
 ]  # fmt: skip
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def are_counted(names: Sequence[str]) -> bool:
+    """Whether names of columns are those of pandas where nobody named them: none for its index, then 0, 1, 2, ...
+
+    Examples
+    --------
+    >>> are_counted(["", "0", "1"]), are_counted(["", "a", "b"]), are_counted(["0", "1", "2"])
+    (True, False, False)
+    """
+    return len(names) > 2 and list(names) == ["", *map(str, range(len(names) - 1))]
 
 
 def _about(kind: Kind, help: str, *, otherwise: str = "", every_graph: bool = False) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from graphrefine.readers.layout import (
     is_number,
 )
 from graphrefine.readers.limits import COLUMNS, check_columns
-from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.options import ReadOptions, are_counted
 from graphrefine.readers.source import Source, find_separator, read_text, refuse_page
 
 FEW = 4  # records by which one column of numbers is no proof of a header
@@ -117,8 +117,9 @@ def _find_header(source: Source, data: bytes, sample: Sample, options: ReadOptio
     if any(isinstance(column, str) and not column.isdecimal() for column in columns):
         return True, ()
     first, rest = sample.records[0], sample.records[1:]
-    if any(map(is_number, first)):  # columns are not called 7 or 0.5
-        return False, ()
+    if any(map(is_number, first)):  # columns are not called 7 or 0.5, but by pandas, beside its index
+        rows = list(map(str, range(len(rest))))
+        return are_counted(first) and len(rest) > 1 and column_values(rest, 0) == rows, ()
     test = is_number if sample.marks[0] == "," else is_amount
     typed = [
         bool(name) and bool(below) and all(map(test, below))

@@ -93,7 +93,7 @@ CHANGES: dict[str, tuple[Callable[[Live], Any], type[Exception], str]] = {
     "self-loop in two spellings": (lambda live: live.add(4, "4"), InputError, "self-loop"),
     "self-loop to remove": (lambda live: live.remove(4, 4), InputError, "self-loop"),
     "text name": (lambda live: live.add(4, "ann"), InputError, "no integer"),
-    "padded name": (lambda live: live.add(4, "007"), InputError, "no integer"),
+    "padded name": (lambda live: live.add(4, "007"), InputError, "no integer, .* write 7 if that is meant"),
     "float name": (lambda live: live.add(4, 1.5), InputError, "neither"),
     "bool name": (lambda live: live.add(4, True), InputError, "neither"),
     "tuple name": (lambda live: live.add_nodes([(1, 2)]), InputError, "neither"),

@@ -48,7 +48,7 @@ def neighbors(
     if every:
         return _write_all(table, output, as_json, options)
     queries = None if vectors is None else load(vectors)
-    query_names = [_as_name(name, table) for name in names] if queries is None else queries.names.tolist()
+    query_names = [table.lookup.as_name(name) for name in names] if queries is None else queries.names.tolist()
     skipped = _find_unknown(table, query_names, options) if queries is None else []
     query_names = [name for name in query_names if name not in skipped]
     labels = take_labels(options["labels"], options, table.names)
@@ -162,13 +162,3 @@ def _read_names(file: str) -> list[str]:
     except UnicodeDecodeError as error:
         raise FormatError(file, f"is not UTF-8 text: {error.reason} at byte {error.start}") from None
     return [name for line in text.splitlines() if (name := line.strip())]
-
-
-def _as_name(text: str, embedding: Embedding) -> int | str:
-    """A name as the embedding has it: where its names are integers, so is this one, if it can be."""
-    if embedding.names.dtype == object:
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        return text

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import FoldIn, Links
 from graphrefine.embedding.learn import warn_unlearned
-from graphrefine.embedding.new_sides import in_the_same_words, read_new_sides
+from graphrefine.embedding.new_sides import check_spelling, in_the_same_words, read_new_sides
 from graphrefine.embedding.side_maps import fold_sides
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import Lookup, Rows, Unknown, list_some, quote_name
@@ -107,6 +107,8 @@ def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **
     rows = np.fromiter((-1 if (row := lookup.find(name)) is None else row for name in names), np.int64, len(names))
     leaves = graph.out_counts > 0
     _check(graph, names, rows=rows)
+    for at in np.flatnonzero(leaves & (rows < 0)):
+        check_spelling(graph, names[at], lookup)
     lost = _unknown_ends(graph, rows)
     if len(lost) and unknown == "error":
         raise _unknown_error(graph, [names[at] for at in lost], lookup)

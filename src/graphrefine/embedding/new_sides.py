@@ -81,7 +81,7 @@ def read_new_sides(edges: Any, table: VectorTable, *, unknown: Unknown = "error"
     beside[arcs.target[row[arcs.source] >= 0]] = True
     lost = np.flatnonzero((row < 0) & ~beside & ~graph.without_edges())
     if len(lost) and unknown == "error":
-        raise _lost_error(graph, [names[at] for at in lost], table)
+        raise _lost_error(graph, names, lost, table)
     apart = np.isin(arcs.source, lost) | np.isin(arcs.target, lost)
     new = np.flatnonzero((row < 0) & ~np.isin(np.arange(graph.nodes), lost))
     if not len(new):
@@ -95,7 +95,17 @@ def in_the_same_words(names: NDArray[Any], lookup: Lookup) -> list[Any]:
     listed: list[Any] = names.tolist()
     if lookup.names.dtype == object:
         return [str(name) for name in listed] if is_text(lookup.names) else listed
-    return [int(name) if isinstance(name, str) and name.lstrip("-").isdecimal() else name for name in listed]
+    return [lookup.as_name(name) if isinstance(name, str) else name for name in listed]
+
+
+def check_spelling(graph: Graph, name: Any, lookup: Lookup, side: Side | None = None) -> None:
+    """Refuse a name such as "007" where names are integers and 7 has a vector: it would be a new node."""
+    meant = lookup.meant_integer(name)
+    if meant is not None and lookup.find(meant, side) is not None:
+        raise InputError(
+            f"{graph.source}: {quote_name(name)} is not known{lookup.hint(name, side)}; write {meant} if that is "
+            "meant, or call the new node otherwise"
+        )
 
 
 def _find_rows(graph: Graph, names: list[Any], table: VectorTable) -> Rows:
@@ -103,7 +113,10 @@ def _find_rows(graph: Graph, names: list[Any], table: VectorTable) -> Rows:
     sources = graph.sources if graph.sources is not None else graph.nodes
     two = SIDES if table.sides.kind == "rows" else (None, None)
     sides = [two[at >= sources] for at in range(graph.nodes)]
-    places = (table.lookup.find(name, side) for name, side in zip(names, sides, strict=True))
+    places = [table.lookup.find(name, side) for name, side in zip(names, sides, strict=True)]
+    for name, side, row in zip(names, sides, places, strict=True):
+        if row is None:
+            check_spelling(graph, name, table.lookup, side)
     return np.fromiter((-1 if row is None else row for row in places), np.int64, graph.nodes)
 
 
@@ -116,11 +129,23 @@ def _list_arcs(graph: Graph) -> Arcs:
     return Arcs(source, graph.indices[:count].astype(np.int64), weights)
 
 
-def _lost_error(graph: Graph, missing: list[Any], table: VectorTable) -> InputError:
-    more = f" (and {len(missing) - 1:,} more)" if len(missing) > 1 else ""
+def _lost_error(graph: Graph, names: list[Any], lost: Rows, table: VectorTable) -> InputError:
+    """The error of nodes that are not known, and have no known neighbour; the first that stands on the wrong side."""
+    if table.sides.kind == "rows":
+        assert graph.sources is not None
+        for at in lost:
+            side, other = SIDES if at < graph.sources else SIDES[::-1]
+            if table.lookup.find(names[at], other) is not None:
+                return InputError(
+                    f"{graph.source}: {quote_name(names[at])} is a {other}, and stands where a {side} is expected: "
+                    f"edges lead from a source, such as {quote_name(table.source_names[0])}, to a target, such as "
+                    f"{quote_name(table.target_names[0])}; source= and target= name their columns",
+                    mentions=["source", "target"],
+                )
+    more = f" (and {len(lost) - 1:,} more)" if len(lost) > 1 else ""
     return InputError(
-        f"{graph.source}: {quote_name(missing[0])}{more} is not known, and has no edge to a node that is"
-        f"{table.lookup.hint(missing[0])}; unknown='skip' leaves such nodes out",
+        f"{graph.source}: {quote_name(names[lost[0]])}{more} is not known, and has no edge to a node that is"
+        f"{table.lookup.hint(names[lost[0]])}; unknown='skip' leaves such nodes out",
         mentions=["unknown"],
     )
 

@@ -7,7 +7,6 @@ vectors are taken from `FACTS`, which is set for each request.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import CoreSchema, core_schema
 
+from graphrefine.graph.lookup import is_integer
+
 LONGEST = 4000  # characters of a text
 LARGEST = 1e18  # of a number in a vector: products and sums of such still fit float32
 INT64 = 2**63
-_WHOLE = re.compile(r"-?[0-9]{1,19}")
 
 Schema = dict[str, Any]
 
@@ -74,7 +74,7 @@ def whole(least: int, most: int) -> ParamType:
     """
 
     def check(value: Any) -> int:
-        if isinstance(value, QueryText) and _WHOLE.fullmatch(value):
+        if isinstance(value, QueryText) and is_integer(value):
             value = int(value)
         if isinstance(value, float) and value.is_integer():
             value = int(value)

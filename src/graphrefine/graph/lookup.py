@@ -15,6 +15,7 @@ bipartite          ``sides: rows``,        the first ``sources`` rows and the ot
 from __future__ import annotations
 
 import difflib
+import re
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ Name = Hashable  # an integer, a string, or whatever the graph has for its nodes
 Rows = NDArray[np.int64]
 
 SIDES: tuple[Side, Side] = ("source", "target")
+_INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
 _FEW = 3  # names that stand for many in a message
 _MANY = 100_000  # names beyond which looking for near matches would take too long
 
@@ -287,7 +289,9 @@ class Lookup:
 
     def check_distinct(self) -> None:
         """Raise InputError if two rows, of one side, have one name."""
-        self.on_sides("")
+        integers = self.names.dtype == np.int64 and self.sides.kind != "rows"  # without a table of them all
+        if not integers or len(np.unique(self.names)) < len(self.names):
+            self.on_sides("")
 
     def hint(self, name: object, side: Side | None = None) -> str:
         """What may have been meant."""
@@ -297,11 +301,31 @@ class Lookup:
         if self._has_objects:
             return f"; names are such as {', '.join(map(quote_name, names[:3].tolist()))}"
         type_, kind = (str, "strings") if names.dtype == object else (int, "integers")
+        meant = self.meant_integer(name)
+        if meant is not None and self.find(meant, side) is not None:
+            return f"; the names are integers, and {meant} is one of them"
         if not isinstance(name, type_ | np.generic):
             row = f"; row {name} is vectors[{name}]" if type(name) is int and -1 <= name < len(names) else ""
             return f"; the names are {kind}, such as {quote_name(names[0])}{row}"
         near = difflib.get_close_matches(str(name), map(str, names)) if len(names) <= _MANY else []
         return f"; near it: {', '.join(dict.fromkeys(near))}" if near else f"; the first is {quote_name(names[0])}"
+
+    def meant_integer(self, name: object) -> int | None:
+        """The integer that a text may stand for where names are integers, and is not the name of: 7 for "007"."""
+        try:
+            return int(name) if isinstance(name, str) and self.names.dtype != object else None
+        except ValueError:
+            return None
+
+    def as_name(self, text: str) -> int | str:
+        """A text as a name: where names are integers, an integer as it is written is one.
+
+        Examples
+        --------
+        >>> Lookup(np.array([7, 8])).as_name("7"), Lookup(np.array([7, 8])).as_name("007")
+        (7, '007')
+        """
+        return int(text) if self.names.dtype != object and is_integer(text) else text
 
     def shared(self, other: Lookup) -> tuple[Rows, Rows]:
         """The rows here, and there, of the names that both have.
@@ -349,6 +373,17 @@ def _check_slice(key: slice) -> slice:
     if odd:
         raise InputError(f"a slice counts rows, and {odd[0]!r} is no number; for nodes give a list of their names")
     return key
+
+
+def is_integer(text: str) -> bool:
+    """Whether a text is an integer of 64 bits as it is written: no leading zeros, no plus.
+
+    Examples
+    --------
+    >>> [is_integer(text) for text in ("-12", "0", "007", "+7", "-0", "1e3", "9223372036854775808")]
+    [True, True, False, False, False, False, False]
+    """
+    return _INTEGER.fullmatch(text) is not None and -(2**63) <= int(text) < 2**63
 
 
 def quote_name(name: object) -> str:

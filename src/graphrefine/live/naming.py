@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphrefine.errors import InputError, UnknownNameError
-from graphrefine.graph.lookup import quote_name
+from graphrefine.graph.lookup import is_integer, quote_name
 from graphrefine.live.logged import REMOVE_NODE, LoggedGroup
 from graphrefine.live.published import Published
 
 LEAST_WEIGHT, LARGEST_WEIGHT, RANGE = 2.0**-100, 2.0**100, "2^-100 to 2^100"  # of the kernel
+_TEXT_NAMES = (
+    "; for names of any kind create the graph anew with nodes=, a file that lists such a name: then all names are text"
+)
+_SPELLING = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")  # of an integer that is written otherwise
 SIGNS = {"+": 0, "-": 1, "=": 2}  # operations of the kernel
 
 
@@ -184,9 +189,9 @@ def integer_name(name: Any) -> int:
     if not isinstance(name, str):
         raise InputError(f"the name {name!r} is neither an integer nor a string")
     if not is_integer(name):
-        raise InputError(
-            f"the name {name!r} is no integer, as all names of this graph are; create it with names as text"
-        )
+        meant = f"; write {int(name)} if that is meant" if _SPELLING.fullmatch(name) else ""
+        problem = f"the name {name!r} is no integer, as all names of this graph are{meant}"
+        raise InputError(f"{problem}{_TEXT_NAMES}", mentions=["nodes"])
     return int(name)
 
 
@@ -194,21 +199,9 @@ def _check_new(name: Any) -> None:
     """Raise InputError for a name that a file cannot hold."""
     if isinstance(name, int):
         if not -(2**63) <= name < 2**63:
-            raise InputError(f"the name {name} does not fit 64-bit integers; create the graph with names as text")
+            raise InputError(f"the name {name} does not fit 64-bit integers{_TEXT_NAMES}", mentions=["nodes"])
         return
     try:
         name.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
         raise InputError(f"the name {name!r} is not text that UTF-8 can write") from None
-
-
-def is_integer(text: str) -> bool:
-    """Whether a text is an integer as it is written: no leading zeros, no plus.
-
-    Examples
-    --------
-    >>> is_integer("-12"), is_integer("007"), is_integer("1e3")
-    (True, False, False)
-    """
-    digits = text[1:] if text.startswith("-") else text
-    return digits.isascii() and digits.isdigit() and (digits == "0" or not digits.startswith("0")) and len(digits) < 19

@@ -225,22 +225,19 @@ def test_vectors_that_are_no_numbers(bad: float, tmp_path: Path) -> None:
     vectors[7, 2] = bad
     np.save(tmp_path / "new.npy", vectors)
     problem = f"the vector of node 7 (row 7) holds {bad}, not a number"
-    assert check(tmp_path / "new.npy").problems == [problem]
     old, new = (str(tmp_path / f"{name}.npy") for name in ("old", "new"))
-    limit = ("--max-drift", "0.2")
-    for words in (
-        ("drift", old, new),
-        ("check", old, "--against", new, *limit),
-        ("duplicates", new),
-        ("communities", new),
-    ):
+    assert check(new).problems == check(old, against=new, max_drift=0.2).problems == [f"{new}: {problem}"]
+    refuses("drift", old, new, folder=tmp_path, expected=(f"{new}: {problem}",))
+    refuses("drift", new, old, folder=tmp_path, expected=(f"{new}: {problem}",))
+    for words in (("duplicates", new), ("communities", new)):
         refuses(*words, folder=tmp_path, expected=(problem,))
     refuses("convert", new, tmp_path / "copy.npz", folder=tmp_path, expected=(problem,))
 
 
 def test_numbers_beyond_float32(tmp_path: Path) -> None:
     np.save(tmp_path / "large.npy", np.full((3, 2), 1e300))
-    assert check(tmp_path / "large.npy").problems == ["the vector of node 0 (row 0) holds inf, not a number"]
+    place = tmp_path / "large.npy"
+    assert check(place).problems == [f"{place}: the vector of node 0 (row 0) holds inf, not a number"]
 
 
 def test_vectors_that_became_zeros_are_lost(tmp_path: Path) -> None:

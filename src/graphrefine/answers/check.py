@@ -3,14 +3,18 @@
 The file is held to the checksum and the fingerprint that it was written with (`graphrefine.vectors.fingerprint`). With
 a graph the recipe is run again, and the vectors are compared bit by bit. Against another embedding, the figures of
 `graphrefine.measure_drift` are held to limits: a gate for releases.
+
+A file that is damaged, whichever of the two, or that holds nothing that a command could use, is a problem of the
+verdict. A path that is missing, cannot be read, or is no file of an embedding is a mistake, and an error.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +25,14 @@ from graphrefine.embedding.formats import Format, format_place, input_format, is
 from graphrefine.embedding.formats.seal import find_damage
 from graphrefine.embedding.formats.stored_parts import check_kind, load_parts
 from graphrefine.errors import FormatError, InputError
+from graphrefine.graph.lookup import SIDES
 from graphrefine.progress import Watcher
+from graphrefine.readers.options import ReadOptions
 from graphrefine.vectors.fingerprint import NAME, Fingerprint
 from graphrefine.vectors.table import Parts, check_finite
 
 PathLike = str | os.PathLike[str]
+K = 10  # nearest nodes that are compared
 
 
 @dataclass
@@ -66,7 +73,7 @@ def check(
     expect: str | None = None,
     features: Any = None,
     reading: Mapping[str, Any] | None = None,
-    k: int = 10,
+    k: int = K,
     sample: int | None = SAMPLE,
     seed: int = 0,
     format: str | None = None,
@@ -87,18 +94,20 @@ def check(
     max_drift : float, optional
         Largest mean distance of the unit rows of shared nodes, after the best rotation: 0 to 2.
     min_neighbors : float, optional
-        Smallest mean share of the k nearest nodes that a shared node keeps: 0 to 1.
+        Smallest mean share of the k nearest nodes that a shared node keeps: 0 to 1. Of a directed or bipartite graph,
+        also of the k targets with the highest scores that a source keeps.
     max_lost : float, optional
         Largest share of the nodes that are not in the newer embedding, or have zero vectors there: 0 to 1. Drift and
-        neighbours are those of shared nodes, whatever their number.
+        neighbours are those of shared nodes, whatever their number. Of a bipartite graph, each limit holds for each
+        side.
     expect : str, optional
         The fingerprint that it must have, "grf1:...", or the 32 digits of one of its parts.
     features : optional
-        Those that the vectors were made with, for `graph`.
+        Those that the vectors were made with, for `graph`; refused without one.
     reading : mapping, optional
         Options of `graphrefine.read` for `graph`. Unless they have one, the direction is that of the recipe.
     k, sample, seed
-        See `graphrefine.measure_drift`.
+        See `graphrefine.measure_drift`; refused without `against`.
     format, table
         See `Embedding.load`.
     threads : int, optional
@@ -116,20 +125,25 @@ def check(
     """
     limits = {"max_drift": max_drift, "min_neighbors": min_neighbors, "max_lost": max_lost}
     _check_limits(against, limits)
+    usual = {"k": K, "sample": SAMPLE, "seed": 0}
+    values = {"k": k, "sample": sample, "seed": seed}
+    check_uses({name: value for name, value in values.items() if value != usual[name]}, against=against)
+    check_uses(({} if features is None else {"features": features}) | _take_changes(reading or {}), graph=graph)
     verdict = Verdict()
     whole = embedding if isinstance(embedding, Embedding) else _check_file(embedding, verdict, format, table)
+    other = _load_other(against, verdict, format)
     if whole is None:
         return verdict
     fingerprint = whole.fingerprint
     verdict.figures |= {"nodes": len(whole), "dim": whole.dim, "fingerprint": fingerprint.figures()}
     if expect is not None:
         _check_expected(expect, fingerprint, verdict)
+    usable = _check_use(whole, "the embedding", verdict)
     if graph is not None:
         settings: dict[str, Any] = {"features": features, "threads": threads, "watcher": watcher}
         problem, verdict.figures["remade"] = remake(whole, graph, reading=reading, **settings)
         verdict.problems += [] if problem is None else [problem]
-    if against is not None:
-        other = against if isinstance(against, Embedding) else load(against, format=format, verify=True)
+    if other is not None and _check_use(other, "the newer embedding", verdict) and usable:
         with warnings.catch_warnings(record=True) as records:
             warnings.simplefilter("always")
             drift = measure_drift(whole, other, k=k, sample=sample, seed=seed, threads=threads, watcher=watcher).figures
@@ -142,26 +156,62 @@ def check(
 def judge_drift(
     drift: dict[str, Any], *, max_drift: float | None, min_neighbors: float | None, max_lost: float | None
 ) -> list[str]:
-    """What is beyond the limits in the figures of `graphrefine.measure_drift`."""
+    """What is beyond the limits in the figures of `graphrefine.measure_drift`: of each side, where there are two."""
+    parts: list[tuple[str, dict[str, Any]]] = [("", drift)]
+    if "sides" in drift:
+        parts = [(f" of the {side} side", drift["sides"][side]) for side in SIDES if drift["sides"][side]["old_nodes"]]
     problems = []
-    if max_drift is not None:
-        moved = None if drift["moved"] is None else drift["moved"]["mean"]
+    for part, figures in parts if max_drift is not None else []:
+        moved = figures["moved"] and figures["moved"]["mean"]
         if moved is None:
-            problems.append("no shared node has a vector in both, so that no drift can be measured")
+            problems.append(f"no shared node{part} had a vector, so that no drift can be measured")
         elif moved > max_drift:
-            problems.append(f"mean drift {moved:.3g} is above {max_drift:g}")
-    if min_neighbors is not None:
-        kept = drift["kept"]
+            problems.append(f"mean drift {moved:.3g}{part} is above {max_drift:g}")
+    rankings = [(f"nearest nodes{part}", figures) for part, figures in parts if not part or figures["old_nodes"] > 1]
+    if "targets" in drift:
+        rankings.append(("nearest targets of a source", drift["targets"]))
+    for words, figures in rankings if min_neighbors is not None else []:
+        kept = figures["kept"]
         if kept is None:
-            problems.append("no shared node has neighbours in both, so that none can be compared")
+            problems.append(f"no shared node had {words}, so that none can be compared")
         elif kept < min_neighbors:
-            problems.append(f"{kept:.3g} of the {drift['k']} nearest nodes are kept, fewer than {min_neighbors:g}")
-    lost = drift["lost"] + drift["vanished"]
-    if max_lost is not None and lost > max_lost * drift["old_nodes"]:
-        zeros = f" ({drift['vanished']:,} have zero vectors)" if drift["vanished"] else ""
-        share = lost / drift["old_nodes"]
-        problems.append(f"{lost:,} nodes of {drift['old_nodes']:,} are lost{zeros}, {share:.3g}, above {max_lost:g}")
+            problems.append(f"{kept:.3g} of the {figures['k']} {words} are kept, fewer than {min_neighbors:g}")
+    for part, figures in parts if max_lost is not None else []:
+        lost, count = figures["lost"] + figures["vanished"], figures["old_nodes"]
+        if lost > max_lost * count:
+            zeros = f" ({figures['vanished']:,} have zero vectors)" if figures["vanished"] else ""
+            share = lost / count
+            problems.append(f"{lost:,} nodes of {count:,}{part} are lost{zeros}, {share:.3g}, above {max_lost:g}")
     return problems
+
+
+def check_uses(options: Mapping[str, Any], **needs: Any) -> None:
+    """Refuse options that would do nothing, because what they are for is not there: `graph` or `against`.
+
+    Examples
+    --------
+    >>> check_uses({"k": 5}, against=None)
+    Traceback (most recent call last):
+        ...
+    graphrefine.errors.InputError: k= is for a comparison with another embedding; say which one with against=
+    """
+    purposes = {"graph": "a run on a graph", "against": "a comparison with another embedding"}
+    for name, value in options.items():
+        for need in (need for need, there in needs.items() if there is None):
+            option = f"{name}=False" if value is False else f"{name}="
+            text = f"{option} is for {purposes[need]}; say which one with {need}="
+            raise InputError(text, argument=name, mentions=[need])
+
+
+def _take_changes(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of reading that are not as they are without a word."""
+    defaults = {each.name: each.default for each in fields(ReadOptions)}
+
+    def differs(name: str, value: Any) -> bool:
+        default = defaults.get(name)
+        return value is not None and value is not default and not (isinstance(value, str) and value == default)
+
+    return {name: value for name, value in reading.items() if differs(name, value)}
 
 
 def _check_limits(against: Any, limits: Mapping[str, float | None]) -> None:
@@ -187,10 +237,7 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
     """Hold a file to what it says of itself; None where it cannot be read."""
     file_format = input_format(path, format)
     verdict.figures |= {"embedding": format_place(path), "format": file_format.name, "whole": False, "stored": None}
-    if not is_address(path) and not Path(path).exists():
-        raise FormatError(path, "no such file or folder")
-    if not file_format.server:
-        check_kind(path, file_format)
+    _check_place(path, file_format)
     try:
         parts = load_parts(path, format=format, table=table, verify=False)
         embedding = Embedding.from_parts(parts)
@@ -198,7 +245,7 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
     except (FormatError, InputError) as error:
         if file_format.server:
             raise
-        verdict.problems.append(str(error))
+        verdict.problems.append(_describe_damage(path, error))
         return None
     if not is_address(path):
         embedding.path = Path(path)
@@ -206,6 +253,63 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
     if problem is not None:
         verdict.problems.append(f"{format_place(path)}: {problem}")
     return embedding
+
+
+def _load_other(against: PathLike | Embedding | None, verdict: Verdict, format: str | None) -> Embedding | None:
+    """The newer embedding; None where there is none, or its file is damaged."""
+    if against is None or isinstance(against, Embedding):
+        return against
+    file_format = input_format(against, format)
+    _check_place(against, file_format)
+    try:
+        embedding = load(against, format=format, verify=True)
+        check_finite(embedding.vectors, embedding.names)
+    except (FormatError, InputError) as error:
+        if file_format.server:
+            raise
+        verdict.problems.append(_describe_damage(against, error))
+        return None
+    return embedding
+
+
+def _check_place(path: PathLike, file_format: Format) -> None:
+    """Refuse a path where no embedding can be, damaged or not."""
+    if file_format.server:
+        return
+    place = Path(path)
+    if not place.exists():
+        raise FormatError(path, "no such file or folder")
+    if not (place.is_file() or place.is_dir() or place.is_fifo()):
+        raise FormatError(path, "is neither a file nor a folder")
+    check_kind(path, file_format)
+    if file_format.folder and not any((place / name).exists() for name in ("meta.json", "vectors.npy")):
+        raise FormatError(path, "is a folder without meta.json and vectors.npy: not an embedding")
+
+
+def _describe_damage(path: PathLike, error: InputError) -> str:
+    """What is wrong with a file, and its name; raises the error again where it is that of a path or an argument."""
+    cause = error.__cause__
+    if error.argument is not None or (isinstance(cause, OSError) and cause.errno not in (None, errno.ENOENT)):
+        raise error
+    return str(error) if isinstance(error, FormatError) else f"{format_place(path)}: {error}"
+
+
+def _check_use(embedding: Embedding, words: str, verdict: Verdict) -> bool:
+    """Whether an embedding has nodes, numbers and a name for each row; a problem of the verdict where not."""
+    place = words if embedding.path is None else format_place(embedding.path)
+    problem = None
+    if not len(embedding):
+        problem = "has no nodes"
+    elif not embedding.dim:
+        problem = "has vectors of no numbers"
+    else:
+        try:
+            embedding.lookup.check_distinct()
+        except InputError as error:
+            problem = str(error)
+    if problem is not None:
+        verdict.problems.append(f"{place}: {problem}")
+    return problem is None
 
 
 def _find_difference(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.formats import format_place
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels.arithmetic import ARITHMETICS, KEY, compare_bits
@@ -33,7 +34,7 @@ def remake(
 ) -> tuple[str | None, dict[str, Any]]:
     """Why a graph gives other vectors here than an embedding has, None where it gives the same; and figures of it."""
     recipe = embedding.recipe
-    _check_origin(recipe, features)
+    _check_origin(embedding, features)
     options = {name: value for name, value in (reading or {}).items() if value is not None}
     if isinstance(graph, Graph):
         whole = read(graph, **options) if options else graph
@@ -43,8 +44,7 @@ def remake(
     if GRAPH in recipe:
         figures["same_graph"] = digest_graph(whole) == recipe[GRAPH]
         if not figures["same_graph"]:
-            how = f", or it was read otherwise: then {recipe['reading']}" if "reading" in recipe else ""
-            return f"the graph is not the one that the vectors were made from{how}; now {whole.reading}", figures
+            return f"the graph is not the one that the vectors were made from{_tell_reading(recipe, whole)}", figures
     version = recipe.get(KEY)
     if version is not None and version not in ARITHMETICS:
         computed = " or ".join(map(str, ARITHMETICS))
@@ -61,21 +61,32 @@ def remake(
     return f"{count:,} of {len(again):,} vectors have other bits here, by {most:.2g} at most{why}", figures
 
 
-def _check_origin(recipe: dict[str, Any], features: Any) -> None:
+def _tell_reading(recipe: dict[str, Any], graph: Graph) -> str:
+    """Whether another reading can be why the graph is another one."""
+    then, now = recipe.get("reading"), graph.reading
+    if then is None:
+        return f"; now {now}"
+    if then == now:
+        return ": it is read as it was then, and its nodes or edges are others"
+    return f", or it was read otherwise: then {then}; now {now}"
+
+
+def _check_origin(embedding: Embedding, features: Any) -> None:
     """Refuse vectors that a graph alone does not make again."""
+    recipe, place = embedding.recipe, "" if embedding.path is None else f"{format_place(embedding.path)}: "
     way_out = "check the embedding that they come from"
     if recipe.get("method") not in METHODS:
-        problem = "how the vectors were made is not recorded, or no method of this graphrefine made them"
+        problem = "how the vectors were made is not recorded, or no method of graphrefine made them; leave graph= out"
     elif "aligned" in recipe:
         problem = f"the vectors were rotated onto others (align_to); {way_out} with graph=, and this one with against="
-        raise InputError(f"graph=: {problem}", argument="graph", mentions=["against"])
+        raise InputError(f"{place}{problem}", argument="graph", mentions=["against"])
     elif "truncated" in recipe:
         problem = f"the vectors are the first axes of others (truncated); {way_out}"
     elif "features" in recipe and features is None:
-        raise InputError("the vectors were made with features; give them as features=", argument="features")
+        raise InputError(f"{place}the vectors were made with features; give them as features=", argument="features")
     else:
         return
-    raise InputError(f"graph=: {problem}", argument="graph")
+    raise InputError(f"{place}{problem}", argument="graph")
 
 
 def _direction(embedding: Embedding, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from graphrefine.answers.check import Verdict, check
+from graphrefine.answers.check import Verdict, check, check_uses
 from graphrefine.answers.drift import SAMPLE
 from graphrefine.cli.drift import describe_drift
-from graphrefine.cli.options import reading_options
+from graphrefine.cli.options import READING, reading_options
 from graphrefine.embedding.formats import format_place
 from graphrefine.visuals.console import note, progress_bar, show_json
 
@@ -28,6 +28,8 @@ def check_embedding(
 ) -> None:
     """Print the verdict on an embedding, and exit with 1 where something is wrong."""
     start = perf_counter()
+    check_uses(_take_typed("features", *(str(option.name) for option in READING)), graph=graph)
+    check_uses(_take_typed("k", "every", "seed"), against=against)
     reading = {name: value for name, value in reading_options(options).items() if value is not None}
     with progress_bar() as bar:
         verdict = check(
@@ -50,6 +52,12 @@ def check_embedding(
         _print(verdict, format_place(embedding), against)
     if not verdict.ok:
         raise click.exceptions.Exit(BEYOND)
+
+
+def _take_typed(*names: str) -> dict[str, Any]:
+    """Those of the options that the user has written, be it with the value that they have anyway."""
+    context, default = click.get_current_context(), click.core.ParameterSource.DEFAULT
+    return {name: context.params[name] for name in names if context.get_parameter_source(name) not in (None, default)}
 
 
 def _print(verdict: Verdict, place: str, against: str | None) -> None:

@@ -35,11 +35,26 @@ def describe_drift(figures: dict[str, Any]) -> list[str]:
     lines = [f"{figures['shared']:,} nodes shared, {figures['lost']:,} lost, {figures['new']:,} new"]
     if figures["vanished"]:
         lines[0] += f"; {figures['vanished']:,} shared nodes have zero vectors now, which they had not"
-    if figures["moved"] is not None:
-        moved = figures["moved"]
-        lines.append(f"moved: mean {moved['mean']:.3f}, median {moved['median']:.3f}, 95% below {moved['p95']:.3f}")
-    if figures["kept"] is not None:
-        sample = "" if figures["sampled"] >= figures["shared"] else f", of {figures['sampled']:,} nodes drawn at random"
-        chance = f" ({figures['chance']:.2f} by chance)" if figures["chance"] > 0.1 else ""
-        lines.append(f"neighbours kept: {figures['kept']:.3f} of the {figures['k']} nearest{chance}{sample}")
+    sides = {f"{side} side: ": each for side, each in figures.get("sides", {}).items()} or {"": figures}
+    for prefix, each in sides.items():
+        if (moved := each["moved"]) is not None:
+            spread = f"median {moved['median']:.3f}, 95% below {moved['p95']:.3f}"
+            lines.append(f"{prefix}moved: mean {moved['mean']:.3f}, {spread}")
+        if each["kept"] is not None:
+            lines.append(f"{prefix}neighbours kept: {_describe_share(each, each['shared'])}")
+    targets = figures.get("targets")
+    if targets is not None and targets["kept"] is not None:
+        shared = figures["sides"]["source"]["shared"] if "sides" in figures else figures["shared"]
+        lines.append(f"targets of sources kept: {_describe_share(targets, shared)}")
     return lines
+
+
+def _describe_share(figures: dict[str, Any], shared: int) -> str:
+    """The share that is kept, what it would be by chance, and of which nodes, where not of all that are shared."""
+    chance = f" ({figures['chance']:.2f} by chance)" if figures["chance"] > 0.1 else ""
+    nodes = ""
+    if figures["sampled"] < figures["eligible"]:
+        nodes = f", of {figures['sampled']:,} nodes drawn at random"
+    elif figures["eligible"] < shared:
+        nodes = f", of the {figures['eligible']:,} shared nodes that had vectors"
+    return f"{figures['kept']:.3f} of the {figures['k']} nearest{chance}{nodes}"

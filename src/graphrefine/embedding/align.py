@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,21 +70,44 @@ def align_tables(moved: VectorTable, fixed: VectorTable) -> tuple[NDArray[np.flo
     """The rotation of one table of vectors onto another by the nodes that both have, and the drift that remains."""
     check_table(fixed, "old")
     check_alike(moved, fixed)
-    for table in (moved, fixed):
-        check_finite(table.vectors, table.names)
+    for table, place in _places(moved, fixed):
+        try:
+            check_finite(table.vectors, table.names)
+            table.lookup.check_distinct()
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from error
     shared = moved.lookup.shared(fixed.lookup)
     if not len(shared[0]):
-        first, other = (quote_name(each.names[0]) if len(each.names) else "no node" for each in (moved, fixed))
-        raise InputError(
-            f"no node is in both embeddings, so there is nothing to align by; the names begin with {first} here "
-            f"and {other} there"
-        )
+        raise InputError(f"no node is in both embeddings, so there is nothing to align by; {_tell_names(moved, fixed)}")
     if moved.sides.kind == "columns":  # one rotation for source and target, so that their products stay
         here, there = (np.concatenate([2 * rows, 2 * rows + 1]) for rows in shared)
         shared = (here, there)
     ours, theirs = rotatable(moved), rotatable(fixed)
     R = rotation(ours, theirs, shared)
     return R, drift(ours, theirs, shared, R)
+
+
+def _places(moved: VectorTable, fixed: VectorTable) -> list[tuple[VectorTable, str]]:
+    """Each table with its file, or with its part in this, for a message."""
+    words = (moved, "the new embedding"), (fixed, "the old embedding")
+    return [(table, text if table.path is None else str(table.path)) for table, text in words]
+
+
+def _tell_names(moved: VectorTable, fixed: VectorTable) -> str:
+    """How the names of two tables without a common one differ, as far as can be told."""
+    firsts = [
+        f"{quote_name(table.names[0]) if len(table.names) else 'no node'} in {place}"
+        for table, place in _places(moved, fixed)
+    ]
+    text = f"the names begin with {' and with '.join(firsts)}"
+    mine, theirs = ({normalize("NFC", str(name)) for name in table.names.tolist()} for table in (moved, fixed))
+    if not mine & theirs:
+        return text
+    kinds = [{type(name) for name in table.names.tolist()} for table in (moved, fixed)]
+    if kinds[0] == kinds[1] == {str}:
+        example = quote_name(min(mine & theirs))
+        return f"{text}; some look the same, such as {example}, and have other characters (Unicode NFC and NFD)"
+    return f"{text}; some look the same, but numbers and texts are different names"
 
 
 def rotatable(table: VectorTable) -> Floats:

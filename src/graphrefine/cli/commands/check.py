@@ -13,8 +13,10 @@ CHECK = Command(
     short_help="Is an embedding whole, the same here, close to another?",
     help="""Whether an embedding is whole, can be made again here, and is close enough to another one.
 
-    Its file is held to the checksum and the fingerprint that it was written with. Exit code 0: all is well; 1: the file
-    is damaged, other vectors come out here, or NEW is beyond a limit; 2: a mistake in the command.
+    Its file is held to the checksum and the fingerprint that it was written with. Limits hold for each side of a
+    bipartite graph. Exit code 0: all is well; 1: a file, EMBEDDING or NEW, is damaged or of no use, other vectors come
+    out here, or NEW is beyond a limit; 2: a mistake in the command, such as a path that is missing, cannot be read or
+    is no embedding.
 
     \b
     graphrefine check friends
@@ -34,13 +36,14 @@ CHECK = Command(
             Option(["--max-drift"], type=float, metavar="X",
                    help="Largest mean distance of unit vectors after the best rotation, from 0 to 2."),
             Option(["--min-neighbors"], type=float, metavar="X",
-                   help="Smallest mean share of nearest nodes that are kept, from 0 to 1."),
+                   help="Smallest mean share of nearest nodes, and of nearest targets of a source, that is kept: 0 to "
+                        "1."),
             Option(["--max-lost"], type=float, metavar="X",
                    help="Largest share of the nodes that NEW does not have, or has as zeros, from 0 to 1."),
             Option(["-k"], type=int, default=10, show_default=True, metavar="K",
                    help="How many neighbours to compare; fewer where these would be all."),
             Option(["--all", "every"], is_flag=True,
-                   help="Compare the neighbours of all shared nodes, not of a sample of 10,000."),
+                   help="Compare the neighbours of all shared nodes, not of a sample of 10,000 (of each side)."),
             Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the sample."),
         ),
         Option(["--embedding-format"], metavar="NAME",

@@ -24,7 +24,7 @@ DRIFT = Command(
         click.Argument(["new"], metavar="NEW"),
         Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbours to compare."),
         Option(["--all", "every"], is_flag=True,
-               help="Compare the neighbours of all shared nodes, not of a sample of 10,000."),
+               help="Compare the neighbours of all shared nodes, not of a sample of 10,000 (of each side)."),
         TABLE,
         Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the sample."),
         Option(["--format"], metavar="NAME", help="Format of OLD and NEW where their suffixes do not say."),

@@ -188,3 +188,36 @@ def test_the_direction_of_every_edge_of_a_long_table_counts(last: str, tmp_path:
             with pytest.raises(InputError, match="say directed=True or directed=False"):
                 read(table)
         assert read(table, directed=True).directed
+
+
+NODES = ["Id,Label\n1,ann\n2,bob\n3,cy\n", "Id,Label,timeset,modularity_class\nann,Ann,,0\nbob,Bob,,1\ncy,Cy,,0\n"]
+
+
+@pytest.mark.parametrize("text", NODES)
+def test_tables_of_nodes_of_gephi_are_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "nodes.csv"
+    path.write_text(text)
+    for take in (read, lambda path: ingest(path, tmp_path / "nodes.grf")):
+        with pytest.raises(InputError, match=r"nodes\.csv.*'Id', 'Label'.* table of nodes.* say source= and target="):
+            take(path)
+    assert read(path, source="Id", target="Label").report["columns"] == ["Id", "Label"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Id,Label\n1,ann\n1,bob\n3,cy\n",  # an id with several
+        "Id,Label,Source,Target\n0,x,ann,bob\n1,y,bob,cy\n",
+        "id,name,age\n1,ann,30\n2,bob,40\n",  # nothing says plainly that these are nodes: told
+        "id,label\n1,ann\n2,bob\n",
+        "Label,Id\nann,1\nbob,2\n",
+    ],
+)
+def test_tables_that_may_be_edges_are_read(text: str, tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text(text)
+    assert read(tmp_path / "edges.csv").edges > 1
+
+
+def test_ids_and_labels_as_two_sets(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text(NODES[0])
+    assert read(tmp_path / "edges.csv", bipartite=True).edges == 3

@@ -236,7 +236,7 @@ def test_matrix_of_two_sets_of_nodes(tmp_path: Path, corner: str) -> None:
     graph = read(path, bipartite=True)
     assert graph.names.tolist() == ["ann", "bob", "cy", "x", "y", "z"]
     assert edges(graph) == {("ann", "x"): 1.0, ("ann", "z"): 2.0, ("bob", "y"): 1.0, ("cy", "y"): 3.0}
-    with pytest.raises(InputError, match="not cut into pieces"):
+    with pytest.raises(FormatError, match=rf"{path.name}: this is an adjacency matrix.* write it as \.mtx or \.npz"):
         ingest(path, tmp_path / "graph.grf", bipartite=True)
 
 

@@ -126,7 +126,21 @@ def _load_records(source: Source, rows: list[tuple[int, Any]], options: ReadOpti
     for place, (line, record) in enumerate(rows, start=1):
         if not isinstance(record, dict):
             raise _record_error(source, line, place, f"{str(record)[:40]!r} is no object, as the first record is")
-    return Columns([record for _, record in rows]).edges(options)
+    columns = Columns([record for _, record in rows])
+    _check_ends(source, rows, [columns.names[at] for at in columns.find_edges(options).places[:2]])
+    return columns.edges(options)
+
+
+def _check_ends(source: Source, rows: list[tuple[int, Any]], names: list[str]) -> None:
+    """Refuse ends that are objects or lists, such as nodes with all that they have."""
+    for place, (line, record) in enumerate(rows, start=1):
+        for name in names:
+            if isinstance(value := record.get(name), dict | list):
+                way_out = "write the id itself there, or name other keys with source= and target="
+                if record.get("type") == "relationship":
+                    way_out = "this is JSON of apoc.export of Neo4j: export with apoc.export.csv.all, which is read"
+                problem = f"{name!r} is {str(value)[:60]!r}, where an integer or a string is expected; {way_out}"
+                raise _record_error(source, line, place, problem)
 
 
 def _transpose(source: Source, rows: list[tuple[int, Any]], width: int) -> list[list[Any]]:

@@ -42,6 +42,7 @@ PAIRS = (
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blanks"}
 SIGNS = "#%"  # of comment lines
+NODE_TABLE = ("Id", "Label")  # the first columns of Gephi's tables of nodes
 _TELLING = ("type", "interaction", "shared interaction")  # names of columns that may belong to a dialect
 LATIN = "text that is not UTF-8, read as Latin-1"
 SAMPLE = 1 << 15  # bytes from which delimiter, header and columns are detected
@@ -112,6 +113,10 @@ def find_columns(
     count = len(numeric)
     dialect = _find_dialect(names or (), values if options.source is None else None)
     options = options if dialect is None else dialect.complete(options)
+    if names is not None and tuple(names[:2]) == NODE_TABLE and values is not None:
+        from graphrefine.readers.column_kinds import refuse_nodes  # as it may be one
+
+        refuse_nodes(names, options, values)
     if count < 2:
         if options.delimiter is None:
             raise InputError(f"an edge needs two columns, and there is {count}")

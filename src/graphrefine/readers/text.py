@@ -102,7 +102,7 @@ def find_text_layout(
     if len(sample.records[0]) > 3:
         from graphrefine.readers.text_matrix import refuse_matrix  # as above
 
-        refuse_matrix(sample, data, options)
+        refuse_matrix(source, sample, data, options)
     if like is not None and like.names == tuple(sample.records[0]) and options.header is None:
         options = replace(options, header=True)
     header, doubtful = _find_header(source, data, sample, options)

@@ -9,6 +9,7 @@ from graphrefine.graph.node_ids import from_strings
 from graphrefine.readers.formats import MatrixTable
 from graphrefine.readers.layout import Record, Sample, column_values, find_pair, is_number
 from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.source import Source
 
 LEAST = 4  # columns of a matrix; a narrower table has edges
 
@@ -54,23 +55,27 @@ def is_matrix(sample: Sample, options: ReadOptions) -> bool:
     return is_labelled(sample) or (options.bipartite and has_row_names(sample))
 
 
-def refuse_matrix(sample: Sample, data: bytes, options: ReadOptions) -> None:
+def refuse_matrix(source: Source, sample: Sample, data: bytes, options: ReadOptions) -> None:
     """Refuse a matrix where edges are read; and a table that may be either: as many records of numbers as columns."""
     first, *rest = sample.records
     lines = data.count(b"\n", sample.end) + (not data.endswith(b"\n"))
     if is_matrix(sample, options):
-        raise InputError("this is an adjacency matrix, which is not cut into pieces: graphrefine.read takes it whole")
+        raise source.error(
+            "this is an adjacency matrix, which is not cut into pieces: all but ingest take it as it is; for a graph "
+            "on disk write it as .mtx or .npz, or as edges (source, target, weight)"
+        )
     if any(each is not None for each in (options.source, options.target, options.weights, options.time)):
         return
     if lines != len(first) or find_pair(first) or any(map(is_number, first)):
         return
     if all(all(map(is_number, column_values(rest, at))) for at in range(len(first))):
-        raise InputError(
+        problem = InputError(
             f"a table of {lines} x {lines} numbers can be an adjacency matrix or a list of edges: say source= and "
             "target= for edges; write the names of the rows into the first column for a matrix",
             argument="source",
             mentions=["target"],
         )
+        raise source.error(problem)
 
 
 def read_matrix(records: list[Record], *, bipartite: bool) -> MatrixTable:

@@ -104,9 +104,13 @@ def edges_of_rows(names: list[str], rows: Iterable[Sequence[Any]], options: Read
 
 def id_array(values: list[Any]) -> NDArray[Any]:
     """Ids: integers, whole floats or strings, None where missing."""
-    for value in values:
+    for at, value in enumerate(values, start=1):
         if isinstance(value, bool) or not isinstance(value, str | int | float | None):
-            raise InputError(f"ids must be integers or strings, not {value!r}")
+            raise InputError(
+                f"record {at}: ids must be integers or strings, not {value!r}; source= and target= name other columns",
+                argument="source",
+                mentions=["target"],
+            )
     kinds = {type(value) for value in values} - {type(None)}
     if float in kinds and str not in kinds:
         for value in values:

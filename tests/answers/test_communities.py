@@ -110,3 +110,10 @@ def test_the_command(tmp_path: Path) -> None:
         folder=tmp_path,
         expected=("neither a whole number nor 'auto'",),
     )
+
+
+def test_more_communities_than_nodes_are_refused() -> None:
+    people = Embedding(["ada", "bob", "cy"], np.array([[1, 0], [0, 1], [-1, 0]]))
+    assert len(find_communities(people, count=3).figures["communities"]) == 3
+    with pytest.raises(InputError, match="count=4: there are 3 nodes"):
+        find_communities(people, count=4)

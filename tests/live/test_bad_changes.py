@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cli_runs import run, works
 from graphrefine.errors import FormatError, InputError
 from graphrefine.live.change_checks import convert, describe_problem
 from graphrefine.live.change_lines import Block
@@ -269,3 +270,15 @@ def test_a_stream_is_not_held() -> None:
         ahead = max(ahead, file.lines - records)
     assert records == 400_000
     assert ahead < 150_000  # the records of one portion and of one block, of at most 256 KB each
+
+
+def test_the_way_to_names_as_text_works(tmp_path: Path) -> None:
+    (tmp_path / "g.csv").write_text("source,target\n1,2\n2,3\n3,1\n")
+    (tmp_path / "changes.csv").write_text("op,source,target\n+,bob,2\n")
+    (tmp_path / "nodes.txt").write_text("bob\n")
+    create = ("live", "create", tmp_path / "g.csv", "--dim", "2", "-o")
+    works(*create, tmp_path / "integers.live")
+    message = run("live", "apply", tmp_path / "integers.live", tmp_path / "changes.csv").err
+    assert "'bob' is no integer" in message and "create the graph anew with --nodes, a file that lists such" in message
+    works(*create, tmp_path / "texts.live", "--nodes", tmp_path / "nodes.txt")
+    works("live", "apply", tmp_path / "texts.live", tmp_path / "changes.csv")

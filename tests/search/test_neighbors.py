@@ -562,3 +562,23 @@ def test_an_index_that_a_full_disk_cuts_is_not_taken_for_whole(tmp_path: Path, m
     index = Search(graphrefine.load(tmp_path / "e"), index=True).index
     assert index is not None and index.path is None, "it is used, and not kept"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["e"]
+
+
+def test_vectors_of_another_kind_of_graph_and_sides_that_are_none_are_refused(tmp_path: Path) -> None:
+    edges = [(f"n{i}", f"n{(i + step) % 20}") for i in range(20) for step in (1, 3)]
+    one, two = graphrefine.embed(edges, dim=4), graphrefine.embed(edges, dim=4, directed=True)
+    one.save(tmp_path / "one")
+    two.save(tmp_path / "two")
+    expected = ("two: has vectors of a directed graph, and", "one those of an undirected one")
+    refuses("neighbors", tmp_path / "one", "--vectors", tmp_path / "two", folder=tmp_path, expected=expected)
+    refuses("neighbors", tmp_path / "two", "--vectors", tmp_path / "one", folder=tmp_path, expected=("not comparable",))
+    two.save(tmp_path / "two.csv")  # says not what it is
+    for queries in ("one", "two.csv"):
+        works("neighbors", tmp_path / "one", "--vectors", tmp_path / queries, "-k", "1")
+    for folder in ("one", "two"):
+        problem = ("--side 'source': is for bipartite graphs",)
+        refuses("neighbors", tmp_path / folder, "n0", "--side", "source", folder=tmp_path, expected=problem)
+    with pytest.raises(InputError, match="side='target': is for bipartite graphs"):
+        one.neighbors("n0", side="target")
+    with pytest.raises(InputError, match="side='target': a vector has no side"):
+        one.neighbors(vectors=one["n0"], side="target")

@@ -84,6 +84,10 @@ def find_communities(
     if count is not None and (isinstance(as_plain(count), bool) or not isinstance(as_plain(count), int) or count < 1):
         raise InputError(f"count={count!r}: a positive number of communities is expected", argument="count")
     check_table(embedding, "embedding")
+    if count is not None and count > len(embedding):
+        raise InputError(
+            f"count={count}: there are {len(embedding):,} nodes, and no more communities", argument="count"
+        )
     seed = check_integer("seed", seed, least=0, most=2**32 - 1)
     check_finite(embedding.vectors, embedding.names)
     stages = Stages(watcher)

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.errors import FormatError
+from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.lookup import list_some
 from graphrefine.search.all_neighbors import all_neighbors
 from graphrefine.search.index import INDEX_BEYOND
@@ -24,6 +24,7 @@ from graphrefine.visuals.console import note, progress_bar, seconds, show_json, 
 from graphrefine.visuals.table import Table
 from graphrefine.visuals.table_files import check_table_path, save_blocks
 
+KINDS = {None: "an undirected", "columns": "a directed", "rows": "a bipartite"}  # of graphs, by their sides
 MOST_NAMES = 5  # of those that were left out, in JSON
 
 
@@ -48,6 +49,8 @@ def neighbors(
     if every:
         return _write_all(table, output, as_json, options)
     queries = None if vectors is None else load(vectors)
+    if queries is not None:
+        _check_same_kind(table, queries)
     query_names = [table.lookup.as_name(name) for name in names] if queries is None else queries.names.tolist()
     skipped = _find_unknown(table, query_names, options) if queries is None else []
     query_names = [name for name in query_names if name not in skipped]
@@ -87,6 +90,16 @@ def neighbors(
         place = search.index.path or f"is not kept ({search.index.problem})"
         note(f"index {place}: recall@10 {search.index.recall:.3f}; {len(query_names)} searched in {seconds(spent)}")
     return None
+
+
+def _check_same_kind(embedding: Embedding, queries: Embedding) -> None:
+    """Refuse vectors of one kind of graph to be compared with those of another, where both say what they are."""
+    kinds = [KINDS[each.sides.kind] for each in (queries, embedding)]
+    if embedding.recipe and queries.recipe and kinds[0] != kinds[1]:
+        raise InputError(
+            f"--vectors {queries.path}: has vectors of {kinds[0]} graph, and {embedding.path} those of {kinds[1]} one: "
+            "they are not comparable; give vectors of the same kind, such as those of fold-in"
+        )
 
 
 def _write_all(embedding: Embedding, output: str | None, as_json: bool, options: dict[str, Any]) -> None:

@@ -76,6 +76,9 @@ def ask(
     embedding = search.embedding
     if (nodes is None) == (vectors is None):
         raise InputError("give either nodes or vectors to find the neighbours of")
+    if side is not None and (nodes is None or embedding.sides.kind != "rows"):
+        problem = "a vector has no side" if nodes is None else "is for bipartite graphs, which have two sets of nodes"
+        raise InputError(f"side={side!r}: {problem}; leave it out", argument="side")
     allowed = allowed_rows(embedding, among=among, labels=labels, label=label)
     if nodes is None:
         if unlinked is not None:

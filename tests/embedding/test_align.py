@@ -131,7 +131,7 @@ def test_the_command_aligns_and_tells_the_drift(tmp_path: Path) -> None:
     old, new = load(tmp_path / "old"), load(tmp_path / "new")
     assert new.recipe["aligned"]["after"] == drift["after"]
     assert np.linalg.norm(old.vectors - new.vectors, axis=1).mean() == pytest.approx(drift["after"], abs=1e-4)
-    done = works("embed", edges, "-o", tmp_path / "same", "--align-to", tmp_path / "old")
+    done = works("embed", edges, "-o", tmp_path / "old", "--align-to", tmp_path / "old")  # onto itself, in place
     assert "aligned to" in done.out and "by 40 shared nodes: mean drift" in done.out
 
 

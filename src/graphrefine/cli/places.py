@@ -29,6 +29,8 @@ def check_output_is_no_input(command: click.Command, options: Mapping[str, Any])
         return
     for each in input_params(command):
         value = options.get(str(each.name))
+        if (each.name == "align_to" or (options.get("extend") and each.name == "old")) and _is_same(value, output):
+            continue  # the output is a newer version of it
         check_not_input(output, value if isinstance(value, tuple) else [value])
 
 
@@ -58,6 +60,10 @@ def check_not_input(output: str, inputs: Iterable[Any], *, way_out: str = "choos
         else:
             continue
         raise OutputError(f"{output}: {problem}, and would be replaced; {way_out}")
+
+
+def _is_same(value: Any, output: str) -> bool:
+    return isinstance(value, str) and all(map(_is_there, (Path(value), Path(output)))) and Path(value).samefile(output)
 
 
 def _is_inside(path: Path, folder: Path) -> bool:

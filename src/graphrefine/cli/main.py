@@ -29,7 +29,6 @@ from typing import Any, NoReturn
 from graphrefine.errors import FormatError, GraphRefineError, mask_secrets
 from graphrefine.visuals.console import StreamError, escape_controls, plain_streams
 
-LEAST_SPACE = 400 * 10**6  # bytes of addresses: with fewer, OpenBLAS asks for memory for ever
 AT_A_LIMIT = "no more threads or processes can be started: a limit of them, or of memory, is reached; raise it"
 
 
@@ -117,12 +116,10 @@ def _obey(arguments: list[str]) -> int:
     import click
 
     from graphrefine.cli.commands import cli
-    from graphrefine.system.memory import check_address_space
 
     if "_GRAPHREFINE_COMPLETE" in os.environ:  # a shell asks what could come next
         cli.main(arguments, prog_name="graphrefine")
     try:
-        check_address_space(LEAST_SPACE, "NumPy and SciPy take")
         with (
             _showing_log(),
             warnings.catch_warnings(),

@@ -19,12 +19,14 @@ from graphrefine.readers.options import ReadOptions
 from graphrefine.refine.settings import RefineSettings, parse_setting
 from graphrefine.run.settings import RunSettings, read_config
 from graphrefine.system.durability import durable_outputs
+from graphrefine.system.memory import check_address_space
 
 if TYPE_CHECKING:
     from graphrefine.methods.contract import Method
 
 FIRST, FURTHER = "Main options", "Further options"  # headings of the options that matter most, and of those below
 PLACES = ("output", "work", "graph", "labels", "features", "columns", "align_to", "config", "report")  # not empty
+LEAST_SPACE = 400 * 10**6  # bytes of addresses: with fewer, OpenBLAS asks for memory for ever
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -55,6 +57,7 @@ class Command(click.Command):
                 raise click.BadParameter("standard output takes no vectors and no tables; name a file", param=each)
         module, function = self.place.split(":")
         try:
+            check_address_space(LEAST_SPACE, "NumPy and SciPy take")
             check_output_is_no_input(self, options)
             with durable_outputs():
                 getattr(import_module(f"graphrefine.cli.{module}"), function)(**options)

@@ -163,7 +163,8 @@ def test_names_are_nouns(name: str) -> None:
 @pytest.mark.parametrize(("way", "turns", "modules"), [("file", 117, 72), ("views", 241, 82)])
 def test_a_file_is_embedded_with_few_turns_and_modules(way: str, turns: int, modules: int) -> None:
     """What is counted, and how: ``scripts/walk.py``. Fingerprint and seal have five modules, limits of reading one,
-    and places of a command, of which none may be input and output at once, one. A turn is the look at the address space.
+    and places of a command, of which none may be input and output at once, one; a turn is a look at the address
+    space.
     """
     script = ROOT.parent.parent / "scripts" / "walk.py"
     done = subprocess.run([sys.executable, script, way, "--json"], capture_output=True, text=True, timeout=100)

@@ -24,7 +24,7 @@ class Frames:
         """A DataFrame, one column for each axis."""
         try:
             import pandas as pd
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError("to_pandas()", "pandas") from None
         table = self._table
         index = pd.Index(table.names, name="node", tupleize_cols=False)
@@ -34,7 +34,7 @@ class Frames:
         """A DataFrame with the columns of the Arrow table."""
         try:
             import polars as pl
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError("to_polars()", "polars") from None
         return pl.DataFrame(self.arrow(stacklevel=5))
 
@@ -42,7 +42,7 @@ class Frames:
         """A table with the columns and the schema of our parquet files."""
         try:
             import pyarrow  # noqa: F401  of the module below, which does not say whose need it is
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError("to_arrow()", "pyarrow", "io") from None
         from graphrefine.embedding.formats.arrow_files import arrow_table
 

@@ -18,7 +18,7 @@ def add_index(estimator: Any, vectors: Any, index: Any) -> Any:
         return vectors
     try:
         import pandas
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("output in pandas frames (set_output)", "pandas") from None
     return pandas.DataFrame(vectors, index=index, copy=False)
 

@@ -89,7 +89,7 @@ def networkx_graph(graph: GraphRows) -> Any:
     """A graph of NetworkX: see `Graph.to_networkx`."""
     try:
         import networkx as nx
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("to_networkx()", "networkx") from None
     names = graph.names.tolist()
     if graph.sources is not None and len(set(names)) < len(names):

@@ -49,7 +49,7 @@ class LiveIndex:
     def __init__(self, published: Published, *, threads: int = 1) -> None:
         try:
             from usearch.index import Index
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError("an index of neighbours", "usearch", "ann") from None
         self.published, self._threads = published, threads
         self._graph: Any = Index(ndim=published.dim, metric="ip", dtype="f16", connectivity=16, expansion_add=128)

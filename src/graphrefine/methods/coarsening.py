@@ -220,7 +220,7 @@ def communities(adjacency: Any, parts: NDArray[Any], *, aggregations: int = -1) 
     """
     try:
         from sknetwork.clustering import Louvain
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise MissingExtraError("Louvain's method", "scikit-network", "methods") from error
     from scipy.sparse import csr_matrix
 

@@ -309,6 +309,6 @@ def import_pyarrow(purpose: str) -> Any:
     try:
         import pyarrow as pa
         import pyarrow.ipc
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(f"reading {purpose} files", "pyarrow", "io") from None
     return pa

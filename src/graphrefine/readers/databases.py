@@ -123,7 +123,7 @@ def _allow_reading(action: int, *_: Any) -> int:
 def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
     try:
         import duckdb
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("reading DuckDB databases", "duckdb", "scale") from None
     import_pyarrow("DuckDB")
     if source.path == "-" or _begins_compressed(source):

@@ -148,7 +148,7 @@ def as_arrow_table(labels: Any) -> Any:
         return labels
     try:
         import pyarrow as pa
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(f"reading labels from {type(labels).__name__}", "pyarrow", "io") from None
     return pa.table(labels)
 

@@ -30,7 +30,7 @@ _MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.
 def _zstd(file: IO[bytes]) -> IO[bytes]:
     try:
         import pyarrow as pa
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("reading .zst files", "pyarrow", "io") from None
     return cast("IO[bytes]", _Zstd(pa.CompressedInputStream(file, "zstd")))
 

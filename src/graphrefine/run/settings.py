@@ -168,7 +168,7 @@ class Cluster:
         """A context manager of a client; the workers that it started end with it."""
         try:
             import distributed  # noqa: F401
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError("a cluster", "distributed", "scale") from None
         from graphrefine.engine.dask_client import TlsFiles, connect
 

@@ -147,7 +147,7 @@ class RemoteStorage:
     def __init__(self, root: str) -> None:
         try:
             import fsspec
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError(f"reading {root}", "fsspec", "scale") from None
         self.root = root.rstrip("/")
         try:

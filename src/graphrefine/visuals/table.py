@@ -128,7 +128,7 @@ class Table:
         """A pandas DataFrame."""
         try:
             import pandas as pd
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError("to_pandas()", "pandas") from None
         return pd.DataFrame(self.columns)
 
@@ -136,7 +136,7 @@ class Table:
         """A polars DataFrame."""
         try:
             import polars as pl
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingExtraError("to_polars()", "polars") from None
         columns = {name: column.tolist() if column.dtype == object else column for name, column in self.columns.items()}
         return pl.DataFrame(columns)

@@ -65,7 +65,7 @@ def _writer(path: str | os.PathLike[str]) -> Callable[[Blocks, Path], None]:
 def _pyarrow(purpose: str) -> Any:
     try:
         import pyarrow
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError(purpose, "pyarrow", "io") from None
     return pyarrow
 

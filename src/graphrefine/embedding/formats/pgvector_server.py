@@ -131,7 +131,7 @@ def connect(address: str, kind: type[GraphRefineError], *, keep: bool = True) ->
     """A connection in one transaction, undone unless ``keep``, and the server's errors in our words."""
     try:
         import psycopg
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingExtraError("a PostgreSQL server", "psycopg", "postgres") from None
     check_address(address)
     display = format_address(address)

@@ -10,8 +10,7 @@ from typing import Any
 
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import is_missing_id
-from graphrefine.readers.layout import find_pair
-from graphrefine.readers.options import WEIGHT_NAMES, ReadOptions
+from graphrefine.readers.options import WEIGHT_NAMES
 from graphrefine.readers.times import read_days, unit_of
 
 FEWEST = 8  # values in which row numbers are no accident
@@ -103,20 +102,6 @@ def choose_ends(
                     mentions=["target"],
                 )
     return pair
-
-
-def refuse_nodes(names: list[str], options: ReadOptions, values: Callable[[int], Sequence[Any]]) -> None:
-    """Refuse a table that begins as Gephi's tables of nodes do, has a row for each id, and no usual pair of ends."""
-    ends = options.source is not None or options.target is not None or options.bipartite
-    if ends or find_pair(names) is not None or not _distinct([each for each in values(0) if not _is_empty(each)]):
-        return
-    raise InputError(
-        f"the columns {', '.join(map(repr, names[:4]))}{', ...' * (len(names) > 4)} are those of a table of nodes, as "
-        "Gephi exports it, and each id stands once: give the table of edges; or say source= and target= if two of "
-        "these columns are the ends of edges",
-        argument="source",
-        mentions=["target"],
-    )
 
 
 def _refuse_matrix(

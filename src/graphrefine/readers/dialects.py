@@ -162,6 +162,19 @@ def refuse_joined_ends(header: Sequence[str], values: Callable[[int], Sequence[A
             )
 
 
+def refuse_nodes(header: Sequence[str], ids: Sequence[Any]) -> None:
+    """Refuse a table that begins as Gephi's tables of nodes do, where each of the first ids stands once."""
+    texts = [str(each) for each in ids if each not in (None, "")]
+    if len(texts) > 1 and len(set(texts)) == len(texts):
+        raise InputError(
+            f"the columns {', '.join(map(repr, header[:4]))}{', ...' * (len(header) > 4)} are those of a table of "
+            "nodes, as Gephi exports it, and each id stands once: give the table of edges; or say source= and target= "
+            "if two of these columns are the ends of edges",
+            argument="source",
+            mentions=["target"],
+        )
+
+
 def read_direction(values: Iterable[str]) -> tuple[bool, bool] | None:
     """Whether there are directed, and undirected, edges by the values of a column; None if it has other values.
 

@@ -35,7 +35,7 @@ from graphrefine.readers.label_values import (
     text_of,
     texts_of_classes,
 )
-from graphrefine.readers.odd_names import EMPTY_WORDS
+from graphrefine.readers.options import EMPTY_WORDS
 from graphrefine.readers.source import Source
 
 FilePath = str | PathLike[str]

@@ -111,12 +111,9 @@ def find_columns(
     columns if it is numeric. ``values`` gives a sample of the values of a column.
     """
     count = len(numeric)
-    dialect = _find_dialect(names or (), values if options.source is None else None)
+    nodes = not options.bipartite and options.target is None and find_pair(names or []) is None
+    dialect = _find_dialect(names or (), values if options.source is None else None, nodes=nodes)
     options = options if dialect is None else dialect.complete(options)
-    if names is not None and tuple(names[:2]) == NODE_TABLE and values is not None:
-        from graphrefine.readers.column_kinds import refuse_nodes  # as it may be one
-
-        refuse_nodes(names, options, values)
     if count < 2:
         if options.delimiter is None:
             raise InputError(f"an edge needs two columns, and there is {count}")
@@ -153,15 +150,19 @@ def find_columns(
     return EdgeColumns(source, target, weight, report, positions["time"], dialect, None if dialect is None else values)
 
 
-def _find_dialect(names: Sequence[str], values: Values | None, preamble: bytes = b"", width: int = 0) -> Dialect | None:
-    """The dialect of a table; InputError if it is that of Cytoscape, where a sample of its values tells it."""
+def _find_dialect(
+    names: Sequence[str], values: Values | None, preamble: bytes = b"", width: int = 0, *, nodes: bool = False
+) -> Dialect | None:
+    """The dialect of a table; InputError if it is that of Cytoscape, or has ``nodes``, where its values tell it."""
     telling = any(":" in name or name.startswith("~") or name.strip().lower() in _TELLING for name in names)
-    if not telling and not preamble.startswith(b"%"):
+    if not telling and tuple(names[:2]) != NODE_TABLE and not preamble.startswith(b"%"):
         return None
-    from graphrefine.readers.dialects import find_dialect, find_konect, refuse_joined_ends  # for such tables alone
+    from graphrefine.readers.dialects import find_dialect, find_konect, refuse_joined_ends, refuse_nodes  # as it may be
 
     if values is not None:
         refuse_joined_ends(names, values)
+        if nodes and tuple(names[:2]) == NODE_TABLE:
+            refuse_nodes(names, values(0))
     return find_dialect(names) or find_konect(preamble, width)
 
 
@@ -239,7 +240,7 @@ def _find_weight(
                 argument="weights",
             )
         return weight
-    counted = names is not None and are_counted(names)
+    counted = names is not None and not names[0] and are_counted(names)
     others = [at for at in range(1 if counted else 0, len(numeric)) if at not in taken]
     if names is not None and not counted:
         named = next((at for at in others if names[at].strip().lower() in WEIGHT_NAMES), None)

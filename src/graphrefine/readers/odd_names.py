@@ -13,12 +13,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-EMPTY_WORDS = ("", "#N/A", "#REF!", "#VALUE!", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "\\N", "nan", "null")
-"""Texts that programs write for no value."""
+from graphrefine.readers.options import AFTER_DIGITS, EMPTY_WORDS
 
 _NUMBER = re.compile(r"([+-]?)0*([0-9]+)(?:\.0+)?")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-_AFTER_DIGITS = ":"  # the character after 9: blanks, signs and digits come before it
 _MOST = 10_000  # names that are compared with all others
 _BLOCK = 1 << 16  # names at a time
 _SHOWN = 3  # names that are no integers
@@ -101,12 +99,12 @@ class _Review:
             for name in names:
                 if _plain(name) != name:
                     self.texts.add(name)
-        if names[0] < _AFTER_DIGITS:
+        if names[0] < AFTER_DIGITS:
             for name in names:
                 if name[:1] in "+-0" or (name.endswith("0") and ".0" in name):
                     self.numbers.add(name)
         others = names
-        if names[0] < _AFTER_DIGITS or not lines.isascii():
+        if names[0] < AFTER_DIGITS or not lines.isascii():
             others = [name for name in names if not name.removeprefix("-").isdecimal()]
             self._integers += len(names) - len(others)
         self._strangers += len(others) - sum(_have([others], word) for word in EMPTY_WORDS)

@@ -22,6 +22,11 @@ Column = str | int
 WEIGHT_NAMES = ("weight", "weights", "w")
 """Names, in lower case, of a column that holds weights without an option that says so."""
 
+EMPTY_WORDS = ("", "#N/A", "#REF!", "#VALUE!", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "\\N", "nan", "null")
+"""Texts that programs write for no value."""
+AFTER_DIGITS = ":"
+"""The character after 9: blanks, signs and digits come before it."""
+
 Nodes = int | str | PathLike[str] | Iterable[Any]
 Moment = str | int | float | date
 Kind = Literal[

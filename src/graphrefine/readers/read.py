@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.adjacency import Adjacency, adjacency_of_bipartite_matrix, adjacency_of_matrix, merge_edges
 from graphrefine.graph.graph import Graph, graph_of
-from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, is_text, name_array, object_array, split_sides
+from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, name_array, object_array, split_sides
 from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format, is_ogb_folder
-from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
+from graphrefine.readers.options import AFTER_DIGITS, EMPTY_WORDS, ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.source import Source
 
 _log = logging.getLogger(__name__)
@@ -305,13 +305,23 @@ def describe_no_edge(counts: Mapping[str, Any]) -> str:
 
 def _remark_on_names(adjacency: Adjacency) -> Adjacency:
     """The rows with remarks on names that are worth a word in their report."""
-    if not is_text(adjacency.names):
+    if adjacency.names.dtype != object or _are_plain(adjacency.names.tolist()):
         return adjacency
-    from graphrefine.readers.odd_names import add_remarks  # as there are texts
+    from graphrefine.readers.odd_names import add_remarks  # as there may be some
 
     names, sources = adjacency.names.tolist(), adjacency.sources
     sides = [names] if sources is None else [names[:sources], names[sources:]]
     return adjacency._replace(report=add_remarks(adjacency.report, *map(sorted, sides)))
+
+
+def _are_plain(names: list[Any]) -> bool:
+    """Whether names are nothing but words, or no texts: `graphrefine.readers.odd_names` has nothing to tell of them."""
+    try:
+        plain = "".join(names).isascii()
+    except TypeError:  # names of other types
+        return True
+    plain = plain and min(names, default="") >= AFTER_DIGITS
+    return plain and list(map(str.strip, names)) == names and set(EMPTY_WORDS).isdisjoint(names)
 
 
 def _align_attributes(table: EdgeTable | MatrixTable, adjacency: Adjacency) -> dict[str, NDArray[Any]]:

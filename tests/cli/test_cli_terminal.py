@@ -23,7 +23,7 @@ import graphrefine
 from cli_runs import PROGRAM, refuses, run, works
 from graphrefine.cli import main
 from graphrefine.cli.token import take_token
-from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.errors import ArgumentWarning, FormatError, GraphRefineError, InputError, OutputError
 from graphrefine.maps.layout import layout
 from graphrefine.system.temporary import temporary_folder
@@ -189,6 +189,27 @@ def test_a_package_that_cannot_be_loaded(named: Path) -> None:
         "error: a package that is installed cannot be loaded: numpy.core.multiarray failed to import; install it "
         "again, or raise the limit of memory if there is one\n",
     )
+
+
+def test_compiled_kernels_that_cannot_be_loaded_are_told(tmp_path: Path) -> None:
+    """The twins would take their place, with other vectors, without a word."""
+    script = """
+import sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "graphrefine.kernels._native":
+            raise ImportError("libstdc++.so.6: cannot open shared object file")
+sys.meta_path.insert(0, Finder())
+from graphrefine.cli import start
+start()
+"""
+    (tmp_path / "edges.csv").write_text("a,b\nb,c\nc,a\n", encoding="utf-8")
+    typed = [sys.executable, "-c", script, "embed", "edges.csv", "-o", "out", "--dim", "2"]
+    environment = {name: value for name, value in os.environ.items() if name != "GRAPHREFINE_KERNEL"}
+    done = subprocess.run(typed, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    told = "warning: the compiled kernels cannot be loaded (libstdc++.so.6: cannot open shared object file)"
+    assert done.returncode == 0 and done.stderr.count(told) == 1, done.stderr
+    assert load(tmp_path / "out").recipe["kernel"] == "scipy"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")

@@ -102,7 +102,7 @@ def test_missing_node_is_named_with_what_is_near(people: Embedding) -> None:
         people["adda"]
     with pytest.raises(InputError, match="names are strings, such as 'ada'"):
         people.index(3)
-    with pytest.raises(InputError, match="names are integers, such as 0"):
+    with pytest.raises(InputError, match="the names are integers, and 0 is one of them"):
         Embedding(None, [[1]]).index("0")
     with pytest.raises(InputError, match="empty"):
         Embedding(None, np.zeros((0, 4))).index(0)

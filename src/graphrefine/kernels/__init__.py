@@ -12,6 +12,7 @@ The environment variable ``GRAPHREFINE_KERNEL`` forces one of them: ``native`` o
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -20,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError
+from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.kernels.arithmetic import ARITHMETICS, KEY, MADE_ON, Arithmetic, arithmetic_in_use
 
 __all__ = ["PAD", "Kernels", "choose_kernel", "kernels", "to_bfloat16", "to_float32"]
@@ -126,7 +127,11 @@ def _kernels_of(native: Any, arithmetic: Arithmetic) -> Kernels:
 def _compiled_module() -> Any:
     try:
         from graphrefine.kernels import _native
-    except ImportError:
+    except ModuleNotFoundError:
+        return None
+    except ImportError as error:  # compiled for another system, or without a library that it needs
+        text = f"the compiled kernels cannot be loaded ({error}): slower ones, with other vectors, take their place"
+        warnings.warn(ArgumentWarning(f"{text}; reinstall graphrefine"), stacklevel=3)
         return None
     return _native
 

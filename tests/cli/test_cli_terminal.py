@@ -326,3 +326,17 @@ def test_what_a_killed_process_left_goes_with_the_next(tmp_path: Path, monkeypat
         with temporary_folder():
             assert not left.exists() and (folder / "in use").exists()
     assert [path.name for path in tmp_path.iterdir()] == ["graphrefine-own"]
+
+
+def test_an_empty_temporary_folder_without_its_lock_goes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it is left by a process that was killed when the folder was just made, or all but removed."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    empty, full = tmp_path / "graphrefine-a1b2c3d4", tmp_path / "graphrefine-e5f6g7h8"
+    for folder in (empty, full):
+        folder.mkdir()
+    (full / "of somebody").write_text("x")
+    with temporary_folder():
+        assert empty.exists() and full.exists()  # young: its owner may be about to lock it
+    monkeypatch.setattr("graphrefine.system.temporary.YOUNG", -1)
+    with temporary_folder():
+        assert not empty.exists() and full.exists()

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,7 +19,7 @@ import pytest
 from cli_runs import ring_of_cliques, spawn, write_csv
 from graphrefine.embedding.embedding import load
 from graphrefine.evaluate import embed_subprocess
-from graphrefine.evaluate.embed_subprocess import embed_arguments, run_embed
+from graphrefine.evaluate.embed_subprocess import _outcome, embed_arguments, run_embed
 from graphrefine.readers.read import read
 from graphrefine.run.embed import embed
 from processes import start_process
@@ -233,3 +234,9 @@ def test_python_m_graphrefine_is_the_program() -> None:
     typed = [sys.executable, "-m", "graphrefine", "--version"]
     done = subprocess.run(typed, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, spawn("--version").out)
+
+
+def test_a_full_temporary_folder_is_not_called_standard_output() -> None:
+    outcome = _outcome(2, None, 0.1, 0, {}, ["error: standard output: No space left on device"], (None, None))
+    assert outcome.status == "failed"
+    assert outcome.message == f"its figures cannot be written to {tempfile.gettempdir()}: No space left on device"

@@ -259,6 +259,8 @@ def _outcome(
     if code or not figures:
         errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
         message = (errors or lines or [f"ended with code {code}, and said nothing"])[-1]
+        if message.startswith("standard output: "):  # a file that nobody else knows of
+            message = f"its figures cannot be written to {tempfile.gettempdir()}: {message.partition(': ')[2]}"
         return Outcome("failed", message, None, total, peak)
     peak = max(peak, round(figures["peak_mb"] * 1e6))
     return Outcome("done", "", figures["seconds"]["compute"], total, peak, figures)

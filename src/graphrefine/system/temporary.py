@@ -7,6 +7,7 @@ it, so that the next process of the same user that needs a temporary folder sees
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -18,6 +19,7 @@ from pathlib import Path
 from graphrefine.system.files import remove
 
 PREFIX, LOCK = "graphrefine-", ".lock"
+_NAME = re.compile(r"graphrefine-[a-z0-9_]{8}")  # as tempfile makes them
 YOUNG = 10.0  # seconds: a folder may be without its lock while it is made
 
 
@@ -61,8 +63,13 @@ def _sweep(place: Path) -> None:
 
     for folder in place.glob(f"{PREFIX}*"):
         with suppress(OSError, Timeout):
-            if _is_ours(folder) and time.time() - (folder / LOCK).stat().st_mtime > YOUNG:
-                with FileLock(folder / LOCK, timeout=0, thread_local=False):
+            lock = folder / LOCK
+            if not _is_ours(folder) or time.time() - (lock if lock.exists() else folder).stat().st_mtime <= YOUNG:
+                continue
+            if not lock.exists() and _NAME.fullmatch(folder.name):
+                folder.rmdir()  # killed when it was just made, or all but gone: it is empty, or somebody else's
+            elif lock.exists():
+                with FileLock(lock, timeout=0, thread_local=False):
                     _clear(folder, keep=LOCK)
                 remove(folder)
 

@@ -424,7 +424,7 @@ def test_missing_numbers() -> None:
 
 def test_numbers_are_not_strings() -> None:
     ring = [(node, (node + 1) % 6) for node in range(6)]
-    with pytest.raises(InputError, match="no node is called '3'; the names are integers, such as 0"):
+    with pytest.raises(InputError, match="no node is called '3'; the names are integers, and 3 is one of them"):
         NodeVectors(ring, 2).fit(["3"])
     texts = [(str(u), str(v)) for u, v in ring]
     with pytest.raises(InputError, match="no node is called 3; the names are strings, such as '0'"):

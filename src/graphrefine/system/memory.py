@@ -38,7 +38,8 @@ def check_address_space(least: int, purpose: str) -> None:
     if limit != resource.RLIM_INFINITY and limit < least:
         raise InputError(
             f"the address space is limited to {limit // 10**6} MB (ulimit -v), and {purpose} {least // 10**6} MB; "
-            "raise the limit, and say --memory, or memory=, to bound the memory that is used"
+            "raise the limit; memory= bounds the memory that a run uses",
+            mentions=["memory"],
         )
 
 

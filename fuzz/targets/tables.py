@@ -147,6 +147,13 @@ def feature_seeds() -> list[bytes]:
     return [f"name\ta\tb\n{rows}".encode(), b"id\tx\n0\t1\n1\t2\n2\t3\n3\t4\n4\t5\n"]
 
 
+def feature_tables() -> list[bytes]:
+    """Features as tables of other programs."""
+    tables = [table.replace(b"\t", mark) for table in feature_seeds() for mark in (b",", b";", b"|")]
+    index = b",node,a,b\n" + b"".join(b"%d,%d,%d,1\n" % (at, 4 - at, at) for at in range(5))
+    return [*tables, index, b"a,b\n" + b"1,2\n" * 5]
+
+
 def membership_seeds() -> list[bytes]:
     """MATLAB files with memberships, and with a vector of classes."""
     import numpy as np
@@ -183,6 +190,7 @@ TARGETS = [
     _target("labels-parquet", table_seeds("parquet"), read_labels_of(".parquet")),
     _target("labels-arrow", table_seeds("file"), read_labels_of(".arrow")),
     _target("features-tsv", feature_seeds, read_features_of(".tsv")),
+    _target("features-csv", feature_tables, read_features_of(".csv")),
     _target("features-npy", npy_seeds, read_features_of(".npy")),
     _target("features-npz", sparse_seeds, read_features_of(".npz"), below_zip),
     _target("nodes", lambda: [b"ann\nbob\nfay\n", b"1\n2\n", "ü\r\né\r\n".encode()], read_node_list),

@@ -188,6 +188,18 @@ def change_json(rng: Random, text: bytes) -> bytes:
     return json.dumps(whole).encode()
 
 
+def csv_seeds() -> list[bytes]:
+    """Tables of vectors as other programs write them: an index, names at the end or nowhere, other columns, marks."""
+    numbers = [f"{at / 4},{-at / 2},{at}e-1" for at in range(5)]
+    rows = list(zip(["ann", "bob", "cy é", "dee", "eve"], numbers, strict=True))
+    index = ",node,v0,v1,v2\n" + "".join(f"{at},{name},{row}\n" for at, (name, row) in enumerate(rows))
+    last = "0,1,2,id\r\n" + "".join(f"{row},{at * 7}\r\n" for at, row in enumerate(numbers))
+    rank = "node,v0,v1,v2,pagerank\n" + "".join(f'"{name}",{row},0.2\n' for name, row in rows)
+    none = "v0,v1,v2\n" + "".join(f"{row}\n" for row in numbers)
+    tables = [table.encode() for table in (index, last, rank, none)]
+    return [*tables, *(index.replace(",", mark).encode() for mark in ";\t|"), b"source,target,weight\na,1,2\n"]
+
+
 def _target(
     name: str, suffix: str, seeds: Callable[[], list[bytes]] | None = None, change: Mutation | None = None
 ) -> Target:
@@ -203,6 +215,6 @@ TARGETS = [
     _target("safetensors", ".safetensors", change=change_header),
     _target("word2vec", ".vec"),
     _target("word2vec-binary", ".bin"),
-    _target("csv", ".csv"),
+    _target("csv", ".csv", lambda: [*saved(".csv")(), *csv_seeds()]),
     _target("csv-gz", ".csv.gz", change=below_gzip),
 ]

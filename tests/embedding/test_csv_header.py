@@ -168,3 +168,12 @@ def test_frames_of_pandas_come_back(tmp_path: Path) -> None:
         assert load(tmp_path / "x.csv").names.tolist() == [7, 3, 9]
     frame.to_csv(tmp_path / "y.csv", sep="\t", index=False)
     assert load_silently(tmp_path / "y.csv").vectors.tobytes() == VECTORS.tobytes()
+
+
+def test_a_header_of_very_many_columns_is_refused_before_they_are_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text("node," + ",".join(f"f{at}" for at in range(70_000)) + "\na,1\n")
+    with pytest.raises(FormatError, match=r"line 1: its header has more than 65,536 columns"):
+        load(path)
+    path.write_text("node," + ",".join(f"v{at}" for at in range(70_000)) + "\na" + ",1" * 70_000 + "\n")
+    assert load(path).dim == 70_000  # as graphrefine writes it

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.formats.csv_header import (
+    DELIMITERS,
     Columns,
     HeaderError,
     Record,
@@ -44,6 +45,7 @@ from graphrefine.embedding.formats.decimals import (
 from graphrefine.embedding.formats.encoding import EDGES, create_gzip, open_text
 from graphrefine.errors import ArgumentWarning, FormatError
 from graphrefine.graph.node_ids import Names, encode_all, from_text
+from graphrefine.readers.limits import COLUMNS
 from graphrefine.vectors.table import Parts
 
 _NAME = re.compile(rb'"([^"]*(?:""[^"]*)*)"|([^",\r\n]*)')  # quoted, or not
@@ -109,6 +111,8 @@ def _read_columns(path: Path, *, features: bool) -> tuple[Names | None, NDArray[
 
 def _find_columns(path: Path, header: bytes, first: bytes, *, features: bool) -> tuple[Columns, bytes]:
     """The columns by the header and the first record of a block, and the delimiter."""
+    if not features and max(map(header.count, DELIMITERS)) >= COLUMNS:
+        raise FormatError(path, f"its header has more than {COLUMNS:,} columns: what it names are no vectors", line=1)
     record = first[: first.find(b"\n") + 1]
     delimiter = find_delimiter(header, record)
     titles, sample = (

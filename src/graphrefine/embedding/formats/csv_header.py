@@ -127,7 +127,7 @@ def find_columns(titles: list[str], sample: list[str], *, features: bool = False
     names = [at for at, word in enumerate(words) if word in NODE_WORDS]
     _check_titles(titles, names)
     index = {0} if _INDEX.fullmatch(words[0]) else set()
-    others = [at for at in range(len(titles)) if at not in index and at not in names]
+    others = sorted(set(range(len(titles))).difference(index, names))
     series = _find_series(titles, others, single=bool(names))
     columns = Columns(titles, _choose_name(titles, names), [], named=bool(names), series=bool(series))
     if not names:
@@ -200,7 +200,7 @@ def _find_series(titles: list[str], places: list[int], *, single: bool) -> set[i
 def _remark(columns: Columns, index: set[int], *, features: bool) -> None:
     """Add what is not plain: the choice of names, columns that are left out, numbers that may not be meant."""
     titles, name = columns.titles, columns.name
-    rest = [at for at in range(len(titles)) if at != name and at not in columns.numbers]
+    rest = sorted(set(range(len(titles))).difference(columns.numbers, [name]))
     if columns.named and (index - {name} or (name != 0 and not columns.series)):
         assert name is not None
         columns.remarks.append(f"names are those of its column {titles[name]!r}")

@@ -51,7 +51,7 @@ demo: $(STAMP)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
-	$(BIN)/mypy src tests benchmarks scripts fuzz
+	$(BIN)/mypy src reproduction tests benchmarks scripts fuzz
 
 test: lint
 	$(BIN)/python -m pytest -m "not slow" $(TESTS)
@@ -100,7 +100,7 @@ faults: $(STAMP)
 	PYTHONPATH=tests $(BIN)/python -m faults $(FAULTS)
 
 reproduce: $(STAMP)
-	$(BIN)/graphrefine reproduce --quick -o reproduce-output
+	$(BIN)/python -m reproduction --quick -o reproduce-output
 
 bench: $(STAMP)
 	@$(BIN)/python scripts/bench.py

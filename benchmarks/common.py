@@ -11,9 +11,9 @@ from pathlib import Path
 from time import perf_counter
 
 import graphrefine
+from graphrefine.display.machine import describe_machine
+from graphrefine.display.machine import machine as facts
 from graphrefine.graph.graph import Graph
-from graphrefine.visuals.machine import describe_machine
-from graphrefine.visuals.machine import machine as facts
 
 
 def data(name: str) -> Path:

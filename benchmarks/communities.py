@@ -15,9 +15,9 @@ from sklearn.metrics import normalized_mutual_info_score
 import graphrefine
 from common import data, graph, machine
 from graphrefine import find_communities
+from graphrefine.display.maps.classes import assign_classes
 from graphrefine.evaluate import read_labels
 from graphrefine.methods.coarsening import communities
-from graphrefine.vectors.classes import assign_classes
 
 
 def main() -> None:

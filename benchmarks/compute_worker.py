@@ -66,7 +66,7 @@ def serve(path: str) -> None:
     """Embed the graph once for every line of input."""
     import graphrefine
     from graphrefine.methods.registry import make_settings
-    from graphrefine.run.embed_run import embed_graph
+    from graphrefine.pipeline.embed_run import embed_graph
 
     graph = graphrefine.read(path)
     print(json.dumps({"version": graphrefine.__version__}), flush=True)

@@ -25,7 +25,7 @@ def contend(contender: str, edges: Path, walks: int, threads: int) -> None:
     if contender == "graphrefine":
         import graphrefine
         from graphrefine.methods.registry import make_settings
-        from graphrefine.run.embed_run import embed_graph
+        from graphrefine.pipeline.embed_run import embed_graph
 
         graph = graphrefine.read(edges)
         start = time.perf_counter()

@@ -24,18 +24,18 @@ from numpy.typing import NDArray
 from common import data, graph, machine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
-from graphrefine.paper import published
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import find_range, smooth
 from graphrefine.refine.settings import refine_settings
-from graphrefine.run.embed_run import embed_graph
 from graphrefine.system.threads import usable_threads
+from reproduction import published
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 NAMES = {"blogcatalog": "blogcatalog", "ppi": "ppi", "wikipedia-pos": "wikipedia"}  # here, and in the paper's tables
 WIKIPEDIA = (60.0, 13.8)  # at least, at 90%
 CHOICES = (0.3, 1.0, 3.0, 10.0, 30.0)
-LABELLED = (
+LABELED = (
     *("ppi", "wikipedia-pos", "blogcatalog", "flickr-8k-subset", "youtube-77k-groups", "coauthor-cs"),
     *("planetoid-pubmed", "lastfm-asia", "amazon-photo"),
 )
@@ -49,10 +49,10 @@ FILTERS: dict[str, dict[str, Any]] = {
     "T8": {"filter": (*[0.0] * 8, 1.0)},
 }
 CANDIDATES: dict[str, dict[str, Any]] = {
-    f"{name}, axes {axes:g}{'' if centre else ', not centred'}": {**filter, "axes": axes, "centre": centre}
+    f"{name}, axes {axes:g}{'' if center else ', not centered'}": {**filter, "axes": axes, "center": center}
     for name, filter in FILTERS.items()
     for axes in (0.25, 0.4, 0.5)
-    for centre in (True, False)
+    for center in (True, False)
 }
 
 
@@ -125,7 +125,7 @@ def main() -> None:
     given = parser.parse_args()
     print(machine())
     if given.leave_one_out:
-        leave_one_out((given.graphs or ",".join(LABELLED)).split(","), repeats=given.repeats)
+        leave_one_out((given.graphs or ",".join(LABELED)).split(","), repeats=given.repeats)
         return
     names = (given.graphs or ",".join(NAMES)).split(",")
     sys.exit(0 if beside_the_paper(names, repeats=given.repeats, seeds=given.seeds) else 1)

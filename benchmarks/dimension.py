@@ -3,7 +3,7 @@
     python benchmarks/dimension.py [--graphs ppi,...] [--seeds 3] [--threads N] [--kept FILE] [--truncated]
         [--quality default]
 
-Micro F1 (C = 1, unit rows, 10 and 50 % of the labelled nodes, 10 splits, the mean of the seeds) at each
+Micro F1 (C = 1, unit rows, 10 and 50 % of the labeled nodes, 10 splits, the mean of the seeds) at each
 of the four, and at the dimensions that held-out edges confirm (`graphrefine.refine.dimension`) by several bounds on the
 standard errors. The regret of a bound is how far its dimension is from the best of the four, at 10 or at 50 %. Then the
 bound that all other graphs would choose for each: that of the least mean regret, each 64 numbers of a vector as much

@@ -24,7 +24,7 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.evaluate import evaluate_links
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.embed_run import embed_graph
+from graphrefine.pipeline.embed_run import embed_graph
 
 BAR = 0.85
 

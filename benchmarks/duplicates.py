@@ -18,7 +18,7 @@ import numpy as np
 import graphrefine
 from common import graph, machine
 from graphrefine import Graph, find_duplicates
-from graphrefine.visuals.table import Table
+from graphrefine.display.table import Table
 
 BAR, LEAST = 0.95, 3
 

@@ -1,4 +1,4 @@
-"""Neighbours through the API of ``graphrefine explore`` under steady load: how long requests wait.
+"""Neighbors through the API of ``graphrefine explore`` under steady load: how long requests wait.
 
 python benchmarks/explore_load.py EMBEDDING [--rate 300] [--seconds 300] [--connections 16] [--exact] [--poisson]
 
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 
 
 async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, row: int) -> str | None:
-    """The neighbours of a row; what went wrong, if anything did."""
+    """The neighbors of a row; what went wrong, if anything did."""
     writer.write(b"GET /api/neighbors?row=%d&k=10 HTTP/1.1\r\nHost: localhost\r\n\r\n" % row)
     head = await reader.readuntil(b"\r\n\r\n")
     length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])

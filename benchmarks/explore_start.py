@@ -2,7 +2,7 @@
 
 python benchmarks/explore_start.py [--nodes 1000000] [--dim 128] [--runs 3]
 
-The embedding is random vectors around 200 centres, in a temporary folder; a run is a process of its own. "answers" is
+The embedding is random vectors around 200 centers, in a temporary folder; a run is a process of its own. "answers" is
 from its launch until ``/healthz`` does, with the vectors memory-mapped; "coordinates" from then until all of
 ``/api/coordinates`` has arrived. The best of the runs counts, and all are shown.
 """

@@ -2,7 +2,7 @@
 
     python benchmarks/features.py [--no-debian]
 
-Block models with words are generated, the digits are scikit-learn's (a graph of 6 nearest neighbours, and the pixels).
+Block models with words are generated, the digits are scikit-learn's (a graph of 6 nearest neighbors, and the pixels).
 Where there is apt-cache, Debian's packages are the third kind: dependencies, the section of a package as its label, the
 words of its short description as its features.
 

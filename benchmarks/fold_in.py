@@ -3,9 +3,9 @@
     python benchmarks/fold_in.py [--splits 5] [--graphs ppi,...] [--quality default]
 
 A random 5% of the nodes are hidden, the rest is embedded (default settings, seed 0), and the hidden nodes are folded in
-by all of their edges. A classifier (C = 1, unit rows) learns from the labelled nodes that stayed and is tested on the
+by all of their edges. A classifier (C = 1, unit rows) learns from the labeled nodes that stayed and is tested on the
 hidden ones. Bar: at most 2.0 Micro F1 below the whole graph's embedding, in the mean of all splits. "mean" is what the
-neighbours' mean gives, without what was learnt; "alone" is what is left when hidden nodes do not tell of each other.
+neighbors' mean gives, without what was learnt; "alone" is what is left when hidden nodes do not tell of each other.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def split(whole: Graph, labels: Any, full: Embedding, number: int, quality: str)
     rng = np.random.default_rng(number)
     hidden = np.zeros(whole.nodes, np.bool_)
     hidden[rng.choice(whole.nodes, round(HIDDEN * whole.nodes), replace=False)] = True
-    order, indicator, _ = align(labels, whole.names, unlabelled="drop")
+    order, indicator, _ = align(labels, whole.names, unlabeled="drop")
     test = hidden[order]
     rest = embed(stayed(whole, hidden), quality)
     plain = Embedding(rest.names, rest.vectors)
@@ -95,7 +95,7 @@ def main() -> None:
     given = parser.parse_args()
     print(machine())
     print(f"\n{'Micro F1 of hidden nodes':26} whole  folded   loss  (std)   alone    mean   nodes folded in ms")
-    warnings.simplefilter("ignore", UserWarning)  # hidden nodes whose neighbours are hidden too
+    warnings.simplefilter("ignore", UserWarning)  # hidden nodes whose neighbors are hidden too
     passed = True
     for name in given.graphs.split(","):
         whole, labels = graph(name), read_labels(data(f"{name}.mat"))

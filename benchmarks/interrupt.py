@@ -25,8 +25,8 @@ BAR = 1.0  # seconds
 RUN = """
 import sys, numpy as np
 from graphrefine.methods.registry import find_method, make_settings
-from graphrefine.run.embed_run import EmbedRun, Request
-from graphrefine.run.settings import RunSettings
+from graphrefine.pipeline.embed_run import EmbedRun, Request
+from graphrefine.pipeline.settings import RunSettings
 
 class Teller:
     def start(self, stage, steps):

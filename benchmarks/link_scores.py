@@ -1,14 +1,14 @@
 """AUC of held-out edges: the cosine, the degree product, and `embedding.score`, on real and generated graphs.
 
     python benchmarks/link_scores.py [--bars-only] [--repeats 1] [--method refine] [--filter none] [--quality fast]
-    python benchmarks/link_scores.py --neighbours [--quality fast] [--seeds 3]
+    python benchmarks/link_scores.py --neighbors [--quality fast] [--seeds 3]
 
 30% of the edges are held out and the rest is embedded with the default settings. Bar: the score above the degree
 product on PPI, Wikipedia, BlogCatalog and web-google. Its weight of the degrees (w) is learnt from the edges that are
 left. Beside it: what fixed weights would give, and for each graph the one that all others would choose for it (by the
 least mean of what is lost to each one's best).
 
-``--neighbours`` asks for nodes that are alike instead: of the ten nearest of a node, on graphs whose nodes have one
+``--neighbors`` asks for nodes that are alike instead: of the ten nearest of a node, on graphs whose nodes have one
 label each, the share that has the node's own, by `neighbors` with the score "cosine" (its default) and "link"; the
 control is ten nodes at random. The inner product of REFINE's vectors, which are unit, is the cosine.
 """
@@ -27,10 +27,10 @@ from common import data, graph, machine
 from graphrefine import Graph, datasets
 from graphrefine.embedding.learn import auc, learn_degree_weight
 from graphrefine.embedding.scores import cosine
+from graphrefine.embedding.state import log_degrees
 from graphrefine.evaluate import read_labels
 from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.evaluate.vector_maker import VectorMaker
-from graphrefine.vectors.state import log_degrees
 
 BARS = ("ppi", "wikipedia-pos", "blogcatalog", "web-google")
 OTHERS = ("coauthor-cs", "planetoid-pubmed", "lastfm-asia", "amazon-photo", "flickr-8k-subset", "youtube-77k-groups")
@@ -90,7 +90,7 @@ def share_labels(name: str, quality: str | None, seed: int) -> dict[str, float]:
     return shares
 
 
-def measure_neighbours(quality: str | None, seeds: int) -> None:
+def measure_neighbors(quality: str | None, seeds: int) -> None:
     print(f"\n{'label of the node':22} cosine    link  random")
     for name in ONE_LABEL:
         each = [share_labels(name, quality, seed) for seed in range(seeds)]
@@ -106,12 +106,12 @@ def main() -> None:
     parser.add_argument("--filter", default=None)
     parser.add_argument("--quality", default=None)
     parser.add_argument("--graphs", default=None, help="names in place of those of the bars")
-    parser.add_argument("--neighbours", action="store_true")
+    parser.add_argument("--neighbors", action="store_true")
     parser.add_argument("--seeds", type=int, default=3)
     given = parser.parse_args()
     print(machine())
-    if given.neighbours:
-        return measure_neighbours(given.quality, given.seeds)
+    if given.neighbors:
+        return measure_neighbors(given.quality, given.seeds)
     print(f"\n{'AUC, 30% held out':22} cosine  degrees  score  learnt w", *(f"  w={w:<4g}" for w in WEIGHTS))
     made = {} if given.bars_only else generated()
     names = (*BARS, *(() if given.bars_only else (*OTHERS, *made)))

@@ -1,9 +1,9 @@
-"""Maps: how long a layout takes, how many neighbours it finds and keeps, beside PCA, openTSNE and UMAP.
+"""Maps: how long a layout takes, how many neighbors it finds and keeps, beside PCA, openTSNE and UMAP.
 
     python benchmarks/map.py [--only time|quality] [--sizes 10000,100000,1000000] [--threads 2] [--peers]
 
 time: vectors of 128 numbers in as many groups as a hundredth of the points, drawn at random, laid out by `clusters`;
-seconds of the clock and of the processor by stage, and the recall@10 of the neighbours, on 300 points by exact search.
+seconds of the clock and of the processor by stage, and the recall@10 of the neighbors, on 300 points by exact search.
 Bar: a million points in at most 120 s of the clock, on two cores that do nothing else.
 
 quality: real graphs, embedded with the default settings. "kept": of the 10 nearest by cosine, the part that is among
@@ -27,28 +27,28 @@ from scipy.spatial import cKDTree
 import graphrefine
 from common import data, graph, machine
 from graphrefine.datasets.digits import digits_graph
+from graphrefine.display.maps import layout
+from graphrefine.display.maps.classes import assign_classes
+from graphrefine.display.maps.layout import place_vectors
+from graphrefine.display.maps.nearest import Neighbors
 from graphrefine.evaluate import read_labels
 from graphrefine.linalg import unit_rows
-from graphrefine.maps import layout
-from graphrefine.maps.layout import place_vectors
-from graphrefine.maps.nearest import Neighbors
 from graphrefine.progress import Stages
-from graphrefine.vectors.classes import assign_classes
 
 GRAPHS = "digits,blogcatalog,lastfm-asia,coauthor-cs,ppi,wikipedia-pos,amazon-photo,planetoid-pubmed"
 DIM, ASKED, K, BAR = 128, 300, 10, 120.0
 
 
 def drawn(n: int, seed: int = 0) -> NDArray[np.float32]:
-    """Vectors about centres that are themselves about fewer, of groups that differ in size."""
+    """Vectors about centers that are themselves about fewer, of groups that differ in size."""
     rng = np.random.default_rng(seed)
     groups = max(n // 100, 10)
     above = rng.standard_normal((max(groups // 50, 5), DIM), np.float32)
-    centres = above[rng.integers(len(above), size=groups)] + rng.standard_normal((groups, DIM), np.float32)
+    centers = above[rng.integers(len(above), size=groups)] + rng.standard_normal((groups, DIM), np.float32)
     label = np.sort((groups * rng.random(n) ** 1.5).astype(np.int64))
     vectors = rng.standard_normal((n, DIM), np.float32)
     for start in range(0, n, 1 << 16):
-        vectors[start : start + (1 << 16)] += centres[label[start : start + (1 << 16)]]
+        vectors[start : start + (1 << 16)] += centers[label[start : start + (1 << 16)]]
     return vectors
 
 

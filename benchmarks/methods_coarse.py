@@ -24,7 +24,7 @@ from common import data, graph, machine
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.embed_run import embed_graph
+from graphrefine.pipeline.embed_run import embed_graph
 
 RATIOS = (0.5, 0.8)
 TABLE4 = {"harp": 31.6, "mile": 26.4, "louvainne": 30.6}

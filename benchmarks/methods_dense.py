@@ -31,8 +31,8 @@ from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.readers.labels import as_labels
-from graphrefine.run.embed_run import embed_graph
 
 Row = tuple[dict[str, Any], tuple[tuple[float, float], ...]]
 # Settings, and Micro and Macro F1 at 10, 50 and 90 %: rows that are commented out in the source of the paper's tables.
@@ -115,7 +115,7 @@ def grarep(work: Work, authors: str | None) -> bool:
 
 
 def best_connected(work: Work) -> Work:
-    """The part of the graph between the nodes with the most neighbours, without those it leaves alone."""
+    """The part of the graph between the nodes with the most neighbors, without those it leaves alone."""
     kept = np.sort(np.argsort(-work.read.out_counts, kind="stable")[:CORE])
     matrix = work.read.to_scipy()[kept][:, kept]
     linked = np.flatnonzero(np.diff(matrix.indptr))

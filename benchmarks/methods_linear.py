@@ -30,7 +30,7 @@ from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.embed_run import embed_graph
+from graphrefine.pipeline.embed_run import embed_graph
 
 Vectors = NDArray[Any]
 Peer = Callable[[Graph, int], Vectors]  # (graph, seed)
@@ -39,7 +39,7 @@ PAPER = {  # Tables 1 and 2: ProNE at 50 %
     "ppi": (24.05, 19.59),
     "wikipedia-pos": (55.63, 11.40),
 }
-KARATE = "karateclub.node_embedding.neighbourhood"
+KARATE = "karateclub.node_embedding.neighborhood"
 POWERS = (1.0, 1.0, 1.0)  # of the transition matrix, for fastrp of PyPI
 KARATE_POWERS = (1.0, 1e2, 1e4, 1e5)  # and for karateclub, which has none of the identity
 
@@ -59,7 +59,7 @@ def pypi_fastrp(read: Graph, seed: int) -> Vectors:
     import fastrp
 
     walk = matrix_of(read)
-    # It divides by the number of neighbours; with the mean weight of a row as 1 that is the transition matrix.
+    # It divides by the number of neighbors; with the mean weight of a row as 1 that is the transition matrix.
     counts, sums = np.diff(walk.indptr), np.asarray(walk.sum(axis=1)).ravel()
     walk.data *= np.repeat(counts / np.maximum(sums, 1e-300), counts)
     parts = (walk.indptr, walk.indices, walk.data, read.nodes, 128)

@@ -24,7 +24,7 @@ from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.embed_run import embed_graph
+from graphrefine.pipeline.embed_run import embed_graph
 
 PAPER = {  # Tables 1 and 2 at 50 %: Micro F1, Macro F1
     ("blogcatalog", "line"): (35.16, 21.36),
@@ -37,7 +37,7 @@ PAPER = {  # Tables 1 and 2 at 50 %: Micro F1, Macro F1
 
 
 class Draw:
-    """Neighbours and edges by weight, in NumPy."""
+    """Neighbors and edges by weight, in NumPy."""
 
     def __init__(self, graph: Graph, seed: int) -> None:
         self.graph, self.rng = graph, np.random.default_rng(seed)
@@ -50,8 +50,8 @@ class Draw:
         at = low + self.rng.random(len(low)) * (high - low)
         return np.clip(np.searchsorted(self.sums, at, side="right") - 1, 0, len(self.rows) - 1)
 
-    def neighbours(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """A neighbour of each node."""
+    def neighbors(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """A neighbor of each node."""
         low, high = self.sums[self.graph.indptr[nodes]], self.sums[self.graph.indptr[nodes + 1]]
         return self.graph.indices[self.entry(low, high)].astype(np.int64)
 
@@ -66,7 +66,7 @@ def first_order(draw: Draw, walks: int, length: int) -> Iterator[NDArray[np.int6
     for _ in range(walks):
         steps = [draw.rng.permutation(starts)]
         while len(steps) < length:
-            steps.append(draw.neighbours(steps[-1]))
+            steps.append(draw.neighbors(steps[-1]))
         yield from np.stack(steps, axis=1)
 
 
@@ -75,7 +75,7 @@ def second_order(draw: Draw, walks: int, length: int, bias: tuple[float, float])
     adjacency, (p, q) = draw.graph.to_scipy(), bias
     rows = [(adjacency.indices[a:b], adjacency.data[a:b]) for a, b in pairwise(adjacency.indptr)]
     for start in np.tile(np.flatnonzero(draw.graph.out_counts), walks):
-        walk = [int(start), int(draw.neighbours(np.array([start]))[0])]
+        walk = [int(start), int(draw.neighbors(np.array([start]))[0])]
         while len(walk) < length:
             others, weights = rows[walk[-1]]
             factor = np.where(np.isin(others, rows[walk[-2]][0], assume_unique=True), 1.0, 1 / q)

@@ -1,9 +1,9 @@
-"""How fast neighbours are found: exact search beside faiss's, and an index of web-google with its recall.
+"""How fast neighbors are found: exact search beside faiss's, and an index of web-google with its recall.
 
 python benchmarks/neighbors.py [--only exact|index] [--rounds 5] [--threads 2]     (pip install faiss-cpu)
 
 Exact: the ten nearest of 1,000 nodes among 100,000 of dim 128, by faiss's flat index and by ours in turns. Index:
-web-google embedded, its index made, and 1,000 nodes searched by both ways; `strict` counts a neighbour only if it is
+web-google embedded, its index made, and 1,000 nodes searched by both ways; `strict` counts a neighbor only if it is
 the very node that exact search gives, of which many are equally near; recall counts those as found.
 """
 

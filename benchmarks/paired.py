@@ -1,4 +1,4 @@
-"""F1 and neighbours of this version beside those of another one: the same graphs, seeds and splits for both.
+"""F1 and neighbors of this version beside those of another one: the same graphs, seeds and splits for both.
 
     python benchmarks/paired.py --before PYTHON [--graphs ppi,...] [--tiers paper,fast,default] [--seeds 10]
         [--splits 3] [--tolerance 0.2] [--neighbors ppi,...] [--threads 1]
@@ -106,7 +106,7 @@ def share(one: NDArray[np.int64], other: NDArray[np.int64]) -> float:
 
 
 def compare_neighbors(before: Path, after: Path, name: str, given: argparse.Namespace) -> None:
-    """Print the share of neighbours that stay, tier by tier, over a sample of nodes with edges."""
+    """Print the share of neighbors that stay, tier by tier, over a sample of nodes with edges."""
     nodes = np.flatnonzero(graph(name).out_counts)
     nodes = np.random.default_rng(0).choice(nodes, min(2000, len(nodes)), replace=False)
     for tier in given.tiers.split(","):

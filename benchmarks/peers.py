@@ -66,7 +66,7 @@ def run(contender: str, name: str, python: str, matrix: Path) -> float:
 def contend(contender: str, name: str) -> None:
     """One run of a method of ours."""
     from graphrefine.methods.registry import make_settings
-    from graphrefine.run.embed_run import embed_graph
+    from graphrefine.pipeline.embed_run import embed_graph
 
     method, preset = OURS[contender]
     read, settings = graph(name), make_settings(method, preset)

@@ -20,7 +20,7 @@ from common import machine
 from compute_worker import Stopwatch
 from graphrefine.datasets import block_model, power_law
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.embed_run import embed_graph
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.system.memory import PeakMemory
 
 EDGES_A_NODE = 10

@@ -1,6 +1,6 @@
 """Labels that `predict_labels` gives, beside those of scikit-learn from the same vectors: F1 of hidden labels.
 
-Of each graph's labelled nodes a part is hidden, and predicted from the others. scikit-learn (one-vs-rest, liblinear,
+Of each graph's labeled nodes a part is hidden, and predicted from the others. scikit-learn (one-vs-rest, liblinear,
 the same C) gets the same unit rows and the same rule for probabilities and number of labels; ``held out`` is what
 `predict_labels` itself says of the labels that it knows, ``control`` the same by frequencies alone::
 
@@ -24,10 +24,10 @@ from sklearn.metrics import f1_score
 from sklearn.multiclass import OneVsRestClassifier
 
 import graphrefine
-from graphrefine.answers.probabilities import Rule
+from graphrefine.analysis.probabilities import Rule
+from graphrefine.display.console import show_table
 from graphrefine.linalg import unit_rows
 from graphrefine.readers.labels import align, read_labels
-from graphrefine.visuals.console import show_table
 
 GRAPHS = "ppi,blogcatalog,wikipedia-pos,lastfm-asia,amazon-photo,coauthor-cs,planetoid-pubmed"
 
@@ -35,7 +35,7 @@ GRAPHS = "ppi,blogcatalog,wikipedia-pos,lastfm-asia,amazon-photo,coauthor-cs,pla
 def measure(path: Path, hidden_part: float, seed: int) -> list[tuple[str, ...]]:
     embedding = graphrefine.embed(path, threads=1)
     labels = read_labels(path, names=embedding.names)
-    order, indicator, _ = align(labels, embedding.names, unlabelled="drop")
+    order, indicator, _ = align(labels, embedding.names, unlabeled="drop")
     nonzero = embedding.vectors[order].any(axis=1)
     order, truth = order[nonzero], indicator.toarray()[nonzero]
     hidden = np.random.default_rng(seed).random(len(order)) < hidden_part
@@ -64,7 +64,7 @@ def measure(path: Path, hidden_part: float, seed: int) -> list[tuple[str, ...]]:
     scores = [f1(truth[hidden], each, average) for average in ("micro", "macro") for each in (answer, theirs)]
     held, control = figures["held_out"], figures["control"]
     return [
-        (path.stem, f"{figures['labelled']:,}", f"{hidden.sum():,}", f"{truth.shape[1]}", f"{figures['C']:g}",
+        (path.stem, f"{figures['labeled']:,}", f"{hidden.sum():,}", f"{truth.shape[1]}", f"{figures['C']:g}",
          *(f"{score:.2f}" for score in scores), f"{held['micro_f1']:.2f}", f"{held['macro_f1']:.2f}",
          f"{control['micro_f1']:.2f}", f"{control['macro_f1']:.2f}", f"{seconds:.1f}", f"{theirs_seconds:.1f}"),
     ]  # fmt: skip
@@ -77,14 +77,14 @@ def f1(truth: NDArray[Any], answer: NDArray[Any], average: str) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--graphs", default=GRAPHS, help="files of GRAPHREFINE_DATA, without .mat")
-    parser.add_argument("--hidden", type=float, default=0.3, help="part of the labelled nodes")
+    parser.add_argument("--hidden", type=float, default=0.3, help="part of the labeled nodes")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     if "GRAPHREFINE_DATA" not in os.environ:
         sys.exit("set GRAPHREFINE_DATA to the folder with the graphs")
     folder = Path(os.environ["GRAPHREFINE_DATA"])
     titles = (
-        "graph", "labelled", "hidden", "classes", "C", "Micro F1", "sklearn", "Macro F1", "sklearn", "held out Micro",
+        "graph", "labeled", "hidden", "classes", "C", "Micro F1", "sklearn", "Macro F1", "sklearn", "held out Micro",
         "Macro", "control Micro", "Macro", "seconds (7 C, 5 folds)", "sklearn (1 fit)",
     )  # fmt: skip
     lines = []

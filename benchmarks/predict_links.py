@@ -2,8 +2,8 @@
 
 Some edges of each graph are hidden, the first 1,000 pairs are predicted from the rest, and those that were hidden edges
 are counted. Beside it, over all pairs of the same rest, computed here by sparse products: the degree product, common
-neighbours, Adamic-Adar, resource allocation, and paths of three steps (on graphs of at most 20,000 nodes). npm is read
-as directed: degrees are those out of the source and into the target, common neighbours are counted without directions,
+neighbors, Adamic-Adar, resource allocation, and paths of three steps (on graphs of at most 20,000 nodes). npm is read
+as directed: degrees are those out of the source and into the target, common neighbors are counted without directions,
 and a pair is right only in its direction::
 
     GRAPHREFINE_DATA=... python benchmarks/predict_links.py
@@ -26,14 +26,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import graphrefine
+from graphrefine.display.console import show_table
 from graphrefine.embedding.scores import Pairs
 from graphrefine.evaluate.held_out_edges import find_entries, hold_out
 from graphrefine.graph.graph import Graph
-from graphrefine.visuals.console import show_table
 
 GRAPHS = "ppi.mat,wikipedia-pos.mat,blogcatalog.mat,npm-dependencies.tsv.gz"
 DENSE = 20_000  # nodes up to which paths of three steps are counted
-SCORES = ("degree product", "common neighbours", "Adamic-Adar", "resource allocation", "three steps")
+SCORES = ("degree product", "common neighbors", "Adamic-Adar", "resource allocation", "three steps")
 
 Entries = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, columns, values
 
@@ -76,7 +76,7 @@ def plain_scores(graph: Graph, top: int) -> dict[str, Pairs]:
     degree = np.diff(S.indptr)
     log = np.log(np.maximum(degree, 2))
     weights = {
-        "common neighbours": degree > 0,
+        "common neighbors": degree > 0,
         "Adamic-Adar": 1 / log,
         "resource allocation": 1 / np.maximum(degree, 1),
     }

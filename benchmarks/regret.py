@@ -3,7 +3,7 @@
     python benchmarks/regret.py --vectors FOLDER [--graphs ppi,...] [--methods deepwalk,...] [--seeds 3] [--threads N]
         [--limit 25] [--kept] [--rules] [--table fast,default,best,deepwalk,netmf-256,netsmf,prone]
 
-Micro F1 with C = 1 on unit rows of labelled nodes, 1, 10 and 50 % of them for training (50, 10 and 10 splits, the same
+Micro F1 with C = 1 on unit rows of labeled nodes, 1, 10 and 50 % of them for training (50, 10 and 10 splits, the same
 for every method). The vectors of other methods are kept in FOLDER (GRAPH-METHOD-SEED.npy), as are all scores, so that a
 second run computes those of the tiers alone. A method that takes more than ``--limit`` minutes of processor on a graph
 is given up there; ``--kept`` makes no vectors of other methods. Tiers have ``--seeds`` seeds, the others seed 0 and

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from common import graph, machine
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.embed_run import embed_graph
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.system.threads import usable_threads
 from kernel_calls import Call, Record, best_of, group_calls, recording
 from machine_probe import LINE, LINES, LONGEST, Floor, MachineProbe, NoCompilerError, cache_bytes, ways

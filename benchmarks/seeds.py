@@ -1,4 +1,4 @@
-"""How much another seed changes: neighbours kept between two seeds, and F1 of both, on real graphs.
+"""How much another seed changes: neighbors kept between two seeds, and F1 of both, on real graphs.
 
     python benchmarks/seeds.py [--k 10] [--sample 2000] [--graphs ppi,...]
 

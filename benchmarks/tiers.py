@@ -3,7 +3,7 @@
     python benchmarks/tiers.py [--graphs ppi,...] [--methods fast,default,best,prone,...] [--seeds 3] [--threads N]
         [--against METHOD] [--vectors FOLDER] [--chosen] [--time-only]
 
-Unit rows, labelled nodes, 1, 10 and 50 % of them for training (50, 10 and 10 splits, the same for every method), C = 1
+Unit rows, labeled nodes, 1, 10 and 50 % of them for training (50, 10 and 10 splits, the same for every method), C = 1
 and with ``--chosen`` also C chosen by cross-validation on the training part. ``--against`` prints the paired difference
 from one of the methods with two standard errors over all splits and seeds, and marks what is below it by more than 0.2
 and by more than that. ``--vectors`` keeps the vectors of slow methods (GRAPH-METHOD-SEED.npy) and takes them from there

@@ -3,7 +3,7 @@
     python benchmarks/tune.py [--budget 60s] [--splits 3] [--graphs ppi,...] [--C 1] [--task labels,links] [--threads 2]
     python benchmarks/tune.py --correlation
 
-The first: for each labelled graph and split, half of the labelled nodes train. `tune` sees their labels (or, with
+The first: for each labeled graph and split, half of the labeled nodes train. `tune` sees their labels (or, with
 ``--task links``, none); then vectors by the default and by what it found are judged on the other half, once, with the
 same C. Bars: never more than 0.3 Micro F1 below the default, mean over the splits; above it on at least half of the
 graphs.

@@ -15,7 +15,7 @@ PAD = 32
 
 
 def make_rows(rng: Generator) -> tuple[int, Array, Array]:
-    """Nodes, and CSR rows in which every node has a neighbour."""
+    """Nodes, and CSR rows in which every node has a neighbor."""
     nodes = int(rng.integers(1, 40))
     counts = rng.integers(1, min(nodes, 6) + 1, nodes)
     indices = [np.sort(rng.choice(nodes, count, replace=False)) for count in counts]

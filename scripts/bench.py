@@ -19,9 +19,9 @@ from threadpoolctl import threadpool_limits
 
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.refine import reference
 from graphrefine.refine.settings import refine_settings
-from graphrefine.run.embed_run import embed_graph
 
 NODES, GROUPS, EDGES, REPEATS = 20_000, 200, 200_000, 3
 

@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 import graphrefine
+from graphrefine.display.maps import layout_cache
 from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.graph import stored_writer
 from graphrefine.graph.save import save_graph
 from graphrefine.live import store
-from graphrefine.maps import layout_cache
 from graphrefine.readers.read import read
 from graphrefine.search import index
 from graphrefine.search.searcher import Search
@@ -75,7 +75,7 @@ def write_graph(folder: Path) -> dict[str, Any]:
 
 
 def write_index(folder: Path) -> dict[str, Any]:
-    """An index beside vectors, and the neighbours of each node by it."""
+    """An index beside vectors, and the neighbors of each node by it."""
     make_embedding().save(folder / "rings.npy")
     nearest = Search(graphrefine.load(folder / "rings.npy"), index=True).nearest(rows=list(range(NODES)), k=2)
     return {"rows": nearest.rows.tolist()}

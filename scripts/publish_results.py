@@ -1,4 +1,4 @@
-"""Turn a report of ``graphrefine reproduce`` into docs/results.md, with its plots and its raw figures.
+"""Turn a report of ``python -m reproduction`` into docs/results.md, with its plots and its raw figures.
 
 Usage: ``python scripts/publish_results.py report/``, and for a later report of single experiments, which replace those
 on the page or join them, ``python scripts/publish_results.py --add report/``.
@@ -13,17 +13,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from graphrefine.paper import EXPERIMENTS
+from reproduction import EXPERIMENTS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 HEAD = """# Results
 
-This page is the report of a run of `graphrefine reproduce` ([how](reproduce.md)), unchanged; its last lines name the
+This page is the report of a run of `make reproduce` ([how](reproduce.md)), unchanged; its last lines name the
 machine and the date. All of its figures, with their spread, are in [results.json](images/results/results.json).
 """
 ADDED = """# Results
 
-This page is the report of a run of `graphrefine reproduce` ([how](reproduce.md)), with single experiments of later runs
+This page is the report of a run of `make reproduce` ([how](reproduce.md)), with single experiments of later runs
 in their places, all unchanged; its last lines name the machine and the dates. All figures, with their spread, are in
 [results.json](images/results/results.json).
 """

@@ -21,10 +21,10 @@ from check_versions import TWINS, read_minimums, read_pins
 ROOT = Path(__file__).resolve().parent.parent
 Component = dict[str, Any]
 DOCUMENT = ROOT / "sbom.cdx.json"
-PAGE_LICENCES = ROOT / "src" / "graphrefine" / "explore" / "page" / "assets" / "LICENSES.txt"
+PAGE_LICENSES = ROOT / "src" / "graphrefine" / "explore" / "page" / "assets" / "LICENSES.txt"
 NATIVE = (  # compiled into the kernels of a wheel; of a version that the build chooses
-    {"name": "nanobind", "licence": "BSD-3-Clause", "purl": "pkg:pypi/nanobind"},
-    {"name": "robin-map", "licence": "MIT", "purl": "pkg:github/Tessil/robin-map"},
+    {"name": "nanobind", "license": "BSD-3-Clause", "purl": "pkg:pypi/nanobind"},
+    {"name": "robin-map", "license": "MIT", "purl": "pkg:github/Tessil/robin-map"},
 )
 
 
@@ -51,7 +51,7 @@ def format_document() -> str:
 
 
 def describe(
-    name: str, version: str | None, purl: str, licence: str | None = None, *, kind: str = "library"
+    name: str, version: str | None, purl: str, license: str | None = None, *, kind: str = "library"
 ) -> Component:
     """A component.
 
@@ -64,8 +64,8 @@ def describe(
     component: Component = {"type": kind, "bom-ref": full, "name": name, "purl": full}
     if version is not None:
         component["version"] = version
-    if licence is not None:
-        component["licenses"] = [{"license": {"id": licence}}]
+    if license is not None:
+        component["licenses"] = [{"license": {"id": license}}]
     return component
 
 
@@ -86,7 +86,7 @@ def list_python(project: dict[str, Any]) -> list[Component]:
 
 def list_native() -> list[Component]:
     """Libraries in the compiled kernels."""
-    return [{**describe(each["name"], None, each["purl"], each["licence"]), "scope": "required"} for each in NATIVE]
+    return [{**describe(each["name"], None, each["purl"], each["license"]), "scope": "required"} for each in NATIVE]
 
 
 def list_page() -> list[Component]:
@@ -109,14 +109,14 @@ def list_page() -> list[Component]:
 
 
 def read_bundled() -> dict[str, str]:
-    """Packages inside the page, with their versions, by the file of their licences.
+    """Packages inside the page, with their versions, by the file of their licenses.
 
     Examples
     --------
     >>> "regl-scatterplot" in read_bundled(), "esbuild" in read_bundled()
     (True, False)
     """
-    text = PAGE_LICENCES.read_text(encoding="utf-8")
+    text = PAGE_LICENSES.read_text(encoding="utf-8")
     return dict(re.findall(r"^-{80}\n\n(\S+) (\S+) \(", text, re.MULTILINE))
 
 

@@ -57,7 +57,7 @@ def main(kernel: str, folder: Path) -> None:
     assert embedding.names.tolist() == sorted({end for edge in edges() for end in edge})
     np.testing.assert_allclose(np.linalg.norm(embedding.vectors, axis=1), 1, atol=1e-5)
     near, far = embedding["r0 n03"] @ embedding["r0 n04"], embedding["r0 n03"] @ embedding["r2 n04"]
-    assert near > far + 0.3, f"a neighbour is at {near:.2f}, a node of another ring at {far:.2f}"
+    assert near > far + 0.3, f"a neighbor is at {near:.2f}, a node of another ring at {far:.2f}"
     print(f"graphrefine {graphrefine.__version__}, kernel {kernel}, near {near:.2f}, far {far:.2f}")
 
 

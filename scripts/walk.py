@@ -46,7 +46,6 @@ WAYS = {
     "networkx": "graphrefine.embed(networkx.karate_club_graph(), dim=16)",
     "memory": "graphrefine embed large.txt -o large --memory 135MB, 100,000 nodes: vectors go to disk",
     "neighbors": "GET /api/neighbors?node=ann of graphrefine explore",
-    "table": "graphrefine reproduce --only table1 --quick",
 }
 BARS = {"file": {"turns": 60, "modules": 61}, "views": {"turns": 130, "modules": 72}}
 
@@ -105,7 +104,7 @@ class Recorder:
 
 
 def turns(steps: list[int]) -> int:
-    """Changes of direction along a sequence in which no two neighbours are equal.
+    """Changes of direction along a sequence in which no two neighbors are equal.
 
     Examples
     --------
@@ -153,7 +152,6 @@ def walk(way: str, levels: dict[str, int]) -> dict[str, Any]:
             "file": [*EMBED, *ALONE],
             "views": EMBED,
             "memory": ["embed", "large.txt", "-o", "large", "--memory", "135MB"],
-            "table": ["reproduce", "--only", "table1", "--quick", "-o", "report"],
         }
         recorder.start()
         command(typed[way])

@@ -17,22 +17,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 LAYERS = (  # bottom to top; boxes of one layer may use each other in one direction
-    ("errors", "progress", "system", "visuals"),
+    ("errors", "progress", "system", "display"),
     ("kernels",),
-    ("graph",),
+    ("graph", "tables"),
     ("readers", "ingestion"),
     ("linalg",),
     ("engine",),
     ("refine",),
     ("methods",),
-    ("vectors",),
-    ("search", "maps"),
+    ("search", "display.maps"),
     ("embedding",),
-    ("run",),
+    ("pipeline",),
     ("evaluate", "datasets"),
-    ("answers",),
+    ("analysis",),
     ("live",),
-    ("cli", "explore", "paper", "estimators", "__init__", "__main__"),
+    ("cli", "explore", "sklearn", "__init__", "__main__"),
 )
 LEVELS = {box: level for level, boxes in enumerate(LAYERS) for box in boxes}
 
@@ -62,8 +61,11 @@ def box_of(module: str) -> str:
     --------
     >>> box_of("graphrefine.engine.local"), box_of("graphrefine.errors"), box_of("graphrefine")
     ('engine', 'errors', '__init__')
+    >>> box_of("graphrefine.display.maps.layout")  # a box of its own: maps stand above graphs, tables below them
+    'display.maps'
     """
-    return [*module.split("."), "__init__"][1]
+    parts = [*module.split("."), "__init__"]
+    return "display.maps" if parts[1:3] == ["display", "maps"] else parts[1]
 
 
 def draw(root: Path) -> list[Arrow]:

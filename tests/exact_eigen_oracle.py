@@ -16,7 +16,7 @@ def eigh(matrix: Reals) -> tuple[Reals, Reals]:
     """Eigenvalues, ascending, and eigenvectors."""
     power = math.frexp(float(np.abs(matrix).max(initial=0.0)))[1] - 1 if matrix.any() else 0
     d, e, z = tridiagonal(np.ldexp(np.tril(matrix) + np.tril(matrix, -1).T, -power))
-    diagonalise(d, e, z)
+    diagonalize(d, e, z)
     order = np.argsort(d, kind="stable")
     return np.ldexp(d[order], power), np.ascontiguousarray(z[order].T)
 
@@ -64,7 +64,7 @@ def make_reflector(row: Reals, j: int, v: Reals) -> tuple[float, float]:
     return 2.0 / dot(v, v), beside
 
 
-def diagonalise(d: Reals, e: Reals, z: Reals) -> None:
+def diagonalize(d: Reals, e: Reals, z: Reals) -> None:
     """Implicit QL steps until nothing stands beside the diagonal d."""
     k, least = len(d), LEAST * float((np.abs(d) + np.abs(e)).max(initial=0.0))
 

@@ -119,7 +119,7 @@ def ego_network_is_drawn(page: Page, truth: Truth) -> None:
     open_card(page, truth, row)
     expect(page.locator("#ego svg .dot")).to_have_count(len(truth.adjacent(row)))
     near = truth.adjacent(row)
-    assert set(rows_of(page, "#ego svg .dot")) == near, "other neighbours are drawn"
+    assert set(rows_of(page, "#ego svg .dot")) == near, "other neighbors are drawn"
     among = {row} | near
     edges = sum(truth.names.index(a) in among and truth.names.index(b) in among for a, b in truth.edges)
     expect(page.locator("#ego svg line")).to_have_count(edges)
@@ -144,7 +144,7 @@ def _drawn_by(page: Page, column: str) -> None:
 def _drawn_as(
     page: Page, truth: Truth, rows: NDArray[np.intp], names: list[str], fills: NDArray[np.float64]
 ) -> list[str]:
-    """Names of the legend, by the colours that points have on the screen."""
+    """Names of the legend, by the colors that points have on the screen."""
     seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
     return [names[i] for i in np.linalg.norm(seen[:, None] - fills[None], axis=-1).argmin(axis=1)]
 
@@ -156,7 +156,7 @@ def colors_by_label(page: Page, truth: Truth) -> None:
     assert counts == [of.count(name) for name in names], "the legend counts wrongly"
     rows = lonely(page, truth)
     assert eventually(page, lambda: _drawn_as(page, truth, rows, names, fills) == [of[row] for row in rows]), (
-        "points have other labels' colours"
+        "points have other labels' colors"
     )
 
 
@@ -167,7 +167,7 @@ def colors_by_community(page: Page, truth: Truth) -> None:
     of = truth.categories("community")
     rows = lonely(page, truth)
     assert eventually(page, lambda: _drawn_as(page, truth, rows, names, fills) == [of[row] for row in rows]), (
-        "points have other communities' colours"
+        "points have other communities' colors"
     )
     row = int(rows[0])
     members = [other for other in range(len(truth.names)) if truth.names[other].startswith("paper")]
@@ -201,7 +201,7 @@ def colors_by_number(column: str) -> Check:
             seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
             return bool(np.abs(seen - blended).max() < 12)
 
-        assert eventually(page, values_are_those_of_the_rows), "points have colours of other values"
+        assert eventually(page, values_are_those_of_the_rows), "points have colors of other values"
 
     colors.__name__ = f"colors_by_{column}"
     return colors

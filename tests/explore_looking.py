@@ -1,4 +1,4 @@
-"""Looking at the page of ``graphrefine explore``: where points are, which colours they have, what is listed."""
+"""Looking at the page of ``graphrefine explore``: where points are, which colors they have, what is listed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from explore_pages import Truth, place, visit
 
-K = 10  # neighbours on a card
+K = 10  # neighbors on a card
 COMPLETIONS = 12  # of the search box
 PAGE = 50  # nodes on a page of the selection
 

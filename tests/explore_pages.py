@@ -58,7 +58,7 @@ class Truth:
         return dict(httpx.get(f"{self.url}api/info").json())
 
     def adjacent(self, row: int) -> set[int]:
-        """Rows of the neighbours in the graph."""
+        """Rows of the neighbors in the graph."""
         name = self.names[row]
         others = {b if a == name else a for a, b in self.edges if name in (a, b)}
         return {self.names.index(other) for other in others}

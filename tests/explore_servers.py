@@ -33,10 +33,10 @@ LABELS = [f"clique {i // SIZE}" for i in range(NODES)]
 
 
 def people() -> Embedding:
-    """Vectors near the centre of each node's clique, with names that need quoting."""
+    """Vectors near the center of each node's clique, with names that need quoting."""
     draw = np.random.default_rng(3)
-    centres = draw.standard_normal((CLIQUES, DIM))
-    vectors = np.repeat(centres, SIZE, axis=0) + 0.2 * draw.standard_normal((NODES, DIM))
+    centers = draw.standard_normal((CLIQUES, DIM))
+    vectors = np.repeat(centers, SIZE, axis=0) + 0.2 * draw.standard_normal((NODES, DIM))
     counts = np.bincount(ring_of_cliques(CLIQUES, SIZE).ravel(), minlength=NODES)
     return Embedding(NAMES, vectors, {"method": "refine", "seed": 3}, degrees=counts, degree_weight=0.1)
 

@@ -14,7 +14,7 @@ LANES = 32  # partial sums of a dot product
 def fma(a: Any, b: Any, c: Any) -> Floats:
     """``a * b + c``, rounded once to float32.
 
-    The product is exact in float64. Its sum with c is moved to the neighbour whose last bit is set wherever it is not
+    The product is exact in float64. Its sum with c is moved to the neighbor whose last bit is set wherever it is not
     exact, so that the second rounding cannot meet a tie that is none.
 
     Examples

@@ -92,7 +92,7 @@ class Model:
                 self.rows[one][other] = weight
 
     def arrays(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-        """indptr, neighbours and weights."""
+        """indptr, neighbors and weights."""
         entries = [pair for row in self.rows for pair in sorted(row.items())]
         indptr = np.cumsum([0, *map(len, self.rows)]).astype(np.int64)
         indices = np.array([each for each, _ in entries], np.int32)

@@ -87,7 +87,7 @@ def eventually(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
 
 
 def nearest_names(folder: LiveService, node: str, k: int) -> list[str]:
-    """Neighbours by the cosine, in plain NumPy."""
+    """Neighbors by the cosine, in plain NumPy."""
     names, vectors = folder.names.tolist(), np.stack([folder[each] for each in folder.names.tolist()])
     scores = vectors.astype(np.float64) @ folder[node].astype(np.float64)
     scores[names.index(node)] = -np.inf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graphrefine.paper.setup import Graphs, Setup
+from reproduction.setup import Graphs, Setup
 
 
 def tiny(**changes: object) -> Setup:

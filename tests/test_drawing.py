@@ -28,16 +28,16 @@ def make_tree(folder: Path, **modules: str) -> Path:
 
 
 UP = {
-    "import at the top": "from graphrefine.run.embed import embed",
-    "import of a module": "import graphrefine.run.embed",
-    "import from a folder": "from graphrefine.run import embed",
-    "relative import": "from ..run import embed",
-    "import inside a function": "def f():\n    from graphrefine.run.embed import embed",
-    "import for annotations": "if TYPE_CHECKING:\n    from graphrefine.run.embed import embed",
-    "annotation as text": "def f(x: 'list[graphrefine.run.embed.Plan]'): ...",
-    "return annotation as text": "def f() -> 'graphrefine.run.embed.Plan | None': ...",
-    "annotated variable as text": "x: 'graphrefine.run.embed.Plan'",
-    "table of modules": "HOME = {'embed': 'graphrefine.run.embed'}",
+    "import at the top": "from graphrefine.pipeline.embed import embed",
+    "import of a module": "import graphrefine.pipeline.embed",
+    "import from a folder": "from graphrefine.pipeline import embed",
+    "relative import": "from ..pipeline import embed",
+    "import inside a function": "def f():\n    from graphrefine.pipeline.embed import embed",
+    "import for annotations": "if TYPE_CHECKING:\n    from graphrefine.pipeline.embed import embed",
+    "annotation as text": "def f(x: 'list[graphrefine.pipeline.embed.Plan]'): ...",
+    "return annotation as text": "def f() -> 'graphrefine.pipeline.embed.Plan | None': ...",
+    "annotated variable as text": "x: 'graphrefine.pipeline.embed.Plan'",
+    "table of modules": "HOME = {'embed': 'graphrefine.pipeline.embed'}",
     "public name": "from graphrefine import embed",
     "package": "def f():\n    import graphrefine",
 }  # fmt: skip
@@ -45,7 +45,7 @@ UP = {
 
 @pytest.mark.parametrize("text", UP.values(), ids=UP.keys())
 def test_an_arrow_up_is_seen(tmp_path: Path, text: str) -> None:
-    root = make_tree(tmp_path, run__embed="", graph__graph=text)
+    root = make_tree(tmp_path, pipeline__embed="", graph__graph=text)
     arrows = drawing.draw(root)
     (problem,) = drawing.upward(arrows)
     assert problem.startswith("graphrefine.graph.graph, line ")
@@ -55,7 +55,7 @@ def test_an_arrow_up_is_seen(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        '"""Used by graphrefine.run.embed."""',
+        '"""Used by graphrefine.pipeline.embed."""',
         "from graphrefine.kernels import twin",
         "from graphrefine.graph.node_ids import number",
         "from graphrefine import __version__",
@@ -64,7 +64,7 @@ def test_an_arrow_up_is_seen(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_what_points_down_or_names_nothing_above_is_left_alone(tmp_path: Path, text: str) -> None:
-    root = make_tree(tmp_path, run__embed="", kernels__twin="", graph__node_ids="", graph__graph=text)
+    root = make_tree(tmp_path, pipeline__embed="", kernels__twin="", graph__node_ids="", graph__graph=text)
     assert problems(root) == ([], [], [])
 
 

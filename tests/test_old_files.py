@@ -20,15 +20,15 @@ import numpy as np
 import pytest
 
 import graphrefine
+from graphrefine.display.maps.layout_cache import find_layout, obtain_layout
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.ingestion.ingest import ingest
 from graphrefine.live.live import Live
 from graphrefine.live.vectors import LiveReader
-from graphrefine.maps.layout_cache import find_layout, obtain_layout
+from graphrefine.pipeline.memory_plan import RUN
+from graphrefine.pipeline.out_of_core import working
 from graphrefine.progress import Stages
 from graphrefine.refine.settings import RefineSettings
-from graphrefine.run.memory_plan import RUN
-from graphrefine.run.out_of_core import working
 from graphrefine.search.searcher import Search
 from graphrefine.system.work_folder import WorkFolder
 

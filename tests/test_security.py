@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphrefine.errors import InputError
-from graphrefine.run.settings import MOST_BYTES, RunSettings
+from graphrefine.pipeline.settings import MOST_BYTES, RunSettings
 
 PAGE = " ".join((Path(__file__).resolve().parents[1] / "SECURITY.md").read_text(encoding="utf-8").split())
 
@@ -20,7 +20,7 @@ def test_the_figures_of_the_api() -> None:
     assert limits.BODY_SECONDS == limits.HEAD_SECONDS
     stated = (
         f"{request_params.BODY >> 20} MB for a body, {limits.AT_ONCE} requests at once, {limits.SECONDS:g} s for an "
-        f"answer, {limits.HEAD_SECONDS:g} s for a head or a body to arrive, {request_params.K:,} neighbours, "
+        f"answer, {limits.HEAD_SECONDS:g} s for a head or a body to arrive, {request_params.K:,} neighbors, "
         f"{request_params.BATCH:,} items of a batch, {request_params.ROWS:,} rows of a list"
     )
     assert stated in PAGE

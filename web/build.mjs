@@ -29,11 +29,11 @@ async function bundled(metafile) {
   return [...seen].sort();
 }
 
-async function licence(name) {
+async function license(name) {
   const folder = join(here, "node_modules", name);
   const about = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   const file = (await readdir(folder)).find((entry) => /^licen[cs]e/i.test(entry));
-  if (!file) throw new Error(`${name} has no licence file; it cannot be bundled`);
+  if (!file) throw new Error(`${name} has no license file; it cannot be bundled`);
   const text = (await readFile(join(folder, file), "utf8")).replaceAll("\r\n", "\n").trim();
   return `${name} ${about.version} (${about.license})\n\n${text}\n`;
 }
@@ -56,9 +56,9 @@ const { metafile } = await build({
 });
 await build({ absWorkingDir: here, entryPoints: ["src/app.css"], outdir: assets, minify: true, logLevel: "warning" });
 await copyFile(join(here, "src/index.html"), join(target, "index.html"));
-const texts = await Promise.all((await bundled(metafile)).map(licence));
+const texts = await Promise.all((await bundled(metafile)).map(license));
 const rule = `\n${"-".repeat(80)}\n\n`;
 const intro =
-  "The page of graphrefine explore contains these packages, under their own licences. regl-scatterplot carries\n" +
-  "KDBush (c) 2018 Vladimir Agafonkin inside it, under the ISC licence that stands with earcut.\n";
+  "The page of graphrefine explore contains these packages, under their own licenses. regl-scatterplot carries\n" +
+  "KDBush (c) 2018 Vladimir Agafonkin inside it, under the ISC license that stands with earcut.\n";
 await writeFile(join(assets, "LICENSES.txt"), [intro, ...texts].join(rule));

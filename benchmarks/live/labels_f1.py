@@ -2,7 +2,7 @@
 
     python benchmarks/live/labels_f1.py [--graphs ppi,...] [--seeds 3] [--share 0.1] [--size 1000] [--threads 2]
 
-Micro F1 in percent at 10 and 50 % of the labelled nodes, unit rows, C = 1, the same ten splits for all. "followed"
+Micro F1 in percent at 10 and 50 % of the labeled nodes, unit rows, C = 1, the same ten splits for all. "followed"
 began without a share of the edges, drawn uniformly, which then came in groups; its bars are the paired difference from
 fresh live vectors of the whole graph. Refreshes by itself are off.
 """

@@ -9,7 +9,7 @@ published. One thread; the folder is made before, and refreshes by itself are of
 of the nodes with edges whose unit row is within 0.1: by `Live.bounds`, which holds whatever came, and by
 `Live.sharp_bounds`, from the lags of this moment.
 
-``--model power`` generates a power law instead, of a million nodes and hubs of 1e5 neighbours. ``--sweep`` runs
+``--model power`` generates a power law instead, of a million nodes and hubs of 1e5 neighbors. ``--sweep`` runs
 tolerances from 0.05 to 0.4, and ``--plot`` draws latency against bound.
 """
 
@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import graphrefine.live
+from graphrefine.display.plots import encode, figure_style, new_figure
 from graphrefine.graph.graph import Graph
 from graphrefine.live.live import Live
-from graphrefine.visuals.plots import encode, figure_style, new_figure
 from workload import Changes, apply, at_least, at_most, graph, machine, replace_edges
 
 SWEEP = (0.05, 0.1, 0.15, 0.2, 0.4)

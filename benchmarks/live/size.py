@@ -4,7 +4,7 @@
         [--folder FOLDER]
 
 Memory is what belongs to a process alone (`graphrefine.system.memory`), in arrays of n x dim float32, less what it had
-before the folder was opened, and less the graph: neighbours and weights of all rows, once. "at rest" is after changes
+before the folder was opened, and less the graph: neighbors and weights of all rows, once. "at rest" is after changes
 in groups of 1,000. Pages of mapped files, which the system can take back, are not in it, and are printed apart.
 `create` and `embed` (default tier) take turns.
 """

@@ -13,8 +13,8 @@ from pathlib import Path
 from time import perf_counter
 
 from graphrefine.datasets import write_edges
+from graphrefine.display.console import progress_bar
 from graphrefine.system.threads import usable_threads
-from graphrefine.visuals.console import progress_bar
 from measuring import bar, folder_bytes, machine, size
 
 

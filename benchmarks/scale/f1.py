@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 import graphrefine
 from graphrefine.evaluate import Labels, evaluate_labels, read_labels
+from graphrefine.pipeline.embed_run import EmbedRun, Request
+from graphrefine.pipeline.memory_plan import MemoryPlan
+from graphrefine.pipeline.settings import RunSettings
 from graphrefine.refine.settings import refine_settings
-from graphrefine.run.embed_run import EmbedRun, Request
-from graphrefine.run.memory_plan import MemoryPlan
-from graphrefine.run.settings import RunSettings
 from inputs import add_folder, place
 from measuring import bar, command, data, machine, plenty, watch
 

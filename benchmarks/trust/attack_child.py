@@ -54,7 +54,7 @@ def read_labels(path: Path) -> object:
 def read_features(path: Path) -> object:
     """Read features of the nodes of a small graph."""
     from graphrefine.graph.graph import Graph
-    from graphrefine.run import feature_table
+    from graphrefine.pipeline import feature_table
 
     return feature_table.read_features(path, Graph.from_edges([0, 1], [1, 2]))
 
@@ -67,7 +67,7 @@ def read_nodes(path: Path) -> object:
 
 
 def read_columns(path: Path) -> object:
-    """Read a table of columns to colour by."""
+    """Read a table of columns to color by."""
     from graphrefine.readers.small_table import read_table
 
     return read_table(path)
@@ -75,7 +75,7 @@ def read_columns(path: Path) -> object:
 
 def read_config(path: Path) -> object:
     """Read settings."""
-    from graphrefine.run import settings
+    from graphrefine.pipeline import settings
 
     return settings.read_config(path)
 

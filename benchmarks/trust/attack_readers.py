@@ -82,7 +82,7 @@ def write_metis(path: Path, size: int) -> None:
 
 
 def write_pajek(path: Path, size: int) -> None:
-    """A Pajek network: lists of neighbours."""
+    """A Pajek network: lists of neighbors."""
     nodes = max(size // 88, 16)
     lines = [" ".join(str((at * step) % nodes + 1) for step in range(1, 13)) for at in range(nodes)]
     path.write_text("\n".join([f"*Vertices {nodes}", "*Arcslist", *lines, ""]))

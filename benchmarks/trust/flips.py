@@ -43,7 +43,8 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests")]  # this scr
 import graphrefine  # noqa: E402
 import graphrefine.live  # noqa: E402
 from common import machine  # noqa: E402
-from graphrefine.answers.check import check  # noqa: E402
+from graphrefine.analysis.check import check  # noqa: E402
+from graphrefine.display.maps.layout_cache import obtain_layout  # noqa: E402
 from graphrefine.embedding.embedding import Embedding  # noqa: E402
 from graphrefine.embedding.formats import stored_parts  # noqa: E402
 from graphrefine.errors import GraphRefineError  # noqa: E402
@@ -51,9 +52,8 @@ from graphrefine.graph import stored, stored_checks  # noqa: E402
 from graphrefine.graph.stored_writer import OWN_CHECKSUM  # noqa: E402
 from graphrefine.live.check import check_live  # noqa: E402
 from graphrefine.live.live import Live  # noqa: E402
-from graphrefine.maps.layout_cache import obtain_layout  # noqa: E402
 from graphrefine.search.searcher import Search  # noqa: E402
-from graphrefine.vectors import companions  # noqa: E402
+from graphrefine.system import companions  # noqa: E402
 from live_states import bits as live_bits  # noqa: E402
 from live_states import published_bits  # noqa: E402
 
@@ -170,7 +170,7 @@ def ask_companion(answer: Callable[[Embedding], tuple[bytes, bool]]) -> Callable
 
 
 def index_answer(embedding: Embedding) -> tuple[bytes, bool]:
-    """Neighbours by the index, and whether it was made anew."""
+    """Neighbors by the index, and whether it was made anew."""
     search = Search(embedding, index=True, threads=1)
     nearest = search.nearest(np.arange(len(embedding)), k=5)
     assert search.index is not None

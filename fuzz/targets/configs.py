@@ -68,7 +68,7 @@ def read(data: bytes, folder: Path) -> None:
 
     import graphrefine
     from graphrefine.methods.registry import make_settings
-    from graphrefine.run.settings import read_config
+    from graphrefine.pipeline.settings import read_config
 
     path = folder / "config.json"
     path.write_bytes(data)

@@ -162,7 +162,7 @@ def make_list(rng: Random) -> Any:
 
 
 def make_mapping(rng: Random) -> Any:
-    """Columns, neighbours, or neighbours with weights."""
+    """Columns, neighbors, or neighbors with weights."""
     count, kind = rng.randrange(6), rng.randrange(3)
     if kind == 0:
         heads = ("source", "target", rng.choice(("weight", "w", "time")))

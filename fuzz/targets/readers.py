@@ -110,7 +110,7 @@ def text_seeds() -> list[bytes]:
 
 
 def csv_seeds() -> list[bytes]:
-    """Tables with headers, quotes, decimal commas, labelled matrices, and dialects."""
+    """Tables with headers, quotes, decimal commas, labeled matrices, and dialects."""
     return [
         b"source,target,weight\n" + "".join(f"{u},{v},{w}\n" for u, v, w in PAIRS).encode(),
         b'from,to,weight,time\n"ann, a",bob,2,2020-01-01\n"b ""b""",cy,1,2020-01-02\ncy,"ann, a",1,2021-01-01\n',

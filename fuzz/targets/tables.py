@@ -1,4 +1,4 @@
-"""Small tables about nodes: labels, features, lists of nodes, columns to colour by; in every form they come in."""
+"""Small tables about nodes: labels, features, lists of nodes, columns to color by; in every form they come in."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_labels_of(suffix: str) -> Callable[[bytes, Path], None]:
             read_labels(path)
         for names in (np.array(NAMES, object), np.arange(5)):
             try:
-                aligned = align(read_labels(path, names=names), names, unlabelled="drop")
+                aligned = align(read_labels(path, names=names), names, unlabeled="drop")
             except GraphRefineError:
                 continue
             assert len(aligned.order) == aligned.indicator.shape[0] and (aligned.order < len(names)).all()
@@ -51,7 +51,7 @@ def read_features_of(suffix: str) -> Callable[[bytes, Path], None]:
 
         from graphrefine.errors import GraphRefineError
         from graphrefine.graph.graph import Graph
-        from graphrefine.run.feature_table import read_features
+        from graphrefine.pipeline.feature_table import read_features
 
         path = folder / f"features{suffix}"
         path.write_bytes(data)
@@ -79,7 +79,7 @@ def read_node_list(data: bytes, folder: Path) -> None:
 
 
 def read_small_table(data: bytes, folder: Path) -> None:
-    """Read bytes as a table with a header, as columns to colour by are."""
+    """Read bytes as a table with a header, as columns to color by are."""
     from graphrefine.readers.small_table import read_table
 
     path = folder / "table.csv"
@@ -194,5 +194,5 @@ TARGETS = [
     _target("features-npy", npy_seeds, read_features_of(".npy")),
     _target("features-npz", sparse_seeds, read_features_of(".npz"), below_zip),
     _target("nodes", lambda: [b"ann\nbob\nfay\n", b"1\n2\n", "ü\r\né\r\n".encode()], read_node_list),
-    _target("colours", label_seeds, read_small_table),
+    _target("colors", label_seeds, read_small_table),
 ]

@@ -43,7 +43,7 @@ def load_folder(data: bytes, folder: Path) -> None:
 
 
 def load_soundly(path: Path, data: bytes) -> None:
-    """Load an embedding, check that what comes is one, and ask it for neighbours."""
+    """Load an embedding, check that what comes is one, and ask it for neighbors."""
     import numpy as np
 
     from graphrefine import load

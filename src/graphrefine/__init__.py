@@ -20,19 +20,19 @@ _HOME = {  # public name -> its module, loaded on first use
     "Embedding": "embedding.embedding",
     "Graph": "graph.graph",
     "GraphRefineError": "errors",
-    "NodeVectors": "estimators.node_vectors",
-    "REFINE": "estimators.refine_estimator",
-    "check": "answers.check",
-    "embed": "run.embed",
-    "find_communities": "answers.communities",
-    "find_duplicates": "answers.duplicates",
+    "NodeVectors": "sklearn.node_vectors",
+    "REFINE": "sklearn.refine_estimator",
+    "check": "analysis.check",
+    "embed": "pipeline.embed",
+    "find_communities": "analysis.communities",
+    "find_duplicates": "analysis.duplicates",
     "ingest": "ingestion.ingest",
     "load": "embedding.embedding",
-    "measure_drift": "answers.drift",
-    "predict_labels": "answers.label_prediction",
-    "predict_links": "answers.link_prediction",
+    "measure_drift": "analysis.drift",
+    "predict_labels": "analysis.label_prediction",
+    "predict_links": "analysis.link_prediction",
     "read": "readers.read",
-    "split_edges": "answers.edge_split",
+    "split_edges": "analysis.edge_split",
     "tune": "evaluate.tune",
 }
 __all__ = [
@@ -57,22 +57,22 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from graphrefine.answers.check import check
-    from graphrefine.answers.communities import find_communities
-    from graphrefine.answers.drift import measure_drift
-    from graphrefine.answers.duplicates import find_duplicates
-    from graphrefine.answers.edge_split import split_edges
-    from graphrefine.answers.label_prediction import predict_labels
-    from graphrefine.answers.link_prediction import predict_links
+    from graphrefine.analysis.check import check
+    from graphrefine.analysis.communities import find_communities
+    from graphrefine.analysis.drift import measure_drift
+    from graphrefine.analysis.duplicates import find_duplicates
+    from graphrefine.analysis.edge_split import split_edges
+    from graphrefine.analysis.label_prediction import predict_labels
+    from graphrefine.analysis.link_prediction import predict_links
     from graphrefine.embedding.embedding import Embedding, load
     from graphrefine.errors import GraphRefineError
-    from graphrefine.estimators.node_vectors import NodeVectors
-    from graphrefine.estimators.refine_estimator import REFINE
     from graphrefine.evaluate.tune import tune
     from graphrefine.graph.graph import Graph
     from graphrefine.ingestion.ingest import ingest
+    from graphrefine.pipeline.embed import embed
     from graphrefine.readers.read import read
-    from graphrefine.run.embed import embed
+    from graphrefine.sklearn.node_vectors import NodeVectors
+    from graphrefine.sklearn.refine_estimator import REFINE
 
 
 def __getattr__(name: str) -> Any:

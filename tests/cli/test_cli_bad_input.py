@@ -107,7 +107,7 @@ def test_dim_larger_than_the_graph(tmp_path: Path, edges: Path) -> None:
         (["--format", "dot"], ("--format 'dot' is not known", "graphml")),
         (["--nodes", "5"], ("--nodes 5 means nodes 0 to 4", "mention 5")),
         (["--nodes", "nobody.txt"], ("nobody.txt: there is no such file",)),
-        (["--colour", "red"], ("No such option", "--colour", "graphrefine embed --help")),
+        (["--color", "red"], ("No such option", "--color", "graphrefine embed --help")),
         (["more.csv"], ("unexpected extra argument", "more.csv")),
     ],
 )
@@ -144,7 +144,7 @@ def test_unwritable_outputs_are_found_before_the_work(
         (tmp_path / name / "precious.txt").write_text("mine")
     (tmp_path / "taken").write_text("mine")
     (tmp_path / "link.csv").symlink_to(edges)
-    monkeypatch.setattr("graphrefine.run.embed_run.read", None)  # reading would be work already
+    monkeypatch.setattr("graphrefine.pipeline.embed_run.read", None)  # reading would be work already
     refuses("embed", edges, "-o", tmp_path / output, folder=tmp_path, expected=expected)
 
 
@@ -172,7 +172,7 @@ def test_names_that_the_format_cannot_hold_are_found_before_the_work(
 ) -> None:
     path = tmp_path / "graph.csv"
     path.write_text("New York,Boston\nBoston,Rome\n")
-    monkeypatch.setattr("graphrefine.run.embed_run.EmbedRun.embed", None)
+    monkeypatch.setattr("graphrefine.pipeline.embed_run.EmbedRun.embed", None)
     expected = (f"out.{suffix}: the name 'New York'", "white space", ".parquet")
     refuses("embed", path, "-o", tmp_path / f"out.{suffix}", folder=tmp_path, expected=expected)
 
@@ -184,7 +184,7 @@ def test_a_disk_without_room_is_found_before_the_work(
 
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100))
-    monkeypatch.setattr("graphrefine.run.embed_run.EmbedRun.embed", None)
+    monkeypatch.setattr("graphrefine.pipeline.embed_run.EmbedRun.embed", None)
     refuses("embed", edges, "-o", tmp_path / "out", folder=tmp_path, expected=("out: needs about", "free some"))
 
 
@@ -211,7 +211,7 @@ def test_not_enough_memory(tmp_path: Path, edges: Path, monkeypatch: pytest.Monk
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("graphrefine.run.embed_run.EmbedRun.embed", full)
+    monkeypatch.setattr("graphrefine.pipeline.embed_run.EmbedRun.embed", full)
     arguments = ("embed", edges, "-o", tmp_path / "out", "--dim", "8")
     refuses(*arguments, folder=tmp_path, expected=("not enough memory", "--dim"))
 

@@ -154,9 +154,9 @@ def test_convert_refuses(tmp_path: Path, source: str, target: str, expected: tup
 
 
 @pytest.fixture(scope="module")
-def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def labeled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an embedding of eight cliques, and the clique of each node as table and as matrix."""
-    folder = tmp_path_factory.mktemp("labelled")
+    folder = tmp_path_factory.mktemp("labeled")
     cliques = ring_of_cliques(8, 10)
     embedding = graphrefine.embed(cliques, dim=8)
     embedding.save(folder / "vectors")
@@ -168,41 +168,41 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_labels_from_table_and_matrix(labelled: Path) -> None:
+def test_labels_from_table_and_matrix(labeled: Path) -> None:
     options = ["--ratios", "0.3,0.7", "--repeats", "3", "--C", "10", "--seed", "1", "--json"]
-    table = works("evaluate", "labels", labelled / "vectors", labelled / "labels.csv", *options).figures
-    matrix = works("evaluate", "labels", labelled / "vectors", labelled / "labels.mat", *options).figures
+    table = works("evaluate", "labels", labeled / "vectors", labeled / "labels.csv", *options).figures
+    matrix = works("evaluate", "labels", labeled / "vectors", labeled / "labels.mat", *options).figures
     assert table["ratios"] == matrix["ratios"]
     assert [at["ratio"] for at in table["ratios"]] == [0.3, 0.7]
     assert (table["nodes"], table["classes"], table["repeats"], table["C"], table["seed"]) == (80, 8, 3, 10.0, 1)
     assert all(len(at["micro_f1"]["values"]) == 3 for at in table["ratios"])
     assert table["ratios"][1]["micro_f1"]["mean"] > 95, "cliques are easy"
-    noise = works("evaluate", "labels", labelled / "vectors", labelled / "noise.csv", *options).figures
+    noise = works("evaluate", "labels", labeled / "vectors", labeled / "noise.csv", *options).figures
     assert noise["ratios"][1]["micro_f1"]["mean"] < 50, "labels that the graph does not know"
     again = evaluate_labels(
-        load(labelled / "vectors"), labelled / "labels.csv", ratios=(0.3, 0.7), repeats=3, C=10, seed=1
+        load(labeled / "vectors"), labeled / "labels.csv", ratios=(0.3, 0.7), repeats=3, C=10, seed=1
     )
-    assert table == {"embedding": str(labelled / "vectors"), **again.to_dict()}
+    assert table == {"embedding": str(labeled / "vectors"), **again.to_dict()}
 
 
-def test_the_defaults_are_the_papers(labelled: Path) -> None:
-    done = works("evaluate", "labels", labelled / "vectors", labelled / "labels.csv")
+def test_the_defaults_are_the_papers(labeled: Path) -> None:
+    done = works("evaluate", "labels", labeled / "vectors", labeled / "labels.csv")
     lines = done.out.splitlines()
     assert [line.split()[0] for line in lines[:6]] == ["train", "10%", "30%", "50%", "70%", "90%"]
     assert "C = 1, 10 random splits a ratio, seed 0" in lines[6]
     assert "nodes without labels left out (0)" in lines[6]
-    reading = "header, nodes 'node', labels 'label' (8 classes), 80 of 80 nodes labelled"
-    assert done.err == f"labels: {labelled / 'labels.csv'}, {reading}\n"
+    reading = "header, nodes 'node', labels 'label' (8 classes), 80 of 80 nodes labeled"
+    assert done.err == f"labels: {labeled / 'labels.csv'}, {reading}\n"
 
 
-def test_unlabelled_nodes_and_several_labels(labelled: Path, tmp_path: Path) -> None:
+def test_unlabeled_nodes_and_several_labels(labeled: Path, tmp_path: Path) -> None:
     path = tmp_path / "some.tsv"
     path.write_text("".join(f"{i}\t{i // 10}\n{i}\t{'even' if i % 20 < 10 else 'odd'}\n" for i in range(40)))
     options = ["--ratios", "0.5", "--repeats", "1", "--json"]
-    dropped = works("evaluate", "labels", labelled / "vectors", path, *options).figures
-    kept = works("evaluate", "labels", labelled / "vectors", path, *options, "--unlabelled", "keep").figures
-    assert (dropped["nodes"], dropped["unlabelled_nodes"], dropped["classes"]) == (40, 40, 6)
-    assert (kept["nodes"], kept["unlabelled"]) == (80, "keep")
+    dropped = works("evaluate", "labels", labeled / "vectors", path, *options).figures
+    kept = works("evaluate", "labels", labeled / "vectors", path, *options, "--unlabeled", "keep").figures
+    assert (dropped["nodes"], dropped["unlabeled_nodes"], dropped["classes"]) == (40, 40, 6)
+    assert (kept["nodes"], kept["unlabeled"]) == (80, "keep")
 
 
 @pytest.mark.parametrize(
@@ -223,61 +223,61 @@ def test_unlabelled_nodes_and_several_labels(labelled: Path, tmp_path: Path) -> 
         ("labels.csv", ["--C", "big"], ("--C", "'big'")),
         ("labels.csv", ["--seed", "-1"], ("--seed -1",)),
         ("labels.csv", ["--threads", "0"], ("--threads 0",)),
-        ("labels.csv", ["--unlabelled", "perhaps"], ("'perhaps' is not one of 'drop', 'keep'",)),
+        ("labels.csv", ["--unlabeled", "perhaps"], ("'perhaps' is not one of 'drop', 'keep'",)),
     ],
 )
-def test_labels_refuses(labelled: Path, labels: str, options: list[str], expected: tuple[str, ...]) -> None:
+def test_labels_refuses(labeled: Path, labels: str, options: list[str], expected: tuple[str, ...]) -> None:
     bad = {"empty.csv": "", "one.csv": "1,a\n2\n", "strangers.csv": "x,a\ny,b\n", "damaged.mat": "no\n" * 200}
     for name, text in bad.items():
-        (labelled / name).write_text(text)
-    files = (labelled / "vectors", labelled / labels)
-    refuses("evaluate", "labels", *files, *options, folder=labelled, expected=expected)
+        (labeled / name).write_text(text)
+    files = (labeled / "vectors", labeled / labels)
+    refuses("evaluate", "labels", *files, *options, folder=labeled, expected=expected)
 
 
-def test_columns_and_header_of_labels(labelled: Path, tmp_path: Path) -> None:
+def test_columns_and_header_of_labels(labeled: Path, tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
-    rows = (labelled / "labels.csv").read_text().splitlines()[1:]
+    rows = (labeled / "labels.csv").read_text().splitlines()[1:]
     path.write_text("who,year,area\n" + "".join(f"{row.replace(',', ',2001,')}\n" for row in rows))
     options = ("--repeats", "2", "--ratios", "0.5", "--json")
-    expected = works("evaluate", "labels", labelled / "vectors", labelled / "labels.csv", *options).figures
-    command = ("evaluate", "labels", labelled / "vectors", path, *options)
+    expected = works("evaluate", "labels", labeled / "vectors", labeled / "labels.csv", *options).figures
+    command = ("evaluate", "labels", labeled / "vectors", path, *options)
     done = works(*command, "--label-column", "area")
     assert done.figures["ratios"] == expected["ratios"]
-    reading = f"{path}, header, nodes 'who', labels 'area' (8 classes), 80 of 80 nodes labelled"
+    reading = f"{path}, header, nodes 'who', labels 'area' (8 classes), 80 of 80 nodes labeled"
     assert done.figures["labels_reading"] == reading
     by_place = works(*command, "--node-column", "0", "--label-column", "2", "--labels-header").figures
     assert by_place["ratios"] == expected["ratios"]
     columns = "the columns are 'who', 'year', 'area'"
-    refuses(*command, folder=labelled, expected=("wide.csv, line 1: 3 columns", columns, "--label-column"))
-    refuses(*command, "--label-column", "x", folder=labelled, expected=("--label-column 'x'", columns))
+    refuses(*command, folder=labeled, expected=("wide.csv, line 1: 3 columns", columns, "--label-column"))
+    refuses(*command, "--label-column", "x", folder=labeled, expected=("--label-column 'x'", columns))
 
 
-def test_a_header_that_nothing_decides_is_refused_with_both_options(labelled: Path, tmp_path: Path) -> None:
+def test_a_header_that_nothing_decides_is_refused_with_both_options(labeled: Path, tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("wer,was\nzoe,x\nyan,y\n0,z\n")
     ways_out = ("line 1: the first row, 'wer', 'was',", "say --labels-header for", "or --no-labels-header for")
-    refuses("evaluate", "labels", labelled / "vectors", path, folder=labelled, expected=ways_out)
+    refuses("evaluate", "labels", labeled / "vectors", path, folder=labeled, expected=ways_out)
     graph = tmp_path / "graph.csv"
     graph.write_text("".join(f"{i},{i + 1}\n" for i in range(9)))
-    refuses("tune", graph, "--labels", path, folder=labelled, expected=ways_out)
-    refuses("tune", graph, "--labels-header", folder=labelled, expected=("--labels-header is for --labels",))
-    vectors = labelled / "vectors"
+    refuses("tune", graph, "--labels", path, folder=labeled, expected=ways_out)
+    refuses("tune", graph, "--labels-header", folder=labeled, expected=("--labels-header is for --labels",))
+    vectors = labeled / "vectors"
     done = works("neighbors", vectors, "1", "--labels", path, "--label", "z", "--no-labels-header", "--json")
     assert [near["node"] for near in done.figures["results"][0]["neighbors"]] == [0]
     assert done.figures["labels_reading"].endswith("no header, nodes in column 0, labels in column 1 (4 classes), "
-                                                   "1 of 80 nodes labelled, 3 labelled nodes unknown")  # fmt: skip
+                                                   "1 of 80 nodes labeled, 3 labeled nodes unknown")  # fmt: skip
     assert done.err == f"labels: {done.figures['labels_reading']}\n"
     refuses(
-        "neighbors", vectors, "1", "--label-column", "x", folder=labelled, expected=("--label-column is for --labels",)
+        "neighbors", vectors, "1", "--label-column", "x", folder=labeled, expected=("--label-column is for --labels",)
     )
     picture = tmp_path / "map.svg"
-    done = works("map", vectors, "--labels", labelled / "labels.csv", "-o", picture, "--json")
-    assert "80 of 80 nodes labelled" in done.figures["labels_reading"]
+    done = works("map", vectors, "--labels", labeled / "labels.csv", "-o", picture, "--json")
+    assert "80 of 80 nodes labeled" in done.figures["labels_reading"]
 
 
-def test_labels_of_no_embedding(labelled: Path) -> None:
-    arguments = ("evaluate", "labels", labelled / "nothing", labelled / "labels.csv")
-    refuses(*arguments, folder=labelled, expected=("nothing: no such file or folder",))
+def test_labels_of_no_embedding(labeled: Path) -> None:
+    arguments = ("evaluate", "labels", labeled / "nothing", labeled / "labels.csv")
+    refuses(*arguments, folder=labeled, expected=("nothing: no such file or folder",))
     check_refused(run("evaluate"), "Missing command", "graphrefine evaluate --help")
     check_refused(run("evaluate", "labels"), "EMBEDDING", "graphrefine evaluate labels --help")
 
@@ -409,12 +409,12 @@ def test_a_shell_can_complete() -> None:
     assert (done.code, done.out) == (0, "plain,embed\n")
 
 
-def test_json_of_every_command_is_pure(tmp_path: Path, edges: Path, labelled: Path) -> None:
+def test_json_of_every_command_is_pure(tmp_path: Path, edges: Path, labeled: Path) -> None:
     runs: list[list[Any]] = [
         ["embed", edges, "-o", tmp_path / "out"],
         ["info", edges],
-        ["convert", labelled / "vectors", tmp_path / "x.csv"],
-        ["evaluate", "labels", labelled / "vectors", labelled / "labels.csv", "--repeats", "1", "--ratios", "0.5"],
+        ["convert", labeled / "vectors", tmp_path / "x.csv"],
+        ["evaluate", "labels", labeled / "vectors", labeled / "labels.csv", "--repeats", "1", "--ratios", "0.5"],
     ]
     for arguments in runs:
         assert len(works(*arguments, "--json").figures) > 4
@@ -424,6 +424,6 @@ def test_a_bug_shows_its_traceback(tmp_path: Path, edges: Path, monkeypatch: pyt
     def broken(*_: Any, **__: Any) -> NDArray[Any]:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("graphrefine.run.embed_run.EmbedRun.embed", broken)
+    monkeypatch.setattr("graphrefine.pipeline.embed_run.EmbedRun.embed", broken)
     with pytest.raises(ZeroDivisionError):
         run("embed", edges, "-o", tmp_path / "out")

@@ -96,7 +96,7 @@ def test_labels_have_a_line_below(folder: Path) -> None:
     for command in ("compare", "tune"):
         done = works(command, folder / "calls.csv", *COMMANDS[command])
         assert done.err.splitlines()[1] == (
-            "labels: labels.csv, header, nodes 'node', labels 'label' (4 classes), 20 of 20 nodes labelled"
+            "labels: labels.csv, header, nodes 'node', labels 'label' (4 classes), 20 of 20 nodes labeled"
         )
 
 

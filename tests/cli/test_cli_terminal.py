@@ -23,9 +23,9 @@ import graphrefine
 from cli_runs import PROGRAM, refuses, run, works
 from graphrefine.cli import main
 from graphrefine.cli.token import take_token
+from graphrefine.display.maps.layout import layout
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.errors import ArgumentWarning, FormatError, GraphRefineError, InputError, OutputError
-from graphrefine.maps.layout import layout
 from graphrefine.system.temporary import temporary_folder
 from processes import start_process
 

@@ -61,7 +61,7 @@ def test_the_command_shows_the_log_on_request(tmp_path: Path, monkeypatch: pytes
     assert "INFO" not in run(*typed).err
     monkeypatch.setenv("GRAPHREFINE_LOG", "info")
     shown = run(*typed)
-    assert shown.code == 0 and "INFO graphrefine.run.embed_run: plan: memory" in shown.err
+    assert shown.code == 0 and "INFO graphrefine.pipeline.embed_run: plan: memory" in shown.err
     monkeypatch.setenv("GRAPHREFINE_LOG", "loud")
     refused = run(*typed)
     assert refused.code == 2 and "GRAPHREFINE_LOG is 'loud', which is no level; it can be debug, info" in refused.err

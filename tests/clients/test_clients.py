@@ -3,7 +3,7 @@
 A section (``###``) is a client. It runs in a folder of its own, after the blocks before the first section and those of
 its own chapter (``##``). Sections whose packages are not here are skipped; `make check-clients` installs them.
 
-Sections that end in the neighbours of Marius run once more on a graph of 1,500 nodes, for other names.
+Sections that end in the neighbors of Marius run once more on a graph of 1,500 nodes, for other names.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def crowd() -> Embedding:
 
 @pytest.mark.parametrize("node", NAMES)
 @pytest.mark.parametrize("name", SEARCH)
-def test_neighbours_of_a_client_are_ours(
+def test_neighbors_of_a_client_are_ours(
     name: str, node: str, address: str, crowd: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need(SECTIONS[name])
@@ -193,7 +193,7 @@ def test_the_table_names_every_client_and_its_package() -> None:
     assert {cell.split()[0] for _, cell in rows} == packages - helpers | {"torch", "the"}
 
 
-def test_umap_keeps_neighbours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_umap_keeps_neighbors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need(SECTIONS["UMAP"])
     monkeypatch.chdir(tmp_path)
     names = run_section(SECTIONS["UMAP"])

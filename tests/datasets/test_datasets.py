@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from graphrefine import datasets
 from graphrefine.datasets import download
-from graphrefine.datasets.catalogue import Entry
+from graphrefine.datasets.catalog import Entry
 from graphrefine.datasets.loading import load
 from graphrefine.errors import DownloadError, FormatError, InputError, OutputError
 from graphs import data_folder, random_graph
@@ -298,7 +298,7 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert datasets.cache_folder() == tmp_path / "local" / "graphrefine"
 
 
-def test_the_catalogue_is_table_3() -> None:
+def test_the_catalog_is_table_3() -> None:
     sizes = {name: (e.nodes, e.table_edges, e.classes) for name, e in datasets.DATASETS.items()}
     assert sizes == {
         "blogcatalog": (10312, 333983, 39),
@@ -307,11 +307,11 @@ def test_the_catalogue_is_table_3() -> None:
         "flickr": (80513, 5899882, 195),
         "youtube": (1138499, 2990443, 47),
     }
-    assert all(e.url.startswith("http") and e.licence and e.reference for e in datasets.DATASETS.values())
+    assert all(e.url.startswith("http") and e.license and e.reference for e in datasets.DATASETS.values())
 
 
 @pytest.mark.parametrize("name", ["blogcatalog", "ppi", "wikipedia"])
-def test_the_real_files_are_what_the_catalogue_says(name: str) -> None:
+def test_the_real_files_are_what_the_catalog_says(name: str) -> None:
     path = data_folder() / datasets.find(name).file
     dataset = datasets.load(name, download=False)
     assert dataset.path == path and not dataset.generated

@@ -14,7 +14,7 @@ from graphrefine.datasets.generate import expected_degrees
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.methods.registry import make_settings as method_settings
-from graphrefine.run.embed_run import embed_graph
+from graphrefine.pipeline.embed_run import embed_graph
 from graphs import check
 from strategies import PATIENT
 
@@ -47,20 +47,20 @@ def test_sizes_are_exact_and_graphs_are_graphs(data: st.DataObject) -> None:
         mixing=data.draw(st.sampled_from([0.3, 0.5, 1.0])),
         exponent=3.0,
         labels_per_node=data.draw(st.sampled_from([1.0, 1.0 + (classes > 1) * 0.5])),
-        labelled=data.draw(st.sampled_from([None, nodes // 2])),
+        labeled=data.draw(st.sampled_from([None, nodes // 2])),
         seed=data.draw(st.integers(0, 9)),
     )
     check(drawn.graph)
     assert (drawn.graph.nodes, drawn.graph.edges, drawn.graph.weighted) == (nodes, edges, False)
     assert drawn.generated and drawn.labels is not None and drawn.classes == classes
     shown = np.diff(drawn.labels.indicator.indptr) > 0
-    assert shown.sum() == (nodes if drawn.recipe["labelled"] is None else nodes // 2)
+    assert shown.sum() == (nodes if drawn.recipe["labeled"] is None else nodes // 2)
 
 
 def test_threads_and_pieces_change_nothing_and_seeds_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edge_sampling, "PIECE", 1000)
     one, three, other = (
-        block_model(2000, 20_000, labels_per_node=1.5, labelled=700, noise=0.1, seed=seed, threads=threads)
+        block_model(2000, 20_000, labels_per_node=1.5, labeled=700, noise=0.1, seed=seed, threads=threads)
         for seed, threads in ((0, 1), (0, 3), (1, 1))
     )
     assert all(np.array_equal(a, b) for a, b in zip(arrays(one), arrays(three), strict=True))
@@ -78,8 +78,8 @@ def test_degrees_fall_as_a_power_law(exponent: float) -> None:
 
 
 def test_the_largest_degree_is_about_as_asked() -> None:
-    free, levelled = (power_law(20_000, 200_000, most=most).graph.out_counts for most in (None, 300))
-    assert free.max() > 1500 and 250 < levelled.max() < 380
+    free, leveled = (power_law(20_000, 200_000, most=most).graph.out_counts for most in (None, 300))
+    assert free.max() > 1500 and 250 < leveled.max() < 380
     expected = expected_degrees(20_000, 200_000, exponent=2.5, most=300)
     assert expected.sum() == pytest.approx(400_000) and expected[0] == pytest.approx(300, rel=1e-3)
 
@@ -116,8 +116,8 @@ def test_labels_are_told_by_vectors_and_not_by_chance() -> None:
     assert ours > 75 and control < 35
 
 
-def test_labelled_nodes_are_rather_those_with_many_edges() -> None:
-    drawn = block_model(5000, 25_000, labelled=500)
+def test_labeled_nodes_are_rather_those_with_many_edges() -> None:
+    drawn = block_model(5000, 25_000, labeled=500)
     assert drawn.labels is not None
     shown = np.diff(drawn.labels.indicator.indptr) > 0
     assert drawn.graph.out_counts[shown].mean() > 2 * drawn.graph.out_counts.mean()
@@ -128,7 +128,7 @@ def test_a_node_in_two_communities_has_friends_in_both() -> None:
     assert drawn.labels is not None
     has = drawn.labels.indicator.toarray()
     both = np.flatnonzero(has.sum(axis=1) == 2)
-    reach = drawn.graph.to_scipy() @ has.astype(float)  # neighbours in each community
+    reach = drawn.graph.to_scipy() @ has.astype(float)  # neighbors in each community
     assert np.mean((reach[both] > 0)[has[both]]) > 0.99
 
 
@@ -151,7 +151,7 @@ def test_crowded_graphs_are_filled_or_refused() -> None:
         ({"classes": 0}, "classes=0"),
         ({"mixing": 1.5}, "mixing=1.5 must be at most 1"),
         ({"labels_per_node": 0.5}, "labels_per_node=0.5 must be at least 1"),
-        ({"labelled": 101}, "labelled=101"),
+        ({"labeled": 101}, "labeled=101"),
         ({"noise": -0.1}, "noise=-0.1"),
     ],
 )
@@ -160,13 +160,13 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> Non
         block_model(**{"nodes": 100, "edges": 300, **options})
 
 
-def check_standin(name: str, most: int, labelled: int, per_node: float) -> Dataset:
+def check_standin(name: str, most: int, labeled: int, per_node: float) -> Dataset:
     drawn, real = standin(name), find(name)
     assert (drawn.graph.nodes, drawn.graph.edges, drawn.classes) == (real.nodes, real.edges, real.classes)
     assert drawn.generated and "generated" in drawn.title and "generated" in drawn.note and drawn.labels is not None
     assert drawn.graph.out_counts.max() == pytest.approx(most, rel=0.1)
     counts = np.diff(drawn.labels.indicator.indptr)
-    assert (counts > 0).sum() == labelled and counts[counts > 0].mean() == pytest.approx(per_node, abs=0.05)
+    assert (counts > 0).sum() == labeled and counts[counts > 0].mean() == pytest.approx(per_node, abs=0.05)
     return drawn
 
 

@@ -13,8 +13,8 @@ import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding
 from graphrefine.embedding.formats import FORMATS, SERVER, Format
+from graphrefine.embedding.state import STATE_FORMATS
 from graphrefine.errors import ArgumentWarning, InputError
-from graphrefine.vectors.state import STATE_FORMATS
 
 EDGES = [(f"u{i}", f"i{j}") for i in range(12) for j in range(9) if (i * j + i) % 3 == 0]
 BARE = [each for each in FORMATS if not each.state]

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 import graphrefine
 from graphrefine import Embedding
 from graphrefine.datasets import block_model
+from graphrefine.embedding.table import Parts
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.vectors.table import Parts
 from graphs import data_folder
 
 VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -182,7 +182,7 @@ def test_what_cannot_be_concatenated(tables: list[Any], problem: str) -> None:
 # Fewer axes
 
 
-def kept_neighbours(one: Embedding, other: Embedding) -> float:
+def kept_neighbors(one: Embedding, other: Embedding) -> float:
     lists = (table.neighbors(list(one), 10) for table in (one, other))
     shares = [len({near.node for near in a} & {near.node for near in b}) / 10 for a, b in zip(*lists, strict=True)]
     return float(np.mean(shares))
@@ -196,7 +196,7 @@ def test_the_first_axes_say_most(town: tuple[Graph, Embedding]) -> None:
     np.testing.assert_allclose(short.vectors, expected, rtol=1e-6)
     assert short.fold_map is None and short.state.degree_weight is None and short.degrees is whole.degrees
     last = Embedding(whole.names, whole.vectors[:, -8:])  # the control
-    assert kept_neighbours(whole, short) > kept_neighbours(whole, last) + 0.1
+    assert kept_neighbors(whole, short) > kept_neighbors(whole, last) + 0.1
 
 
 def test_isolated_nodes_stay_zero_and_all_axes_are_the_same() -> None:

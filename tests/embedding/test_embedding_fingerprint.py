@@ -15,9 +15,9 @@ import pytest
 
 import graphrefine
 from graphrefine import Embedding, load
+from graphrefine.embedding.fingerprint import Fingerprint
 from graphrefine.errors import ArgumentWarning, FormatError
 from graphrefine.system.digest import digest_array, digest_file
-from graphrefine.vectors.fingerprint import Fingerprint
 
 RING = [(f"n{i}", f"n{(i * 7 + 1) % 40}") for i in range(40)]
 SEALED = ["x", "x.npz", "x.parquet", "x.arrow", "x.safetensors"]

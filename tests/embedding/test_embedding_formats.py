@@ -362,7 +362,7 @@ def test_integers_are_numbers_of_vectors(name: str, tmp_path: Path) -> None:
 
     save(node=["a", "b"], counts=[[1, 2], [3, -4]])
     assert load(tmp_path / name).vectors.tolist() == [[1, 2], [3, -4]]
-    save(node=["a", "b"], neighbours=[[1], [0]], embedding=[[0.5], [1.5]])
+    save(node=["a", "b"], neighbors=[[1], [0]], embedding=[[0.5], [1.5]])
     assert load(tmp_path / name).vectors.tolist() == [[0.5], [1.5]]
     save(node=["a", "b"], vector=[[1], [0]], embedding=[[0.5], [1.5]])
     assert load(tmp_path / name).vectors.tolist() == [[1], [0]]

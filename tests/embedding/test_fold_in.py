@@ -19,16 +19,16 @@ from graphrefine.embedding.fold_in import (
     CLASSES,
     FoldIn,
     Links,
-    Neighbours,
+    Neighbors,
     Scale,
     features,
     learn,
     sample,
     turn_fold_map,
 )
+from graphrefine.embedding.state import FOLD_BLOCKS, State
 from graphrefine.errors import InputError
 from graphrefine.linalg import unit_rows
-from graphrefine.vectors.state import FOLD_BLOCKS, State
 from graphs import graphs, random_graph
 from strategies import PATIENT
 
@@ -52,7 +52,7 @@ def own_edges(graph: Graph, nodes: list[int]) -> list[tuple[Any, ...]]:
     return [(f"new {u}", int(v)) for u in nodes for v in graph.indices[graph.indptr[u] : graph.indptr[u + 1]]]
 
 
-def test_without_a_map_the_vector_is_the_weighted_mean_of_the_neighbours() -> None:
+def test_without_a_map_the_vector_is_the_weighted_mean_of_the_neighbors() -> None:
     folded = PEOPLE.fold_in([("eve", "ada", 3.0), ("eve", "bob", 4.0), ("gus", "cy", 2.0)])
     np.testing.assert_allclose(folded["eve"], [0.6, 0.8], atol=1e-6)
     np.testing.assert_allclose(folded["gus"], PEOPLE["cy"], atol=1e-6)
@@ -73,7 +73,7 @@ def test_new_nodes_tell_of_each_other() -> None:
     assert turned_round["gus"] @ PEOPLE["ada"] > PEOPLE["cy"] @ PEOPLE["ada"], "eve pulls gus towards ada"
 
 
-def test_lengths_are_those_of_the_neighbours() -> None:
+def test_lengths_are_those_of_the_neighbors() -> None:
     long = Embedding(["ada", "bob"], [[2, 0], [0, 4]])
     assert np.linalg.norm(long.fold_in([("eve", "ada"), ("eve", "bob")])["eve"]) == pytest.approx(3)
 
@@ -85,7 +85,7 @@ def test_features_are_the_formula(graph: Graph, seed: int) -> None:
     X = unit_rows(rng.standard_normal((graph.nodes, 3)))
     degrees = graph.out_counts.astype(np.float32)
     scale, A = Scale.of(degrees), graph.to_scipy().toarray()
-    mean, f = features(links(A), X, scale.classes(degrees), scale.standardised(degrees))
+    mean, f = features(links(A), X, scale.classes(degrees), scale.standardized(degrees))
     for i in rng.integers(0, graph.nodes, 5):
         sums = [
             sum((A[i, j] * X[j] for j in range(graph.nodes) if scale.classes(degrees)[j] == c), np.zeros(3))
@@ -100,13 +100,13 @@ def test_features_are_the_formula(graph: Graph, seed: int) -> None:
 
 
 def test_many_vectors_give_what_few_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unit rows of all vectors at once, or of the neighbours of a part at a time: the same but for rounding."""
+    """Unit rows of all vectors at once, or of the neighbors of a part at a time: the same but for rounding."""
     graph = random_graph(400, degree=10, weighted=True)
     X = np.random.default_rng(0).standard_normal((400, 5)).astype(np.float32)
     degrees = np.asarray(graph.out_counts, np.float32)
-    at_once = learn(Neighbours(X), degrees, *sample(graph, seed=0))
+    at_once = learn(Neighbors(X), degrees, *sample(graph, seed=0))
     monkeypatch.setattr(fold_in, "NUMBERS_AT_A_TIME", 300)
-    in_parts = learn(Neighbours(X), degrees, *sample(graph, seed=0))
+    in_parts = learn(Neighbors(X), degrees, *sample(graph, seed=0))
     np.testing.assert_allclose(in_parts, at_once, atol=1e-4 * np.abs(at_once).max())
 
 
@@ -125,7 +125,7 @@ def test_learning_is_the_ridge_regression_of_what_is_beyond_the_mean() -> None:
     degrees = np.asarray(graph.out_counts, np.float32)
     scale = Scale.of(degrees)
     X = unit_rows(embedding.vectors)
-    mean, f = features(rows, X, scale.classes(degrees), scale.standardised(degrees[nodes]))
+    mean, f = features(rows, X, scale.classes(degrees), scale.standardized(degrees[nodes]))
     F = f.astype(np.float64)
     G = F.T @ F
     W = np.linalg.solve(G + 0.01 * np.trace(G) / len(G) * np.eye(len(G)), F.T @ (X[nodes] - mean))
@@ -145,7 +145,7 @@ def test_the_edges_of_a_known_node_give_about_its_vector(method: str) -> None:
 
 
 def test_what_is_learnt_is_better_than_the_mean() -> None:
-    """Two sides whose edges cross: a node's neighbours are all of the other kind."""
+    """Two sides whose edges cross: a node's neighbors are all of the other kind."""
     rng = np.random.default_rng(0)
     left = rng.integers(0, 300, 6000)
     graph = Graph.from_edges(left, 300 + (left // 30 * 30 + rng.integers(0, 30, 6000)) % 300)
@@ -179,7 +179,7 @@ def test_learning_later_is_learning_in_the_run() -> None:
 
 def test_without_learning_the_mean_is_folded_with_a_warning_where_it_was_called() -> None:
     plain = graphrefine.embed(communities(300), 8)
-    with pytest.warns(UserWarning, match=r"are the mean of their neighbours'; embed with learn=True, or call learn"):
+    with pytest.warns(UserWarning, match=r"are the mean of their neighbors'; embed with learn=True, or call learn"):
         folded = plain.fold_in([("x", 1), ("x", 2)])
     assert folded.recipe["learnt"] is False
     by_hand = Embedding(plain.names, plain.vectors)  # by somebody else: there was no graph to learn from
@@ -205,7 +205,7 @@ def test_isolated_nodes_and_graphs_of_two_nodes() -> None:
     assert not folded["x"].any() and folded["y"].any()
 
 
-def test_a_node_without_known_neighbours_is_zero_and_said() -> None:
+def test_a_node_without_known_neighbors_is_zero_and_said() -> None:
     with pytest.warns(UserWarning, match="2 of 3, such as 'gus'"):
         folded = PEOPLE.fold_in([("eve", "ada"), ("gus", "hal"), ("hal", "gus")])
     assert not folded["gus"].any() and not folded["hal"].any() and folded["eve"].any()
@@ -281,7 +281,7 @@ def test_turned_maps_fold_turned_vectors() -> None:
     rng = np.random.default_rng(0)
     X, degrees = unit_rows(rng.standard_normal((40, 3))), rng.integers(1, 9, 40)
     A = (rng.random((40, 40)) < 0.2).astype(np.float32)
-    W = learn(Neighbours(X), degrees, np.arange(40), links(A))
+    W = learn(Neighbors(X), degrees, np.arange(40), links(A))
     R = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     some, none = links(A[:5]), links(np.zeros((5, 5)))
     straight = FoldIn(X, degrees, W).fold(some, none)
@@ -301,7 +301,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert "2 new nodes x 3 from 3 edges" in done.out and load(tmp_path / "all.csv").names.tolist() == list("abcdxy")
     works("convert", tmp_path / "old", tmp_path / "old.csv")
     done = works("fold-in", tmp_path / "new.csv", "--into", tmp_path / "old.csv", "-o", tmp_path / "z")
-    assert "note: " in done.err and "means of their neighbours" in done.err
+    assert "note: " in done.err and "means of their neighbors" in done.err
     refuses(
         "fold-in",
         tmp_path / "g.csv",

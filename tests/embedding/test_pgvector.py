@@ -30,8 +30,8 @@ from graphrefine.embedding.formats import (
     pgvector_server,
     pgvector_sql,
 )
+from graphrefine.embedding.table import Parts
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
-from graphrefine.vectors.table import Parts
 from postgres_server import Server
 from processes import start_process
 
@@ -69,7 +69,7 @@ AWKWARD_NAMES += [
     "\u2028",
 ]
 AWKWARD = np.array([0.0, -0.0, 1e-45, -1.1754942e-38, 3.4028235e38, 0.1, 1 / 3], np.float32)
-# The shortest decimal of this one, by way of float64, gives its neighbour.
+# The shortest decimal of this one, by way of float64, gives its neighbor.
 AWKWARD = np.append(AWKWARD, np.array([0x15AE43FD], np.uint32).view(np.float32))
 
 names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=12) | st.sampled_from(AWKWARD_NAMES)
@@ -223,7 +223,7 @@ def test_rows_that_were_added_and_deleted_since(server: Server) -> None:
 
 
 @pytest.mark.parametrize("index", [False, True])
-def test_nearest_neighbours_there_are_ours(server: Server, index: bool) -> None:
+def test_nearest_neighbors_there_are_ours(server: Server, index: bool) -> None:
     embedding = sample(60)
     unit = embedding.vectors / np.linalg.norm(embedding.vectors, axis=1, keepdims=True)
     ours = np.argsort(-(unit @ unit.T), axis=1, kind="stable")

@@ -89,7 +89,7 @@ def test_edges_in_a_file(tmp_path: Path) -> None:
     assert targets("ann", path) == ["jam", "tea"]
 
 
-def test_neighbours_of_one_set_of_nodes() -> None:
+def test_neighbors_of_one_set_of_nodes() -> None:
     people = Embedding(["ada", "bob", "cy", "dan"], [[1.0, 0.0], [0.9, 0.1], [0.8, 0.2], [0.0, 1.0]])
     friends = networkx.Graph([("ada", "bob")])
     assert [name for name, _ in people.recommend("ada", exclude=friends)] == ["cy", "dan"]

@@ -33,7 +33,7 @@ def test_scores_are_the_formula_and_symmetric_in_every_form(graph: Graph, seed: 
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((graph.nodes, 3)).astype(np.float32)  # not unit
     X[0] = 0
-    embedding = Embedding(graph.names, X, degrees=graph.neighbour_counts())
+    embedding = Embedding(graph.names, X, degrees=graph.neighbor_counts())
     lengths = np.where(np.linalg.norm(X, axis=1) > 0, np.linalg.norm(X, axis=1), 1)
     logs = 0.1 * np.log(np.maximum(graph.out_counts, 0.5))
     formula = (X @ X.T) / np.outer(lengths, lengths) + logs[:, None] + logs

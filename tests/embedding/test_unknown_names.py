@@ -46,7 +46,7 @@ def test_the_error_of_a_batch_counts_the_unknown_names(call: Any) -> None:
         call(["ada", "adda", "bob", "x"])
 
 
-def test_skipped_neighbours_are_empty_lists() -> None:
+def test_skipped_neighbors_are_empty_lists() -> None:
     message = "names that no node has were left out: 2 of 4, such as 'x', 'y'"
     with pytest.warns(ArgumentWarning, match=message) as caught:
         lists = PEOPLE.neighbors(["x", "ada", "y", "cy"], k=1, unknown="skip")
@@ -56,7 +56,7 @@ def test_skipped_neighbours_are_empty_lists() -> None:
         assert PEOPLE.neighbors("x", unknown="skip") == []
 
 
-def test_skipped_neighbours_of_sides_and_links() -> None:
+def test_skipped_neighbors_of_sides_and_links() -> None:
     links = [("ann", "tea"), ("bob", "tea"), ("bob", "cake"), ("cy", "cake"), ("tea", "cake")]
     sides = graphrefine.embed(links, 2, bipartite=True)
     with pytest.warns(ArgumentWarning, match="1 of 2"):
@@ -114,7 +114,7 @@ def test_edges_to_unknown_nodes_are_left_out() -> None:
         folded = PEOPLE.fold_in(EDGES, unknown="skip")
     texts = [str(each.message) for each in caught]
     assert "neither known nor new were left out: 3, such as to 'x', 'y'" in texts[0]
-    assert "without a known neighbour that has a vector: 1 of 3, such as 'hal'" in texts[1] and len(texts) == 2
+    assert "without a known neighbor that has a vector: 1 of 3, such as 'hal'" in texts[1] and len(texts) == 2
     assert {each.filename for each in caught} == {__file__}
     expected = PEOPLE.fold_in([("eve", "ada"), ("gus", "eve")])
     assert np.array_equal(folded.vectors[:2], expected.vectors) and not folded.vectors[2].any()

@@ -30,9 +30,9 @@ from sklearn.utils.estimator_checks import check_estimator
 import graphrefine
 from graphrefine import Embedding, NodeVectors, embed
 from graphrefine.errors import ArgumentWarning, InputError, KeywordError
-from graphrefine.estimators import embedding_cache
+from graphrefine.sklearn import embedding_cache
 
-LINES = [f"{colour} {place}" for colour in ("red", "blue") for place in range(20)]
+LINES = [f"{color} {place}" for color in ("red", "blue") for place in range(20)]
 FLAT = "scikit-learn's check takes X[:, 0] for a tag one_d_array, and then X[:, 0] of that"
 EXPECTED = {
     **dict.fromkeys(

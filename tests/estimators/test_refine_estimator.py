@@ -77,7 +77,7 @@ def test_a_networkx_graph_stands_for_its_matrix() -> None:
     assert not np.array_equal(undirected, vectors)
     np.testing.assert_array_equal(REFINE(dim=2, directed=False).fit_transform(arcs), undirected)
     np.testing.assert_array_equal(REFINE(dim=2).fit_transform(arcs.to_undirected()), undirected)
-    theirs: dict[str, Any] = {"dim": np.int64(2), "seed": np.uint32(0), "centre": np.True_, "quality": "default"}
+    theirs: dict[str, Any] = {"dim": np.int64(2), "seed": np.uint32(0), "center": np.True_, "quality": "default"}
     np.testing.assert_array_equal(REFINE(**theirs).fit_transform(matrix), undirected)
 
 
@@ -121,8 +121,8 @@ def test_clone_and_set_params(matrix: sp.csr_array) -> None:
     assert estimator.set_params(dim=6, filter="none") is estimator
     assert estimator.fit(matrix).embedding_.shape == (60, 6)
     assert not hasattr(clone(estimator), "embedding_")
-    with pytest.raises(ValueError, match="Invalid parameter 'colour'"):
-        estimator.set_params(colour="red")
+    with pytest.raises(ValueError, match="Invalid parameter 'color'"):
+        estimator.set_params(color="red")
 
 
 def test_the_constructor_only_stores(matrix: sp.csr_array) -> None:
@@ -210,7 +210,7 @@ def test_bad_options(matrix: sp.csr_array, options: dict[str, Any], message: str
 def test_at_the_end_of_a_pipeline() -> None:
     points = np.random.default_rng(0).standard_normal((80, 4))
     pipeline = make_pipeline(KNeighborsTransformer(n_neighbors=5, mode="connectivity"), REFINE(dim=4))
-    expected = REFINE(dim=4).fit_transform(_neighbours(points))
+    expected = REFINE(dim=4).fit_transform(_neighbors(points))
     np.testing.assert_array_equal(pipeline.fit_transform(points), expected)
 
 
@@ -224,6 +224,6 @@ def test_after_a_function_in_a_pipeline(matrix: sp.csr_array) -> None:
     assert isinstance(pipeline[-1], BaseEstimator) and pipeline[-1].embedding_.shape == (60, 6)
 
 
-def _neighbours(points: NDArray[np.float64]) -> Any:
-    """What KNeighborsTransformer makes: five neighbours, and each point itself."""
+def _neighbors(points: NDArray[np.float64]) -> Any:
+    """What KNeighborsTransformer makes: five neighbors, and each point itself."""
     return kneighbors_graph(points, 5, mode="connectivity", include_self=True)

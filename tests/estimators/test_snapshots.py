@@ -117,7 +117,7 @@ def test_nodes_come_and_go(matrix: NDArray[np.float64]) -> None:
     fitted = pd.DataFrame(estimator.embedding_, index=list(graph.nodes))
     assert cosines(vectors.loc[kept].to_numpy(), fitted.loc[kept].to_numpy()).mean() > 0.9
     means = fitted.to_numpy().reshape(3, 30, 8).mean(axis=1)
-    assert (means @ vectors.loc["new"].to_numpy()).argmax() == 0, "its neighbours are of the first community"
+    assert (means @ vectors.loc["new"].to_numpy()).argmax() == 0, "its neighbors are of the first community"
     assert estimator.model_.names.tolist() == list(graph.nodes)
 
 
@@ -227,7 +227,7 @@ def test_output_in_frames(matrix: NDArray[np.float64], container: str) -> None:
         assert estimator.transform(graph).index.tolist() == list(graph.nodes)
 
 
-def test_frames_without_labelled_rows_are_matched_by_their_columns(matrix: NDArray[np.float64]) -> None:
+def test_frames_without_labeled_rows_are_matched_by_their_columns(matrix: NDArray[np.float64]) -> None:
     frame = named(matrix).reset_index(drop=True)
     for X in (frame, pl.from_pandas(frame)):
         estimator = REFINE(dim=4).fit(X)

@@ -153,20 +153,20 @@ def test_unit_rows_keep_zeros_and_take_any_scale() -> None:
     np.testing.assert_allclose(unit_rows(rows), expected, rtol=1e-6)
 
 
-def test_unlabelled_nodes_are_dropped_or_kept_and_said(planted: Any) -> None:
+def test_unlabeled_nodes_are_dropped_or_kept_and_said(planted: Any) -> None:
     vectors, part = planted
     membership = np.eye(4)[part]
     membership[::3] = 0
     dropped = evaluate_labels(vectors, membership, ratios=[0.5], repeats=3)
-    assert (dropped.nodes, dropped.unlabelled, dropped.unlabelled_nodes) == (320, "drop", 160)
+    assert (dropped.nodes, dropped.unlabeled, dropped.unlabeled_nodes) == (320, "drop", 160)
     assert "nodes without labels left out (160)" in dropped.protocol
     assert dropped.ratios[0].train_nodes == 160
-    kept = evaluate_labels(vectors, membership, ratios=[0.5], repeats=3, unlabelled="keep")
-    assert (kept.nodes, kept.unlabelled, kept.unlabelled_nodes) == (480, "keep", 160)
+    kept = evaluate_labels(vectors, membership, ratios=[0.5], repeats=3, unlabeled="keep")
+    assert (kept.nodes, kept.unlabeled, kept.unlabeled_nodes) == (480, "keep", 160)
     assert "nodes without labels kept (160)" in kept.protocol
     assert kept.ratios[0].train_nodes == 240
-    labelled = np.flatnonzero(membership.any(axis=1))
-    alone = evaluate_labels(vectors[labelled], membership[labelled], ratios=[0.5], repeats=3)
+    labeled = np.flatnonzero(membership.any(axis=1))
+    alone = evaluate_labels(vectors[labeled], membership[labeled], ratios=[0.5], repeats=3)
     assert alone.ratios == dropped.ratios
     assert kept.ratios[0].micro != dropped.ratios[0].micro
 
@@ -178,7 +178,7 @@ def test_missing_nodes_and_empty_classes_are_left_out_and_counted(planted: Any, 
     table.write_text("\n".join([*lines, "9999,nowhere", "9998,1"]))
     scores = evaluate_labels(vectors, table, ratios=[0.5], repeats=2)
     assert (scores.missing_nodes, scores.empty_classes, scores.classes) == (2, 1, 4)
-    assert "2 labelled nodes are not in the embedding; 1 classes without nodes left out" in scores.protocol
+    assert "2 labeled nodes are not in the embedding; 1 classes without nodes left out" in scores.protocol
     clean = evaluate_labels(vectors, part, ratios=[0.5], repeats=2)
     assert scores.ratios == clean.ratios
 
@@ -223,17 +223,17 @@ def test_few_labels_have_more_splits_and_their_numbers_are_said(planted: Any) ->
     classes=st.integers(2, 8),
     ratio=st.floats(0.001, 0.999),
     C=st.sampled_from([1.0, "cv"]),
-    unlabelled=st.sampled_from(["drop", "keep"]),
+    unlabeled=st.sampled_from(["drop", "keep"]),
     seed=st.integers(0, 99),
 )
 def test_any_number_of_training_nodes_gives_scores_or_the_way_out(
-    n: int, classes: int, ratio: float, C: Any, unlabelled: Any, seed: int
+    n: int, classes: int, ratio: float, C: Any, unlabeled: Any, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
     vectors, truth = rng.standard_normal((n, 3)), np.eye(classes, dtype=bool)[rng.integers(0, classes, n)]
     truth[1:][rng.random(n - 1) < 0.3] = False
-    m = n if unlabelled == "keep" else int(truth.any(axis=1).sum())
-    options: dict[str, Any] = {"repeats": 2, "C": C, "unlabelled": unlabelled}
+    m = n if unlabeled == "keep" else int(truth.any(axis=1).sum())
+    options: dict[str, Any] = {"repeats": 2, "C": C, "unlabeled": unlabeled}
     size, least = round(ratio * m), 3 if C == "cv" else 1
     if least <= size < m:
         at = evaluate_labels(vectors, truth, ratios=[ratio], **options).ratios[0]
@@ -266,7 +266,7 @@ def test_result_as_json_and_as_a_table(planted: Any) -> None:
     scores = evaluate_labels(vectors, part, ratios=[0.1, 0.5], repeats=2, seed=4)
     figures = json.loads(json.dumps(scores.to_dict()))
     assert figures["C"] == 1.0
-    assert figures["unlabelled"] == "drop"
+    assert figures["unlabeled"] == "drop"
     assert [at["ratio"] for at in figures["ratios"]] == [0.1, 0.5]
     micro = figures["ratios"][1]["micro_f1"]
     assert micro["mean"] == pytest.approx(np.mean(micro["values"]))
@@ -337,7 +337,7 @@ def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.Monkey
         ({"C": []}, "C=.*: a positive number"),
         ({"ratios": [0.9999]}, "ratios=0.9999 of 480 nodes leaves none to test with; give at most 0.997917"),
         ({"ratios": [0.5, 0.004], "C": "cv"}, "0.004 of 480 nodes leaves 2 to train with.*C=1, or .* at least 0.0063"),
-        ({"unlabelled": "ignore"}, 'unlabelled=\'ignore\': "drop" or "keep"'),
+        ({"unlabeled": "ignore"}, 'unlabeled=\'ignore\': "drop" or "keep"'),
         ({"threads": 0}, "threads=0: at least 1"),
     ],
 )

@@ -20,7 +20,7 @@ from graphrefine.datasets import block_model
 from graphrefine.errors import InputError
 from graphrefine.evaluate import ClusterScores, clustering, evaluate_clusters
 from graphrefine.evaluate.clustering import measure_agreement
-from graphrefine.vectors.clusters import find_clusters
+from graphrefine.linalg.kmeans import find_clusters
 from strategies import PATIENT
 
 Floats = NDArray[np.float64]
@@ -113,7 +113,7 @@ def test_only_nodes_with_one_label_count() -> None:
     truth[:7] = [1, 0, 1, 1]
     truth[7:12] = 0
     scores = evaluate_clusters(vectors, truth)
-    assert (scores.nodes, scores.several_nodes, scores.unlabelled_nodes, scores.classes) == (48, 7, 5, 3)
+    assert (scores.nodes, scores.several_nodes, scores.unlabeled_nodes, scores.classes) == (48, 7, 5, 3)
     assert "48 nodes with one label, 3 classes; 3 clusters by k-means" in scores.protocol
     assert "nodes with several labels left out (7); nodes without labels left out (5)" in scores.protocol
     alone = evaluate_clusters(vectors[12:], group[12:])
@@ -142,7 +142,7 @@ def test_more_starts_find_lower_sums_of_squares() -> None:
     assert (several <= one + 1e-4).all() and several.mean() < one.mean() - 0.1
 
 
-def test_centres_of_many_nodes_are_found_with_some(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_centers_of_many_nodes_are_found_with_some(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, group = rays([60, 40, 50], seed=1)
     monkeypatch.setattr(clustering, "MOST", 50)
     scores = evaluate_clusters(vectors, group)
@@ -169,7 +169,7 @@ def test_threads_change_no_bit() -> None:
         (["a", "b", "a"], {"starts": 0}, "starts=0: at least 1"),
         (["a", "b", "a"], {"seed": -1}, "seed=-1"),
         (["a", "a", "a"], {}, "the 3 nodes that have one label all have the same"),
-        (np.ones((3, 2)), {}, "each of the 3 labelled nodes has several labels"),
+        (np.ones((3, 2)), {}, "each of the 3 labeled nodes has several labels"),
         (np.zeros((3, 2)), {}, "no node has a label"),
         (["a", "b"], {}, "labels for 2 rows and the embedding has 3"),
     ],

@@ -27,8 +27,8 @@ from graphrefine.evaluate.compare_report import make_report, make_title
 from graphrefine.evaluate.compare_results import Comparison, Row
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.readers.read import read
-from graphrefine.run.embed_run import embed_graph
 from processes import start_process
 
 FAST = ("--repeats", "2", "--threads", "1", "--dims", "4", "--methods", "refine,rbqr")
@@ -53,7 +53,7 @@ def write_labels(path: Path, labels: dict[str, str]) -> Path:
 @pytest.fixture(autouse=True)
 def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw nothing where the test is not about plots: that takes longer than all the rest."""
-    monkeypatch.setattr("graphrefine.visuals.report_folder.can_draw", lambda: False)
+    monkeypatch.setattr("graphrefine.display.report_folder.can_draw", lambda: False)
 
 
 def compares(folder: Path, *arguments: str | Path) -> Outcome:
@@ -197,7 +197,7 @@ def test_vectors_that_cannot_be_judged_are_a_row(folder: Path, monkeypatch: pyte
 
 def test_the_report(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     instead(monkeypatch, {})
-    monkeypatch.setattr("graphrefine.visuals.report_folder.can_draw", lambda: True)
+    monkeypatch.setattr("graphrefine.display.report_folder.can_draw", lambda: True)
     works("compare", folder / "graph.csv", "--labels", folder / "labels.csv", *FAST, "-o", folder / "out")
     page, text = ((folder / "out" / name).read_text() for name in ("report.html", "report.md"))
     for shown in ("Methods compared on graph.csv", "random vectors", "Best: re", "filter=reach", "Zhu and Koniusz"):
@@ -392,7 +392,7 @@ def test_no_room_for_the_graph(folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     done = compares(folder)
     graph, reading, error = done.err.splitlines()
     assert f"{graph}\n" == PAIRS
-    assert done.code == 2 and reading.startswith("labels: ") and "20 of 20 nodes labelled" in reading
+    assert done.code == 2 and reading.startswith("labels: ") and "20 of 20 nodes labeled" in reading
     for words in ("the graph cannot be stored", "No space left on device", "set TMPDIR"):
         assert words in error
 
@@ -462,7 +462,7 @@ def test_odd_labels_are_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     for counted in (
         "16 nodes, 4 classes",
         "nodes without labels left out (4)",
-        "1 labelled nodes are not in the embedding",
+        "1 labeled nodes are not in the embedding",
         "1 of the classes have a single node",
     ):
         assert counted in done.out

@@ -20,8 +20,8 @@ from cli_runs import ring_of_cliques, spawn, write_csv
 from graphrefine.embedding.embedding import load
 from graphrefine.evaluate import embed_subprocess
 from graphrefine.evaluate.embed_subprocess import _outcome, embed_arguments, run_embed
+from graphrefine.pipeline.embed import embed
 from graphrefine.readers.read import read
-from graphrefine.run.embed import embed
 from processes import start_process
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from cli_runs import check_refused, refuses, ring_of_cliques, run, works, write_csv
-from graphrefine.embedding.fold_in import Neighbours
+from graphrefine.embedding.fold_in import Neighbors
 from graphrefine.embedding.learn import auc, draw, learn_weight
 from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
@@ -128,7 +128,7 @@ def by_formula(name: str, graph: Graph, X: NDArray[Any], score: PairScore) -> ND
     if name == "spectral":
         assert score.middle is not None
         return np.asarray((score.vectors * score.middle) @ score.vectors.T * np.outer(d, d) ** 0.4)
-    weight = learn_weight(Neighbours(X), draw(graph, seed=0))
+    weight = learn_weight(Neighbors(X), draw(graph, seed=0))
     formulas: dict[str, NDArray[Any]] = {
         "dot": dot,
         "cosine": cosine,

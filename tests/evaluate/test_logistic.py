@@ -81,7 +81,7 @@ def test_one_more_exact_newton_step_would_change_no_decision(
         assert (np.abs(change) < 1e-3 + 1e-5 * np.abs(scores)).all()
 
 
-def test_the_intercept_is_penalised_like_any_weight() -> None:
+def test_the_intercept_is_penalized_like_any_weight() -> None:
     # Rows of zeros: only the intercept is left, with b + 4 sigmoid(b) = 1 for one positive of four.
     fit = fit_logistic(np.zeros((4, 2)), np.array([[True], [False], [False], [False]]), tol=1e-9)
     b = fit.intercepts[0]

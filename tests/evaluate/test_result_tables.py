@@ -9,9 +9,9 @@ import pytest
 
 import graphrefine
 from graphrefine.datasets import block_model
+from graphrefine.display.table import table_of
 from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction
 from graphrefine.evaluate.compare_results import Comparison, Row
-from graphrefine.visuals.table import table_of
 
 TOWN = block_model(300, 2000, classes=4, mixing=0.1)
 

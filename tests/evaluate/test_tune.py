@@ -20,9 +20,9 @@ from graphrefine.evaluate.tune import tune
 from graphrefine.evaluate.tune_results import Tuning
 from graphrefine.evaluate.tune_trials import Clock, TrialVectors, parse_seconds, plan_stages
 from graphrefine.graph.graph import Graph
+from graphrefine.pipeline.embed_run import embed_graph
+from graphrefine.pipeline.settings import read_config, write_config
 from graphrefine.refine.settings import RefineSettings
-from graphrefine.run.embed_run import embed_graph
-from graphrefine.run.settings import read_config, write_config
 
 BLOCKS, SIZE = 4, 30
 

@@ -56,7 +56,7 @@ def test_it_tells_what_is_shown(api: TestClient) -> None:
     assert info["recipe"] == {"method": "refine", "seed": 3} and info["named"] and info["sides"] is None
     edges = {"nodes": NODES, "edges": 174, "directed": False, "weighted": False, "matched": NODES}
     assert info["graph"] == edges
-    assert info["labels"] == {"classes": 6, "labelled": NODES}
+    assert info["labels"] == {"classes": 6, "labeled": NODES}
     assert [layout["state"] for layout in info["layouts"]] == ["ready", "ready"] and info["layout"] == "clusters"
     assert [column["name"] for column in info["columns"]] == ["label", "degree", "community"]
     assert info["columns"][0]["categories"][0] == {"name": "clique 5", "count": 9}, "the first node has two labels"
@@ -102,10 +102,10 @@ def test_a_card_has_the_values_of_every_column(api: TestClient, everything: Sess
     assert several == post(api, "/api/nodes", rows=[5, 2])["nodes"] == [everything.node(5), everything.node(2)]
 
 
-# Neighbours
+# Neighbors
 
 
-def test_neighbours_are_those_of_plain_numpy(api: TestClient) -> None:
+def test_neighbors_are_those_of_plain_numpy(api: TestClient) -> None:
     for row in (0, 13, 47):
         (answer,) = get(api, "/api/neighbors", node=NAMES[row], k=7)["results"]
         assert (answer["node"], answer["row"]) == (NAMES[row], row)
@@ -117,7 +117,7 @@ def test_neighbours_are_those_of_plain_numpy(api: TestClient) -> None:
     assert len(every) == NODES - 1
 
 
-def test_neighbours_of_a_label_and_those_not_linked(api: TestClient) -> None:
+def test_neighbors_of_a_label_and_those_not_linked(api: TestClient) -> None:
     mask = np.array([label == "clique 2" for label in LABELS])
     (answer,) = get(api, "/api/neighbors", row=20, k=5, label="clique 2")["results"]
     assert [each["row"] for each in answer["neighbors"]] == nearest(20, 5, among=mask)
@@ -127,7 +127,7 @@ def test_neighbours_of_a_label_and_those_not_linked(api: TestClient) -> None:
     assert not set(rows) & linked_to(20)
 
 
-def test_neighbours_in_batches_and_of_vectors(api: TestClient, everything: Session) -> None:
+def test_neighbors_in_batches_and_of_vectors(api: TestClient, everything: Session) -> None:
     rows = [*range(NODES)] * 3
     several = post(api, "/api/neighbors", rows=rows, k=3)["results"]
     assert [each["row"] for each in several] == rows
@@ -154,7 +154,7 @@ def test_a_file_without_a_recipe_has_no_score_of_links(tmp_path: Path) -> None:
             assert len(get(api, "/api/neighbors", row=3, k=2)["results"][0]["neighbors"]) == 2
 
 
-def test_neighbours_by_an_index_once_it_is_made(tmp_path: Path) -> None:
+def test_neighbors_by_an_index_once_it_is_made(tmp_path: Path) -> None:
     pytest.importorskip("usearch")
     people().save(tmp_path / "people")
     session = Session(load(tmp_path / "people"), index=True)
@@ -193,8 +193,8 @@ def test_coordinates_are_raw_and_kept_by_clients(api: TestClient) -> None:
         answer = api.get("/api/coordinates", params={"layout": layout})
         places = np.frombuffer(answer.content, "<f4").reshape(-1, 2)
         assert places.shape == (NODES, 2) and np.abs(places).max() <= 1
-        centres = places.reshape(-1, SIZE, 2).mean(axis=1)
-        apart = np.linalg.norm(places[:, None] - centres, axis=2).argmin(axis=1)
+        centers = places.reshape(-1, SIZE, 2).mean(axis=1)
+        apart = np.linalg.norm(places[:, None] - centers, axis=2).argmin(axis=1)
         assert (apart == np.arange(NODES) // SIZE).mean() > 0.7, "nodes lie where their cliques are"
         second = api.get(
             "/api/coordinates", params={"layout": layout}, headers={"if-none-match": answer.headers["etag"]}
@@ -245,7 +245,7 @@ def test_columns_are_raw_codes_and_numbers(api: TestClient) -> None:
     assert api.get("/api/columns/nothing").status_code == 404
 
 
-def test_an_ego_network_has_the_edges_among_neighbours_too(api: TestClient) -> None:
+def test_an_ego_network_has_the_edges_among_neighbors_too(api: TestClient) -> None:
     answer = get(api, "/api/ego", node=NAMES[9])
     rows = [node["row"] for node in answer["nodes"]]
     assert rows[0] == 9 and set(rows[1:]) == linked_to(9) and answer["of"] == 8
@@ -304,7 +304,7 @@ def test_an_embedding_alone_and_an_empty_one() -> None:
         assert answer.status_code == 400 and "empty" in answer.json()["error"]
 
 
-def test_zero_vectors_have_no_neighbours() -> None:
+def test_zero_vectors_have_no_neighbors() -> None:
     vectors = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
     with client(ready(Session(Embedding(None, vectors)))) as api:
         assert get(api, "/api/neighbors", row=0)["results"][0]["neighbors"] == []

@@ -163,14 +163,14 @@ def test_what_does_not_fit_is_said(folder: Path, tmp_path: Path) -> None:
     with serving(folder / "people", "--graph", graph, "--labels", labels) as server:
         with urllib.request.urlopen(server.url + "api/info", timeout=10) as answer:
             info = json.load(answer)
-        assert info["graph"]["matched"] == 2 and info["labels"] == {"classes": 1, "labelled": 1}
+        assert info["graph"]["matched"] == 2 and info["labels"] == {"classes": 1, "labeled": 1}
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(20) == 143
         assert server.process.stderr
         reading, first, second = server.process.stderr.read().decode().splitlines()[:3]
     assert f"{reading}\n" == PAIRS
     assert first == "warning: 2 of 48 nodes of the embedding are in the graph, which has 3 nodes"
-    assert second == "warning: 1 of 2 labelled nodes are not in the embedding"
+    assert second == "warning: 1 of 2 labeled nodes are not in the embedding"
 
 
 def test_an_embedding_without_names_shown_on_every_address(tmp_path: Path) -> None:

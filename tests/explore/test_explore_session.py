@@ -119,7 +119,7 @@ def test_columns_of_a_table(tmp_path: Path) -> None:
     assert [columns["note"].value(row) for row in range(3)] == [None, None, 100000]
 
 
-def test_columns_of_parquet_and_more_categories_than_colours(tmp_path: Path) -> None:
+def test_columns_of_parquet_and_more_categories_than_colors(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 

@@ -52,7 +52,7 @@ def test_types() -> None:
     _run("npm", "run", "check")
 
 
-@pytest.mark.parametrize("name", ["api_types", "palette"])  # of the API's document, of graphrefine.visuals.colours
+@pytest.mark.parametrize("name", ["api_types", "palette"])  # of the API's document, of graphrefine.display.colors
 def test_generated_sources_are_those_of_python(name: str, tmp_path: Path) -> None:
     _run(sys.executable, str(ROOT / "scripts" / f"{name}.py"), str(tmp_path / f"{name}.ts"))
     fresh, committed = (folder / f"{name}.ts" for folder in (tmp_path, WEB / "src"))
@@ -77,7 +77,7 @@ def test_the_page_asks_nothing_of_anybody_else() -> None:
     assert "sourceMappingURL" not in script
 
 
-def test_licences_of_all_that_is_bundled_are_there() -> None:
+def test_licenses_of_all_that_is_bundled_are_there() -> None:
     text = (PAGE / "assets" / "LICENSES.txt").read_text("utf-8")
     for name in ("regl-scatterplot", "regl-line", "pub-sub-es", "gl-matrix", "dom-2d-camera", "earcut"):
         assert re.search(rf"^{name} \d", text, re.MULTILINE), name

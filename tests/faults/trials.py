@@ -1,4 +1,4 @@
-"""Trials: a command in a forked child, with a fault in one of its system calls, and the judgement on what it left.
+"""Trials: a command in a forked child, with a fault in one of its system calls, and the judgment on what it left.
 
 A child of a process that has all packages loaded takes milliseconds where a program takes half a second, so that every
 call of a writer can fail in every way.

@@ -31,22 +31,22 @@ def write_inputs(folder: Path) -> None:
 
 def patch_slow_parts() -> None:
     """Have `compare` and `reproduce` take no seconds: fixed pictures, and a reproduction with a few nodes."""
-    import graphrefine.paper
-    import graphrefine.visuals.report_folder
+    import graphrefine.display.report_folder
+    import reproduction
+    from graphrefine.display.plots import Picture
     from graphrefine.system import temporary
-    from graphrefine.visuals.plots import Picture
     from reproduce_setups import tiny
 
     temporary.YOUNG = -1.0  # what a killed run leaves is old at once
-    paper: Any = graphrefine.paper
-    report_folder: Any = graphrefine.visuals.report_folder
+    paper: Any = reproduction
+    report_folder: Any = graphrefine.display.report_folder
     paper.quick = lambda *, threads, data, seed: tiny(seed=seed, threads=1)
     report_folder.draw = lambda plot: Picture(b"png" * 99 + b"IEND", *2 * [b"<svg>" + b" " * 99 + b"</svg>"])
 
 
 def have_no_memory() -> None:
     """Have vectors and the graph be on disk, although they are small."""
-    from graphrefine.run import memory_plan
+    from graphrefine.pipeline import memory_plan
 
     memory_plan.in_memory_bytes = lambda *_, **__: 10**18
 

@@ -49,7 +49,7 @@ def embed_on_disk(graph: Any, **settings: Any) -> Any:
     A budget alone cannot ask for it, as a small graph fits into any.
     """
     from graphrefine.kernels import PAD
-    from graphrefine.run.embed_run import EmbedRun
+    from graphrefine.pipeline.embed_run import EmbedRun
 
     make_plan = EmbedRun.make_plan
 

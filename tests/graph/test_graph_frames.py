@@ -1,4 +1,4 @@
-"""A graph as people use it: neighbours, subgraphs, other packages, files that are read back."""
+"""A graph as people use it: neighbors, subgraphs, other packages, files that are read back."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def same(one: Graph, other: Graph) -> bool:
     )  # fmt: skip
 
 
-def test_neighbours_have_weights() -> None:
+def test_neighbors_have_weights() -> None:
     assert PEOPLE.neighbors("cy") == {"ann": 1.5, "bob": 5.0, "dan": 4.0}
     assert ARCS.neighbors("cy") == {"ann": 1.5} and ARCS.neighbors("cy", direction="in") == {"bob": 5.0, "dan": 4.0}
     assert ARCS.neighbors("dan", direction="in") == {} and read([(1, 2)]).neighbors(2) == {1: 1.0}

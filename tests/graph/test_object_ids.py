@@ -164,7 +164,7 @@ def test_extended_aligned_and_folded_in(grid: Embedding) -> None:
 
 
 def test_labels_meet_node_objects_by_their_text(grid: Embedding, tmp_path: Path) -> None:
-    path = tmp_path / "colours.csv"
+    path = tmp_path / "colors.csv"
     path.write_text('node,label\n"(0, 1)",red\n"(0, 2)",blue\n"(5, 4)",red\n')
     assert {near.node for near in grid.neighbors((0, 0), labels=path, label="red")} == {(0, 1), (5, 4)}
     picture = grid.map(path, method="pca")

@@ -33,7 +33,7 @@ def same(one: Graph, other: Graph) -> None:
     assert (one.directed, one.sources, one.summary()) == (other.directed, other.sources, other.summary())
     assert one.degrees().tobytes() == other.degrees().tobytes()
     assert one.context().tobytes() == other.context().tobytes()
-    np.testing.assert_array_equal(one.neighbour_counts(), other.neighbour_counts())
+    np.testing.assert_array_equal(one.neighbor_counts(), other.neighbor_counts())
 
 
 def weighted(seed: int = 0, *, directed: bool = False, nodes: int = 3000, edges: int = 90_000) -> Graph:

@@ -115,7 +115,7 @@ REFUSED: list[tuple[str, Callable[[], Any]]] = [
     ("`p` and `q` must be positive", lambda: walk(*PATH, p=float("nan"))),
     ("must not differ", lambda: walk(*PATH, p=1e20)),
     (
-        "without neighbours",  # the only step from 0 leads to 1, which has none
+        "without neighbors",  # the only step from 0 leads to 1, which has none
         lambda: native.walk_pairs(
             np.array([0, 1, 1]), np.ones(1, np.int32), None, 0, np.array([1, 0]), length=2, seed=0, threads=1
         ),

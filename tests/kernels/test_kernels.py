@@ -153,7 +153,7 @@ def test_preparations_equal_their_twins(graph: Graph, threads: int) -> None:
     assert np.allclose(sums, twin.row_sums(*pattern, scale), rtol=1e-12)
 
 
-def test_neighbours_are_nearer_in_breadth_first_order() -> None:
+def test_neighbors_are_nearer_in_breadth_first_order() -> None:
     ring = random_graph(2000, degree=2.0)
     mixed = np.random.default_rng(0).permutation(2000).astype(np.int32)
     shuffled = native.permute(ring.indptr, ring.indices, None, mixed, np.argsort(mixed).astype(np.int32))

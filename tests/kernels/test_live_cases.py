@@ -126,10 +126,10 @@ def test_edges_come_and_go_at_a_hub() -> None:
         live.settle()
         live.commit()
         assert find_breach(live, history) is None and lags_of(live).max() <= history.tolerance
-    assert live.made > made and live.neighbours(0)[0].tolist() == [77]
+    assert live.made > made and live.neighbors(0)[0].tolist() == [77]
 
 
-def test_a_hub_stays_where_its_neighbours_steps_cancel() -> None:
+def test_a_hub_stays_where_its_neighbors_steps_cancel() -> None:
     """Leaves of a star that move apart: sums say that the hub need not move, which their lengths alone cannot."""
     leaves = 400
     edges = tuple((0, leaf, 1.0) for leaf in range(1, leaves + 1))
@@ -179,7 +179,7 @@ def test_sweeps_bring_states_near_the_fixed_point() -> None:
 
 
 def test_rows_whose_sum_cancels_are_precise() -> None:
-    """Two neighbours with nearly opposite rows of the basis: q is short, and its direction is known all the same."""
+    """Two neighbors with nearly opposite rows of the basis: q is short, and its direction is known all the same."""
     history = History(3, 3, ((0, 1, 1.0), (0, 2, 1.0)), ())
     basis = np.zeros((3, COLUMNS), np.float32)
     basis[1, :2], basis[2, :2] = (0.7, 1e-6), (-0.7, 1e-6)
@@ -254,7 +254,7 @@ def test_an_edge_that_is_not_there_cannot_be_removed() -> None:
     live.undo()
     assert live.entries == 16
     assert change(live, *changes, skip=True) == (2, 0)
-    assert live.entries == 16 and 5 in live.neighbours(0)[0]
+    assert live.entries == 16 and 5 in live.neighbors(0)[0]
 
 
 @pytest.mark.parametrize("weight", [np.inf, np.nan, -1.0, 3e38, 1e-40])
@@ -271,9 +271,9 @@ def test_a_weight_out_of_range_is_refused(weight: float, skip: bool) -> None:
 def test_weights_of_zero_take_an_edge_away_or_change_nothing() -> None:
     live = RING.start()
     assert change(live, (SET, 0, 1, 0.0), (SET, 0, 3, 0.0), (ADD, 0, 4, 0.0)) == (0, 0)
-    assert live.neighbours(0)[0].tolist() == [7]
+    assert live.neighbors(0)[0].tolist() == [7]
     assert change(live, (ADD, 0, 7, -1.0)) == (0, 0)
-    assert live.neighbours(0)[0].tolist() == []
+    assert live.neighbors(0)[0].tolist() == []
 
 
 @pytest.mark.parametrize("wrong", [(ADD, 0, 8, 1.0), (ADD, -1, 0, 1.0), (ADD, 2, 2, 1.0), (4, 0, 1, 1.0)])
@@ -308,7 +308,7 @@ def test_arrays_of_another_shape_are_errors() -> None:
     with pytest.raises(ValueError, match="no such node"):
         live.vectors(np.array([8], np.int32), np.zeros((1, COLUMNS), np.float32), np.zeros(1))
     with pytest.raises(ValueError, match="no such node"):
-        live.neighbours(8)
+        live.neighbors(8)
     with pytest.raises(ValueError, match="too many nodes"):
         live.add_nodes(2**31)
     with pytest.raises(ValueError, match="above the rounding"):

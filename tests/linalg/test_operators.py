@@ -32,7 +32,7 @@ def test_proximity_is_equations_2_to_4(graph: Graph, negative: float, exponent: 
 
 @given(graphs(most=60))
 @settings(deadline=None, max_examples=30)
-def test_transition_averages_a_node_and_its_neighbours(graph: Graph) -> None:
+def test_transition_averages_a_node_and_its_neighbors(graph: Graph) -> None:
     T = transition(graph).to_scipy().toarray()
     assert np.allclose(T.sum(axis=1), 1.0, atol=1e-5)
     A = graph.to_scipy().toarray() + np.eye(graph.nodes)
@@ -72,10 +72,10 @@ def test_weights_count_in_the_proximity() -> None:
     light = Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 1.0, 1.0])
     heavy = Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 8.0, 1.0])
     kept = proximity(heavy).to_scipy().toarray()
-    cancelled = proximity(heavy, log_weights=False).to_scipy().toarray()
-    assert kept[0, 2] - cancelled[0, 2] == pytest.approx(np.log(8), abs=1e-5)
-    assert kept[0, 1] == cancelled[0, 1]  # ln 1 = 0
-    assert not np.allclose(cancelled, proximity(light).to_scipy().toarray())  # degrees count all the same
+    canceled = proximity(heavy, log_weights=False).to_scipy().toarray()
+    assert kept[0, 2] - canceled[0, 2] == pytest.approx(np.log(8), abs=1e-5)
+    assert kept[0, 1] == canceled[0, 1]  # ln 1 = 0
+    assert not np.allclose(canceled, proximity(light).to_scipy().toarray())  # degrees count all the same
 
 
 def test_a_wrong_transpose_would_be_seen() -> None:

@@ -106,7 +106,7 @@ def test_one_place_is_asked_for(folder: Path, places: list[str]) -> None:
     check_refused(run("live", "export", folder, *places), "--to")
 
 
-def test_neighbours_by_an_index_follow_changes_and_refreshes(folder: Path) -> None:
+def test_neighbors_by_an_index_follow_changes_and_refreshes(folder: Path) -> None:
     """With as many candidates as there are nodes, an index finds what an exact search does."""
     pytest.importorskip("usearch")
     with Live(folder) as rings, graphrefine.live.open(folder, read_only=True) as reader:

@@ -60,7 +60,7 @@ def test_what_every_strategy_keeps(strategy: Callable[[Level], Groups], graph: G
 
 
 @given(graph=graphs(directed=False, most=60))
-def test_equivalent_nodes_have_the_same_neighbours_and_others_do_not(graph: Graph) -> None:
+def test_equivalent_nodes_have_the_same_neighbors_and_others_do_not(graph: Graph) -> None:
     groups = coarsening.equivalent(graph)
     rows = [tuple(graph.indices[a:b]) for a, b in zip(graph.indptr, graph.indptr[1:], strict=False)]
     for i in range(graph.nodes):
@@ -69,7 +69,7 @@ def test_equivalent_nodes_have_the_same_neighbours_and_others_do_not(graph: Grap
 
 
 @given(graph=graphs(directed=False, most=60))
-def test_stars_are_collapsed_into_pairs_with_all_neighbours_in_common(graph: Graph) -> None:
+def test_stars_are_collapsed_into_pairs_with_all_neighbors_in_common(graph: Graph) -> None:
     pairs, same = coarsening.star_collapse(Level.first(graph)), coarsening.equivalent(graph)
     assert np.bincount(pairs).max() <= 2
     for group in range(pairs.max() + 1):
@@ -79,7 +79,7 @@ def test_stars_are_collapsed_into_pairs_with_all_neighbours_in_common(graph: Gra
 
 
 @given(graph=graphs(directed=False, most=80))
-def test_collapsed_edges_are_a_maximal_matching_of_neighbours(graph: Graph) -> None:
+def test_collapsed_edges_are_a_maximal_matching_of_neighbors(graph: Graph) -> None:
     groups = coarsening.edge_collapse(Level.first(graph))
     sizes, adjacency, counts = np.bincount(groups), dense(graph), graph.out_counts
     assert sizes.max() <= 2
@@ -91,7 +91,7 @@ def test_collapsed_edges_are_a_maximal_matching_of_neighbours(graph: Graph) -> N
     assert np.all((counts[left] == 1) & (counts[right] == 1)), "but for components of two nodes"
 
 
-def test_the_heaviest_edge_by_the_normalised_weight_is_taken() -> None:
+def test_the_heaviest_edge_by_the_normalized_weight_is_taken() -> None:
     graph = random_graph(60, degree=5, weighted=True, seed=3)
     u, v, scores = coarsening._score_edges(Level.first(graph))
     best = np.argmax(scores)

@@ -20,7 +20,7 @@ from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import METHODS, find_method, make_settings
-from graphrefine.run.embed_run import embed_graph
+from graphrefine.pipeline.embed_run import embed_graph
 from graphs import random_graph
 
 # The same methods with less work: these settings, where a method has them.
@@ -155,12 +155,12 @@ def test_what_is_said_of_a_method(name: str) -> None:
     assert set(asdict(quick(name))) < set(embedding.recipe)
 
 
-def test_no_two_methods_give_the_same_neighbours() -> None:
+def test_no_two_methods_give_the_same_neighbors() -> None:
     graph, _ = communities(weighted=True)
     nearest = {name: _nearest(vectors(name, graph, dim=16, work=ENOUGH)) for name in METHODS}
     for one, other in combinations(METHODS, 2):
         shared = np.mean([len(set(a) & set(b)) for a, b in zip(nearest[one], nearest[other], strict=True)]) / 10
-        assert shared < 0.97, f"{one} and {other} find the same neighbours"
+        assert shared < 0.97, f"{one} and {other} find the same neighbors"
 
 
 def _nearest(found: NDArray[np.float32]) -> NDArray[np.int64]:

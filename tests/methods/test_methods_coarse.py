@@ -25,8 +25,8 @@ from graphrefine.linalg import unit_rows
 from graphrefine.methods import harp, louvainne, mile, multilevel, registry
 from graphrefine.methods.coarsening import Level, communities, hierarchy, hybrid_collapse, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.refine.settings import MethodSettings
-from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, graphs, random_graph
 
 Leaves = dict[int, tuple[int, ...]]  # the way from the root to each node, the number of a child at every step

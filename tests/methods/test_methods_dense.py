@@ -24,8 +24,8 @@ from graphrefine.methods import grarep, netmf, netsmf
 from graphrefine.methods.contract import Resources, Shape
 from graphrefine.methods.registry import make_settings
 from graphrefine.methods.skipgram import steps_of
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages
-from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
 

@@ -24,9 +24,9 @@ from graphrefine.methods.contract import Shape
 from graphrefine.methods.hope import series_length, spectral_radius
 from graphrefine.methods.prone import propagation
 from graphrefine.methods.registry import find_method, make_settings
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.refine.filters import diffuse
 from graphrefine.refine.settings import parse_setting
-from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, graphs, permuted, random_graph
 
 Array = NDArray[Any]

@@ -20,8 +20,8 @@ from graphrefine.methods.contract import Resources, Shape
 from graphrefine.methods.random_walks import Walks
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.methods.skipgram import Training, steps_of
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages
-from graphrefine.run.embed_run import embed_graph
 from graphrefine.system.memory import private_bytes
 from graphs import data_folder, random_graph
 

@@ -14,6 +14,7 @@ import pytest
 import graphrefine
 from graphrefine.errors import FormatError, InputError
 from graphrefine.methods.registry import METHODS, find_method, make_settings
+from graphrefine.pipeline.settings import read_config
 from graphrefine.refine.settings import (
     MethodSettings,
     build_settings,
@@ -23,7 +24,6 @@ from graphrefine.refine.settings import (
     parse_setting,
     setting,
 )
-from graphrefine.run.settings import read_config
 from graphrefine.system import memory
 
 

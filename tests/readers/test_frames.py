@@ -268,7 +268,7 @@ def by_name(graph: Graph) -> dict[Any, float]:
 
 def test_adjacency_frames_are_matrices_with_names() -> None:
     expected, frame = by_name(read(NOVEL)), networkx.to_pandas_adjacency(NOVEL)
-    for labelled in (
+    for labeled in (
         frame,
         frame[frame.columns[::-1]],
         frame.astype(pandas.SparseDtype("float64", 0)),
@@ -277,7 +277,7 @@ def test_adjacency_frames_are_matrices_with_names() -> None:
         pyarrow.Table.from_pandas(frame.reset_index(), preserve_index=False),
         DUCK.from_arrow(pyarrow.Table.from_pandas(frame.reset_index(), preserve_index=False)),
     ):
-        graph = read(labelled)
+        graph = read(labeled)
         check(graph)
         assert (graph.nodes, graph.edges) == (77, 254)
         assert by_name(graph) == expected
@@ -292,7 +292,7 @@ def test_direction_and_empty_cells_of_an_adjacency_frame() -> None:
     assert "empty cells are no edges: 3" in graph.reading
     numbers = pandas.DataFrame([[0, 3], [3, 0]], index=[20, 10], columns=["20", "10"])
     assert read(numbers).names.tolist() == [20, 10]
-    assert read(pandas.DataFrame(np.ones((5, 5)) - np.eye(5))).edges == 10  # labelled 0 to 4 on both sides
+    assert read(pandas.DataFrame(np.ones((5, 5)) - np.eye(5))).edges == 10  # labeled 0 to 4 on both sides
     assert read(frame, bipartite=True).names.tolist() == ["b", "a", "b", "a"]
 
 

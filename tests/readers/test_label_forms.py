@@ -21,13 +21,13 @@ import scipy.io
 import scipy.sparse as sp
 
 from graphrefine import Embedding, embed, read
+from graphrefine.display.maps.classes import assign_classes
 from graphrefine.errors import FormatError, InputError
 from graphrefine.evaluate import as_labels, evaluate_labels, read_labels
 from graphrefine.evaluate.compare import compare
 from graphrefine.evaluate.tune import tune
 from graphrefine.graph.graph import Graph
-from graphrefine.search.neighbors import labelled_rows
-from graphrefine.vectors.classes import assign_classes
+from graphrefine.search.neighbors import labeled_rows
 
 PROTOCOL: dict[str, Any] = {"ratios": [0.3, 0.6], "repeats": 3}
 NODES = 60
@@ -169,7 +169,7 @@ def with_attribute(case: Case, name: str) -> Graph:
 def test_every_form_in_memory_has_the_same_score(case: Case) -> None:
     expected = case.score(dict(zip(case.nodes, case.labels, strict=True)))
     assert 50 < expected.ratios[1].micro_mean < 100
-    assert expected.unlabelled_nodes == expected.missing_nodes == 0
+    assert expected.unlabeled_nodes == expected.missing_nodes == 0
     scores = {form: case.score(labels) for form, labels in in_memory(case).items()}
     assert {form: score.ratios for form, score in scores.items()} == dict.fromkeys(scores, expected.ratios)
     assert {form for form, score in scores.items() if score != expected and score.source == "memory"} == set()
@@ -273,7 +273,7 @@ def test_missing_labels_are_no_class(case: Case) -> None:
     labels: list[Any] = [None if at % 5 == 0 else str(label) for at, label in enumerate(case.labels)]
     kept = {node: label for node, label in zip(case.nodes, labels, strict=True) if label is not None}
     expected = case.score(kept)
-    assert (expected.classes, expected.unlabelled_nodes) == (3, 12)
+    assert (expected.classes, expected.unlabeled_nodes) == (3, 12)
     floats = [np.nan if label is None else label for label in labels]
     for form in (
         labels,
@@ -336,7 +336,7 @@ def test_labels_in_another_order_of_numbers_are_refused() -> None:
     with pytest.raises(InputError, match=r"2, 0, 1, \.\.\.: row i may be node i, or the node of row i; give a pair"):
         evaluate_labels(embedding, ["a", "b", "a", "b"])
     series = pd.Series(["a", "b", "a", "b"])  # its index are the nodes
-    assert labelled_rows(embedding, series, "b").tolist() == [False, False, True, True]
+    assert labeled_rows(embedding, series, "b").tolist() == [False, False, True, True]
 
 
 def test_an_index_that_only_counts_rows_is_refused_where_nodes_are_not_numbered(case: Case) -> None:
@@ -350,13 +350,13 @@ def test_an_index_that_only_counts_rows_is_refused_where_nodes_are_not_numbered(
     with pytest.raises(InputError, match="only counts the rows"):
         evaluate_labels(one_by_one, pd.Series(["a", "b"] * 17))
     some = Embedding([0, 2, 3], np.eye(3, dtype=np.float32))
-    assert labelled_rows(some, pd.Series(["a", "b", "a", "c"]), "a").tolist() == [True, True, False]
+    assert labeled_rows(some, pd.Series(["a", "b", "a", "c"]), "a").tolist() == [True, True, False]
 
 
 def test_a_mapping_from_labels_to_nodes_is_read_only_where_nothing_else_can_be_meant() -> None:
     people = Embedding(["ann", "bob", "cy"], np.eye(3, dtype=np.float32))
     groups = {"red": ["ann", "cy"], "blue": ["bob"]}
-    assert labelled_rows(people, groups, "red").tolist() == [True, False, True]
+    assert labeled_rows(people, groups, "red").tolist() == [True, False, True]
     assert as_labels(groups, names=people.names).manner == "labels by the keys"
     numbers = Embedding([0, 1, 2, 3], np.eye(4, dtype=np.float32))
     with pytest.raises(InputError, match=r"both the keys \(0, 1\) and the values .* from labels to nodes; give a pair"):

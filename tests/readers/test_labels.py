@@ -164,7 +164,7 @@ def test_a_header_in_strange_words_is_known_by_the_nodes(tmp_path: Path) -> None
     assert repr(undecided) == f"UndecidedLabels({str(path)!r})"
     assert pairs(as_labels(undecided, names=names("a", "b", "c"))) == {("a", "x"), ("b", "y")}
     assert pairs(read_labels(path, names=names("a", "b", "c"))) == {("a", "x"), ("b", "y")}
-    assert align(undecided, names("b", "a"), unlabelled="drop").indicator.shape == (2, 2)
+    assert align(undecided, names("b", "a"), unlabeled="drop").indicator.shape == (2, 2)
     whole = {("wer", "gruppe"), ("a", "x"), ("b", "y")}
     assert pairs(read_labels(path, names=names("a", "b", "wer"))) == whole
     with pytest.raises(FormatError, match=message):  # one stranger below: neither reading fits
@@ -209,7 +209,7 @@ def test_a_node_with_a_usual_name_is_refused_where_both_readings_fit(tmp_path: P
 
 def test_a_first_node_that_is_missing_is_no_header(tmp_path: Path) -> None:
     path = write(tmp_path, "t.csv", "zed,x\na,x\nb,y\n")
-    assert align(read_labels(path), names("a", "b"), unlabelled="drop").missing == 1
+    assert align(read_labels(path), names("a", "b"), unlabeled="drop").missing == 1
 
 
 def test_columns_are_found_by_title_by_name_of_node_or_by_option(tmp_path: Path) -> None:
@@ -260,10 +260,10 @@ def test_names_and_labels_keep_line_ends_marks_and_delimiters(tmp_path: Path) ->
 def test_empty_labels_and_repeated_records_are_counted(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "t.csv", "node,label\na,x\nb,\nc,nan\na,x\na,y\nzed,y\n"))
     assert pairs(labels) == {("a", "x"), ("a", "y"), ("zed", "y")}
-    assert (labels.unlabelled, labels.repeated) == (2, 1)
+    assert (labels.unlabeled, labels.repeated) == (2, 1)
     assert labels.describe(names("a", "b", "c")) == (
-        f"{tmp_path / 't.csv'}, header, nodes 'node', labels 'label' (2 classes), 1 of 3 nodes labelled, 1 node with "
-        "several labels, 1 labelled node unknown, 2 entries without a label, 1 entry repeated"
+        f"{tmp_path / 't.csv'}, header, nodes 'node', labels 'label' (2 classes), 1 of 3 nodes labeled, 1 node with "
+        "several labels, 1 labeled node unknown, 2 entries without a label, 1 entry repeated"
     )
 
 
@@ -296,7 +296,7 @@ def test_lists_in_a_cell_of_parquet_are_several_labels(tmp_path: Path) -> None:
     pa.parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
     labels = read_labels(tmp_path / "t.parquet")
     assert pairs(labels) == PAIRS
-    assert labels.unlabelled == 1
+    assert labels.unlabeled == 1
 
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6) | st.text(
@@ -341,11 +341,11 @@ def test_a_wider_table_is_read_by_its_header(tmp_path: Path) -> None:
 def test_labels_align_by_name_in_an_order_of_their_own(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "t.csv", "d,x\nb,y\na,x\nnobody,y\n"))
     nodes = names("c", "b", "a", "d")
-    dropped = align(labels, nodes, unlabelled="drop")
+    dropped = align(labels, nodes, unlabeled="drop")
     assert nodes[dropped.order].tolist() == ["a", "b", "d"]
     assert dropped.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [1, 0]]
     assert dropped.missing == 1
-    whole = align(labels, nodes, unlabelled="keep")
+    whole = align(labels, nodes, unlabeled="keep")
     assert nodes[whole.order].tolist() == ["a", "b", "c", "d"]
     assert whole.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [0, 0], [1, 0]]
 
@@ -353,14 +353,14 @@ def test_labels_align_by_name_in_an_order_of_their_own(tmp_path: Path) -> None:
 def test_integer_labels_meet_text_names(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "t.csv", "7,x\n8,y\n"))
     nodes = names("8", "007", "7")
-    aligned = align(labels, nodes, unlabelled="drop")
+    aligned = align(labels, nodes, unlabeled="drop")
     assert nodes[aligned.order].tolist() == ["7", "8"]
     assert aligned.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1]]
 
 
 def test_matrix_rows_of_a_file_follow_integer_names_in_any_order(tmp_path: Path) -> None:
     scipy.io.savemat(tmp_path / "x.mat", {"group": MEMBERSHIP})
-    aligned = align(read_labels(tmp_path / "x.mat"), np.array([3, 0, 2, 1]), unlabelled="drop")
+    aligned = align(read_labels(tmp_path / "x.mat"), np.array([3, 0, 2, 1]), unlabeled="drop")
     assert aligned.order.tolist() == [1, 3, 0]
     assert np.array_equal(aligned.indicator.toarray(), MEMBERSHIP[[0, 1, 3]])
 
@@ -368,17 +368,17 @@ def test_matrix_rows_of_a_file_follow_integer_names_in_any_order(tmp_path: Path)
 def test_no_common_name_shows_names_of_both(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "t.csv", "n1,x\nn2,y\n"))
     with pytest.raises(InputError, match=r"none of the 2 nodes of .*t\.csv .* 'n1', 'n2', .* 0, 1, 2, \.\.\.;"):
-        align(labels, np.arange(5), unlabelled="drop")
+        align(labels, np.arange(5), unlabeled="drop")
 
 
 def test_matrix_labels_of_a_file_need_a_row_a_node_and_numbered_nodes(tmp_path: Path) -> None:
     scipy.io.savemat(tmp_path / "x.mat", {"group": MEMBERSHIP})
     labels = read_labels(tmp_path / "x.mat")
     with pytest.raises(InputError, match="labels for 4 rows and the embedding has 5 nodes"):
-        align(labels, np.arange(5), unlabelled="drop")
+        align(labels, np.arange(5), unlabeled="drop")
     for others in (names("a", "b", "c", "d"), names(1, 2, 3, 4)):
         with pytest.raises(InputError, match=r"rows 0 to 3 and the embedding calls its nodes .* as a table"):
-            align(labels, others, unlabelled="drop")
+            align(labels, others, unlabeled="drop")
 
 
 def test_mat_without_the_variable_lists_what_it_has(tmp_path: Path) -> None:
@@ -471,9 +471,9 @@ PEOPLE = np.array(["ann", "bob", "cy", "dan"], object)
 
 
 def classes_of(labels: Any, names: Any) -> dict[str, list[str]]:
-    """The classes of each labelled node."""
+    """The classes of each labeled node."""
     given = as_labels(labels, names=names)
-    aligned = align(given, names, unlabelled="drop")
+    aligned = align(given, names, unlabeled="drop")
     rows = aligned.indicator.toarray()
     return {
         str(names[node]): [given.classes[at] for at in np.flatnonzero(row)]

@@ -1,4 +1,4 @@
-"""Mappings: of columns, and of nodes to neighbours."""
+"""Mappings: of columns, and of nodes to neighbors."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def test_columns() -> None:
         ({"a": {"b": {0: {"weight": 5}, 1: {"weight": 2}}}}, [[0, 7], [7, 0]]),
     ],
 )
-def test_neighbours(mapping: dict[Any, Any], expected: list[list[float]]) -> None:
+def test_neighbors(mapping: dict[Any, Any], expected: list[list[float]]) -> None:
     graph = read(mapping)
     assert dense(graph) == expected
-    assert graph.reading.startswith("a mapping of nodes to neighbours; undirected")
+    assert graph.reading.startswith("a mapping of nodes to neighbors; undirected")
 
 
-def test_neighbours_have_a_direction_if_the_option_says_so() -> None:
+def test_neighbors_have_a_direction_if_the_option_says_so() -> None:
     assert dense(read({1: [2], 2: [3]}, directed=True)) == [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
     bought = {"ann": {"tea", "cake"}, "bob": {"tea"}}
     graph = read(bought, bipartite=True)
@@ -90,8 +90,8 @@ def test_what_can_be_read_in_two_ways_is_refused_with_both() -> None:
     ("mapping", "message"),
     [
         ({}, "the mapping is empty"),
-        ({"a": 3}, "the mapping has 'a': int; give lists of neighbours"),
-        ({"a": "bc"}, "the mapping has 'a': str; give lists of neighbours"),
+        ({"a": 3}, "the mapping has 'a': int; give lists of neighbors"),
+        ({"a": "bc"}, "the mapping has 'a': str; give lists of neighbors"),
         ({"source": [1, 2], "target": [3]}, r"the columns source, target have different lengths: \[1, 2\]"),
         ({"a": {"b": "heavy"}}, "the edge 'a' - 'b' has the weight 'heavy'; a number is expected"),
         ({1: ()}, "there is no edge"),

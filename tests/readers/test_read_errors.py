@@ -159,7 +159,7 @@ def test_binary_files_are_no_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_damaged_and_mislabelled_compression(tmp_path: Path, suffix: str) -> None:
+def test_damaged_and_mislabeled_compression(tmp_path: Path, suffix: str) -> None:
     data = "".join(f"{i} {i * 7919 % 1000}\n" for i in range(5000)).encode()
     if suffix == ".zst":
         packed = pytest.importorskip("pyarrow").compress(data, codec="zstd", asbytes=True)
@@ -310,10 +310,10 @@ def test_damaged_tables(tmp_path: Path) -> None:
         ("x y\n", "^, line 1: a METIS graph begins with"),
         ("2 1 7\n2\n1\n", "^, line 1: the format '007'"),
         ("3 1\n2\n1\n", "promises 3 nodes, and 2 lines follow"),
-        ("2 2\n2\n1\n", "promises 2 edges, so 4 neighbours, not 2"),
-        ("2 1\n3\n1\n", "^, line 2: neighbour '3' is not a node from 1 to 2"),
-        ("2 1\n2\nx\n", "^, line 3: neighbour 'x' is not a node"),
-        ("2 1 1\n2\n1 1\n", "^, line 2: a neighbour stands without its weight"),
+        ("2 2\n2\n1\n", "promises 2 edges, so 4 neighbors, not 2"),
+        ("2 1\n3\n1\n", "^, line 2: neighbor '3' is not a node from 1 to 2"),
+        ("2 1\n2\nx\n", "^, line 3: neighbor 'x' is not a node"),
+        ("2 1 1\n2\n1 1\n", "^, line 2: a neighbor stands without its weight"),
         ("2 1 1\n2 x\n1 1\n", "^, line 2: weight 'x' is not a number"),
         ("2 1 1\n2 1\n1 -1\n", "^, line 3: weight -1 is negative"),
     ],

@@ -42,7 +42,7 @@ MUSEUM = """# a comment with "quotes" [ and brackets
 Creator "someone & more"
 graph [
   comment "nothing"
-  node [ id 5 label "caf&#233; &amp; bar" value 3 graphics [ x 1.5 fill [ colour "red" ] ] ]
+  node [ id 5 label "caf&#233; &amp; bar" value 3 graphics [ x 1.5 fill [ color "red" ] ] ]
   node [ id 6 label "Caf&eacute;&unknown;&#x41;" value 4 ]
   node [ id 7 label "{label}" tag "a" tag "b" ]
   edge [ source 5 target 6 value 2.5e0 ]
@@ -61,7 +61,7 @@ def test_records_entities_and_labels(tmp_path: Path) -> None:
     graph = read(write(tmp_path, MUSEUM.replace("{label}", "x")))
     assert graph.names.tolist() == ["CafÉ&unknown;A".replace("É", "é"), "café & bar", "x"]
     assert graph.attributes["value"].tolist() == [4, 3, None]
-    assert graph.attributes["graphics.fill.colour"].tolist() == [None, "red", None]
+    assert graph.attributes["graphics.fill.color"].tolist() == [None, "red", None]
     assert graph.attributes["tag"].tolist() == [None, None, ("a", "b")]
     assert graph.attributes["id"].tolist() == [6, 5, 7]
     assert edges_of(graph)["café & bar", "Café&unknown;A"] == 1

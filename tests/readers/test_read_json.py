@@ -165,7 +165,7 @@ def test_json_lines(tmp_path: Path) -> None:
         ("a.json", '{"nodes": [1, 2], "links": [{"source": 1, "target": 2, "weight": [3]}]}', "is not a number"),
         ("a.json", '{"elements": 7}', "\"elements\" is '7'"),
         ("a.json", '{"elements": [{"id": 7}]}', 'an element of Cytoscape has no "data"'),
-        ("a.json", '{"nodes": [{"id": 1}], "adjacency": [[7]]}', "a neighbour is no object with an id"),
+        ("a.json", '{"nodes": [{"id": 1}], "adjacency": [[7]]}', "a neighbor is no object with an id"),
         ("a.json", '{"nodes": [{"id": 1}], "adjacency": []}', "must be lists of one length"),
         ("a.json", b'[["\xff", "b"]]', "the text is not UTF-8"),
         ("a.json", r'[["a\nb", "c"]]', "holds a line end"),

@@ -51,7 +51,7 @@ def test_adjacency_lists_come_back(tmp_path: Path, graph: Any, delimiter: str) -
     assert set(edges_of(plain)) == set(edges_of_networkx(graph))
     assert plain.weights is None
     assert sorted(map(str, plain.names.tolist())) == sorted(map(str, graph))
-    assert "each line is a node and its neighbours" in plain.reading
+    assert "each line is a node and its neighbors" in plain.reading
 
 
 @pytest.mark.parametrize(
@@ -92,9 +92,9 @@ def test_weights_by_another_name(tmp_path: Path) -> None:
         ("a.txt", "0 1 {'weight': 'much'}\n", "^, line 1: weight 'much' is not a number"),
         ("a.txt", "0 1 {'weight': -2}\n", "^, line 1: weight -2 is negative"),
         ("a.adjlist", "a b\na c\n", "^, line 2: the node 'a' begins a second line"),
-        ("a.adjlist", "a 2\nb {}\n", "^, line 1: the node 'a' has 2 neighbours, and the file ends before"),
-        ("a.adjlist", "a 1\nb {}\nc\n", "^, line 3: a node and the number of its neighbours"),
-        ("a.adjlist", "a 99999999\nb {}\n", "^, line 1: the node 'a' has 99999999 neighbours, and the file ends"),
+        ("a.adjlist", "a 2\nb {}\n", "^, line 1: the node 'a' has 2 neighbors, and the file ends before"),
+        ("a.adjlist", "a 1\nb {}\nc\n", "^, line 3: a node and the number of its neighbors"),
+        ("a.adjlist", "a 99999999\nb {}\n", "^, line 1: the node 'a' has 99999999 neighbors, and the file ends"),
         ("a.adjlist", "a\nb\n", "there is no edge in the file"),
     ],
 )

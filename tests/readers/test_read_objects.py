@@ -276,7 +276,7 @@ def test_every_kind_has_a_loader(kind: Kind) -> None:
     assert kind.options <= {each.name for each in fields(ReadOptions)}
 
 
-def test_reading_imports_none_of_the_packages_it_recognises() -> None:
+def test_reading_imports_none_of_the_packages_it_recognizes() -> None:
     import subprocess
 
     code = (

@@ -20,10 +20,10 @@ from graphrefine.evaluate import evaluate_links
 from graphrefine.evaluate.held_out_edges import find_entries, hold_out
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages
-from graphrefine.refine.arc_svd import noise_edge, normalise_arcs, shrunk
+from graphrefine.refine.arc_svd import noise_edge, normalize_arcs, shrunk
 from graphrefine.refine.directed import directed_vectors
-from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
 
@@ -141,7 +141,7 @@ def test_a_dag_a_path_and_a_star() -> None:
         active = graph.out_counts > 0
         assert embedding.source[active, 1:-1].any(axis=1).all()
     leaves = score_matrix(graphrefine.embed(star, dim=10))
-    assert (leaves[0, 1:] > leaves[1:, 0]).all()  # out of the centre, not into it
+    assert (leaves[0, 1:] > leaves[1:, 0]).all()  # out of the center, not into it
 
 
 @pytest.mark.parametrize("dim", [2, 4, 6, 8])
@@ -236,7 +236,7 @@ def test_the_noise_edge_and_what_is_left() -> None:
     """Singular values of a random graph end near the edge; structure stands above it."""
     rng = np.random.default_rng(0)
     graph = Graph.from_edges(*rng.integers(0, 400, (2, 8000)), directed=True)
-    N, source, target = normalise_arcs(graph)
+    N, source, target = normalize_arcs(graph)
     values = np.linalg.svd(N.to_scipy().toarray(), compute_uv=False)
     edge = noise_edge(N, source.count, target.count)
     assert values[0] > 1.5 * edge and 0.8 * edge < values[1] < 1.2 * edge

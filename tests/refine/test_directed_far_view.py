@@ -116,14 +116,14 @@ def test_joint_rows_are_those_of_the_definition(weighted: bool, reorder: bool) -
 
 
 def test_regions_are_of_targets() -> None:
-    """As many as said, of nodes that have arcs in, each node with a centre that is near it."""
+    """As many as said, of nodes that have arcs in, each node with a center that is near it."""
     graph = with_ends(900, 3000, seed=2)
     _, target = rows_of_sides(graph, 6)
     regions = target_regions(graph, target, seed=0)
     into = graph.transposed().out_counts
     assert regions.size == REGIONS and np.count_nonzero(into == 0) > 50
     assert np.array_equal(regions.of < 0, into == 0)
-    cosines = target @ target[regions.centres].T
+    cosines = target @ target[regions.centers].T
     there = into > 0
     assert np.allclose(cosines[np.arange(900), regions.of][there], cosines[there].max(axis=1), atol=1e-6)
     assert count_blocks(graph, 96) == 3

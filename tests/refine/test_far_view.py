@@ -146,7 +146,7 @@ def test_the_order_of_the_nodes_does_not_matter() -> None:
     regions = some_regions(graph, 60)
     engine = LocalEngine(graph, columns=32, bfloat16=False)
     here = far_view(engine, Ties(graph), regions, columns=6, steps=(3, 7))[order]
-    moved = Regions(regions.of[order], np.argsort(order)[regions.centres])
+    moved = Regions(regions.of[order], np.argsort(order)[regions.centers])
     other = permuted(graph, order)
     engine = LocalEngine(other, columns=32, bfloat16=False)
     there = far_view(engine, Ties(other), moved, columns=6, steps=(3, 7))

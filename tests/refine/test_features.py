@@ -19,8 +19,8 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.evaluate import evaluate_labels
 from graphrefine.graph.graph import Graph
+from graphrefine.pipeline.feature_table import read_features
 from graphrefine.refine.features import feature_vectors, join, leading, prepare
-from graphrefine.run.feature_table import read_features
 from strategies import PATIENT
 
 

@@ -12,9 +12,9 @@ import graphrefine
 from graphrefine.evaluate import Labels, evaluate_labels, random_control, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import kernels, to_float32
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.refine import reference
 from graphrefine.refine.settings import refine_settings
-from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, permuted
 
 # Tables 1 and 2 of the paper at 50 %: Micro and Macro F1 of RBQR and REFINE.
@@ -75,8 +75,8 @@ def test_controls_fail() -> None:
 def test_weights_kept_in_m_help_on_wikipedia() -> None:
     graph, labels = load("wikipedia-pos")
     kept = scores(labels, embed_graph(graph, refine_settings(filter="none"))[0].vectors)
-    cancelled = scores(labels, embed_graph(graph, refine_settings("paper", filter="none"))[0].vectors)
-    assert np.all(kept > cancelled + np.array([3.0, 1.0]))
+    canceled = scores(labels, embed_graph(graph, refine_settings("paper", filter="none"))[0].vectors)
+    assert np.all(kept > canceled + np.array([3.0, 1.0]))
 
 
 def test_bfloat16_is_harmless() -> None:

@@ -26,12 +26,12 @@ from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import proximity
 from graphrefine.methods.contract import Shape, engine_memory
 from graphrefine.methods.refine import REFINE_METHOD
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages
 from graphrefine.refine import reference
 from graphrefine.refine import refine as refine_module
 from graphrefine.refine.refine import find_range, refine, smooth
 from graphrefine.refine.settings import PRESETS, RefineSettings, refine_settings
-from graphrefine.run.embed_run import embed_graph
 from graphs import data_folder, deviations, graphs, misalignment, permuted, random_graph
 from kernel_oracle import oracle_kernels
 
@@ -113,7 +113,7 @@ def test_default_is_what_the_documentation_says(weighted: bool) -> None:
     chosen = refine_settings(dim=40, bfloat16=False)
     assert misalignment(run(graph, chosen), in_numpy(graph, chosen)) < 1e-3
     # The controls: no mean taken away, another exponent, another loop are all seen.
-    for other in ({"centre": False}, {"spectrum": 0.9}, {"axes": 0.9}, {"loop": 9.0}, {"two_sided": False}):
+    for other in ({"center": False}, {"spectrum": 0.9}, {"axes": 0.9}, {"loop": 9.0}, {"two_sided": False}):
         vectors = run(graph, refine_settings(dim=40, bfloat16=False, **other))
         assert misalignment(vectors, in_numpy(graph, chosen)) > 0.02
 

@@ -1,4 +1,4 @@
-"""Regions: every node with its nearest centre, drawn by name; and draws in proportion to rates."""
+"""Regions: every node with its nearest center, drawn by name; and draws in proportion to rates."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ def test_every_node_with_edges_is_in_one_region(graph: Graph, count: int, seed: 
         assert len(np.unique(regions.of[~alone])) == regions.size == np.count_nonzero(~alone)
 
 
-def test_nodes_go_to_the_centre_of_the_largest_cosine() -> None:
+def test_nodes_go_to_the_center_of_the_largest_cosine() -> None:
     graph = random_graph(700)
     rows = random_rows(graph)
     regions = draw_regions(graph, rows, 40, seed=1)
     assert regions.size == 40
-    cosines = rows @ rows[regions.centres].T
+    cosines = rows @ rows[regions.centers].T
     assert np.array_equal(regions.of, cosines.argmax(axis=1))
-    assert np.array_equal(regions.of[regions.centres], np.arange(40))
+    assert np.array_equal(regions.of[regions.centers], np.arange(40))
 
 
 def test_small_groups_get_a_region_of_their_own() -> None:
-    """Ten pairs of nodes far from a crowd of 2,000: drawn at random alone, 64 centres would find few of them."""
+    """Ten pairs of nodes far from a crowd of 2,000: drawn at random alone, 64 centers would find few of them."""
     nodes = 2020
     rng = np.random.default_rng(0)
     rows = np.zeros((nodes, 16), np.float32)
@@ -82,7 +82,7 @@ def test_the_same_for_any_number_of_threads_and_another_for_another_seed() -> No
     first = draw_regions(graph, rows, 100, seed=0)
     assert all(np.array_equal(draw_regions(graph, rows, 100, seed=0, threads=t).of, first.of) for t in (2, 3))
     assert not np.array_equal(draw_regions(graph, rows, 100, seed=1).of, first.of)
-    assert not np.array_equal(draw_regions(graph, rows, 100, seed=0, draw=1).centres, first.centres)
+    assert not np.array_equal(draw_regions(graph, rows, 100, seed=0, draw=1).centers, first.centers)
 
 
 def test_draws_are_in_proportion_to_rates() -> None:

@@ -17,7 +17,7 @@ from graphrefine.engine.engine import eigh_by_size
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator, adjacency, proximity
-from graphrefine.refine.arc_svd import normalise_arcs
+from graphrefine.refine.arc_svd import normalize_arcs
 from graphrefine.refine.svd import Decomposition, Eigenpairs, randomized_eigh, randomized_svd
 from graphs import graphs, random_graph
 
@@ -110,7 +110,7 @@ def test_columns_beyond_the_rank_silence_no_triplet(bfloat16: bool) -> None:
     taken = np.random.default_rng(0).random((300, 12)) < 0.2
     users, items = taken.nonzero()
     graph = Graph.from_edges(users, items + 300, directed=True)
-    N = normalise_arcs(graph)[0]
+    N = normalize_arcs(graph)[0]
     exact = np.linalg.svd(dense(N), compute_uv=False)
     for seed in range(10):
         engine = LocalEngine(graph, columns=64, bfloat16=bfloat16, threads=1)

@@ -1,4 +1,4 @@
-"""Graphs in which little can be told apart, and weights of any size: finite vectors, sensible neighbours, any tier."""
+"""Graphs in which little can be told apart, and weights of any size: finite vectors, sensible neighbors, any tier."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.refine import REFINE_METHOD
+from graphrefine.pipeline.memory_plan import LIBRARIES
 from graphrefine.refine.settings import QUALITIES, RefineSettings
-from graphrefine.run.memory_plan import LIBRARIES
 from graphrefine.system.memory import PeakMemory, private_bytes
 from graphs import random_graph
 
@@ -127,7 +127,7 @@ def test_weights_beyond_the_arithmetic_are_refused(quality: str, weight: float) 
 
 @pytest.mark.parametrize("quality", QUALITIES)
 def test_copies_of_a_node_have_its_vector(quality: str) -> None:
-    edges = [*BRIDGED, *((20 + a, b) for a, b in BRIDGED if a == 1), (21, 0)]  # 21 has the neighbours of 1
+    edges = [*BRIDGED, *((20 + a, b) for a, b in BRIDGED if a == 1), (21, 0)]  # 21 has the neighbors of 1
     graph = graphrefine.read(edges)
     vectors = embed(graph, quality, 6)
     one, copy = (int(np.flatnonzero(graph.names == name)[0]) for name in (1, 21))

@@ -19,10 +19,10 @@ from graphrefine.engine.workshop import FolderWorkshop, Workshop
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import open_stored
+from graphrefine.pipeline.out_of_core import OnDisk
 from graphrefine.progress import Stages
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.views import TIERS, Tier, joint_views
-from graphrefine.run.out_of_core import OnDisk
 from graphrefine.system.threads import one_blas_thread
 from graphs import random_graph
 from stopping import StoppedError

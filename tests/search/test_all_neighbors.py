@@ -1,4 +1,4 @@
-"""The neighbours of every node, in blocks: those that single searches give; and rankings as tables."""
+"""The neighbors of every node, in blocks: those that single searches give; and rankings as tables."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pytest
 
 import graphrefine
 from graphrefine import Embedding
+from graphrefine.display.table import Table
 from graphrefine.errors import InputError
 from graphrefine.search.all_neighbors import all_neighbors, join_tables
 from graphrefine.search.rankings import Neighbor, Ranking, Rankings
-from graphrefine.visuals.table import Table
 
 
 def people(count: int = 50, **recipe: Any) -> Embedding:
@@ -84,7 +84,7 @@ def test_watchers_see_blocks() -> None:
 def test_refusals_come_before_the_first_block() -> None:
     for options, problem in (
         ({"batch": 0}, "batch=0: a positive number of nodes"),
-        ({"k": True}, "k=True: a positive number of neighbours"),
+        ({"k": True}, "k=True: a positive number of neighbors"),
         ({"score": "cosin"}, "did you mean 'cosine'"),
         ({"among": ["nobody"]}, "no node is called 'nobody'"),
         ({"unlinked": [("x", "y")]}, "none of its 2 nodes is in the embedding"),

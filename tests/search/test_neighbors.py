@@ -27,7 +27,7 @@ from graphrefine.search import index as index_module
 from graphrefine.search.scores import SCORES
 from graphrefine.search.searcher import Search
 from graphrefine.search.usearch_graph import Part
-from graphrefine.vectors import companions
+from graphrefine.system import companions
 from strategies import PATIENT
 
 Floats = NDArray[np.float32]
@@ -178,7 +178,7 @@ def labels_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_unlinked_leaves_out_the_neighbours_in_the_graph() -> None:
+def test_unlinked_leaves_out_the_neighbors_in_the_graph() -> None:
     known = people()
     assert [near.node for near in known.neighbors("bob", unlinked=[("bob", "cy"), ("bob", "zoe")])] == ["ada", "eve"]
     assert known.neighbors("bob", unlinked=graphrefine.read([("eve", "ada")]))[0].node == "cy"
@@ -287,8 +287,8 @@ def test_searching_mapped_vectors_copies_none_of_them(tmp_path: Path) -> None:
 
 def save_clusters(path: Path) -> Path:
     rng = np.random.default_rng(0)
-    centres = rng.standard_normal((40, 16))
-    vectors = centres[rng.integers(0, 40, 3000)] + 0.4 * rng.standard_normal((3000, 16))
+    centers = rng.standard_normal((40, 16))
+    vectors = centers[rng.integers(0, 40, 3000)] + 0.4 * rng.standard_normal((3000, 16))
     vectors[11] = 0
     Embedding(None, vectors, degrees=rng.integers(1, 60, 3000)).save(path)
     return path
@@ -335,7 +335,7 @@ def test_the_index_finds_what_exact_search_finds(stored: Path, score: Any) -> No
 
 
 def test_a_wrong_index_has_a_recall_that_says_so(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The control: candidates drawn at random must not pass for neighbours."""
+    """The control: candidates drawn at random must not pass for neighbors."""
     drawn = np.random.default_rng(0)
 
     def candidates(part: Part, queries: Floats, count: int, *, width: int, threads: int) -> list[NDArray[np.int64]]:
@@ -407,7 +407,7 @@ def test_an_index_with_a_changed_bit_is_never_opened(indexed: Path, name: str, m
     assert index is not None and index.is_new and index.path == folder
 
 
-def test_rolled_members_of_an_index_give_no_wrong_neighbours(indexed: Path) -> None:
+def test_rolled_members_of_an_index_give_no_wrong_neighbors(indexed: Path) -> None:
     folder = indexed.with_name("e.cosine.index")
     np.save(folder / "all.members.npy", np.roll(np.load(folder / "all.members.npy"), 1))
     loaded = graphrefine.load(indexed)
@@ -490,7 +490,7 @@ def test_neighbors_prints_what_the_library_finds(friends: Path) -> None:
     ]
     assert figures["score"] == "cosine" and figures["search"] == "exact"
     out = works("neighbors", friends, "bob", "-k", "1").out
-    assert out.splitlines() == ["node  neighbour  cosine", "bob   cy         0.8000"]
+    assert out.splitlines() == ["node  neighbor  cosine", "bob   cy         0.8000"]
 
 
 def test_neighbors_by_file_stdin_vectors_and_filters(friends: Path, labels_file: Path, tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ import pytest
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.formats import Format, safetensors_file
 from graphrefine.embedding.formats.folder import check_replaceable
+from graphrefine.embedding.table import Parts
 from graphrefine.errors import OutputError
 from graphrefine.system import files
 from graphrefine.system.arrays import save_npy
 from graphrefine.system.files import check_writable, recover, replacing, replacing_folder
-from graphrefine.vectors.table import Parts
 
 OUTPUTS = ["folder", "x.npz", "x.parquet", "x.arrow", "x.safetensors", "x.vec", "x.bin", "x.csv", "x.csv.gz"]
 

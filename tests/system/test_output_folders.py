@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import graphrefine
+from graphrefine.display.maps.layout_cache import obtain_layout
 from graphrefine.errors import OutputError
-from graphrefine.maps.layout_cache import obtain_layout
 from graphrefine.search.searcher import Search
 from graphrefine.system.files import check_only
 from graphrefine.system.output_folders import read_mark

@@ -34,8 +34,8 @@ function facts(info: Info): [string, string][] {
     rows.push(["graph", "not given (--graph)"]);
   }
   const labels = info.labels;
-  const labelled = labels && `${count(labels.classes)} on ${count(labels.labelled)} nodes`;
-  rows.push(["labels", labelled ?? "not given (--labels)"]);
+  const labeled = labels && `${count(labels.classes)} on ${count(labels.labeled)} nodes`;
+  rows.push(["labels", labeled ?? "not given (--labels)"]);
   return rows;
 }
 

@@ -8,7 +8,7 @@ export interface Category {
   other?: boolean;
 }
 
-/** A column to colour by. */
+/** A column to color by. */
 export interface Column {
   name: string;
   state: "working" | "ready" | "failed";
@@ -20,12 +20,12 @@ export interface Column {
   log?: boolean;
 }
 
-/** A node, its neighbours in the graph, and the edges among them. */
+/** A node, its neighbors in the graph, and the edges among them. */
 export interface EgoNetwork {
   nodes: Node[];
   /** Pairs of positions in nodes. */
   edges: [number, number][];
-  /** Number of all neighbours of the node. */
+  /** Number of all neighbors of the node. */
   of: number;
 }
 
@@ -79,7 +79,7 @@ export interface Info {
 /** The labels beside the embedding. */
 export interface LabelFacts {
   classes: number;
-  labelled: number;
+  labeled: number;
 }
 
 /** A node near another. */
@@ -94,15 +94,15 @@ export interface Neighbor {
   score: number | null;
 }
 
-/** Neighbours of several nodes or vectors. */
+/** Neighbors of several nodes or vectors. */
 export interface NeighborBatch {
   /** Side of a bipartite graph, where a name may stand on both; a parameter of such embeddings only. */
   side?: "source" | "target";
-  /** Number of neighbours; fewer if there are no more. */
+  /** Number of neighbors; fewer if there are no more. */
   k?: number;
   /** Score by which nodes are near. */
   score?: "cosine" | "dot" | "link";
-  /** Label that neighbours must have. */
+  /** Label that neighbors must have. */
   label?: string;
   /** Leave out nodes that are linked to it in the graph. */
   unlinked?: boolean;
@@ -114,7 +114,7 @@ export interface NeighborBatch {
   vectors?: number[][];
 }
 
-/** Neighbours of one node or vector, the nearest first. */
+/** Neighbors of one node or vector, the nearest first. */
 export interface NeighborResult {
   node: string | number | null;
   row: number | null;
@@ -122,7 +122,7 @@ export interface NeighborResult {
   neighbors: Neighbor[];
 }
 
-/** Neighbours of each node or vector of a request. */
+/** Neighbors of each node or vector of a request. */
 export interface Neighbors {
   results: NeighborResult[];
   score: string;

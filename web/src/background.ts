@@ -18,7 +18,7 @@ export function firstColor(): string | null {
 
 let isColorFixed = false;
 
-/** Somebody has chosen what colours mean; it is theirs from now on. */
+/** Somebody has chosen what colors mean; it is theirs from now on. */
 export function keepColor(): void {
   isColorFixed = true;
 }

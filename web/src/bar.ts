@@ -1,4 +1,4 @@
-// The controls of the bar: what colours mean, which layout, the lasso, the theme, the link.
+// The controls of the bar: what colors mean, which layout, the lasso, the theme, the link.
 
 import { byId, count, el } from "./dom";
 import { LARGEST_SELECTION, toHash } from "./link";

@@ -1,4 +1,4 @@
-// A node's card: who it is, its values, its nearest neighbours and its ego network.
+// A node's card: who it is, its values, its nearest neighbors and its ego network.
 
 import { getEgo, getNeighbors, getNode } from "./api";
 import { button, count, el, number, displayName } from "./dom";
@@ -7,7 +7,7 @@ import { isAbort, problemText } from "./notices";
 import { set, view } from "./state";
 import type { Info, Neighbor, Node } from "./api_types";
 
-const K = 10; // neighbours in the list
+const K = 10; // neighbors in the list
 const EGO_LIMIT = 40;
 const SCORE_WORDS: Record<string, string> = {
   cosine: "cosine (alike)",
@@ -27,7 +27,7 @@ export class Card {
   private request = new AbortController();
   private neighborRequest = new AbortController();
   private neighbors: Neighbor[] = [];
-  private readonly list = el("ol", { class: "neighbors", "aria-label": "Nearest neighbours" });
+  private readonly list = el("ol", { class: "neighbors", "aria-label": "Nearest neighbors" });
 
   constructor(private readonly around: Around) {}
 
@@ -82,7 +82,7 @@ export class Card {
     const why = graph ? "Not yet linked" : "Not yet linked (needs --graph)";
     const take = button("Select these", () => this.select(), { class: "plain", id: "select-neighbors" });
     return [
-      el("h3", {}, "Nearest neighbours"),
+      el("h3", {}, "Nearest neighbors"),
       el("div", { class: "controls" }, ...controls, el("label", { class: "check" }, box, why)),
       this.list,
       el("p", { class: "actions" }, take),

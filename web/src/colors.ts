@@ -1,4 +1,4 @@
-// Columns to colours. Categories get hues that colour-blind people can tell apart, in three lightnesses; numbers get
+// Columns to colors. Categories get hues that color-blind people can tell apart, in three lightnesses; numbers get
 // a ramp of even lightness; whatever is left over or unknown is grey.
 
 import type { Category, Column } from "./api_types";
@@ -48,7 +48,7 @@ function ramp(tone: Tone): string[] {
   });
 }
 
-/** All points in one colour. */
+/** All points in one color. */
 export function plain(n: number, tone: Tone): Coloring {
   return { slots: new Uint8Array(n), colors: [PALETTE[tone].single], entries: [], ramp: null };
 }
@@ -104,7 +104,7 @@ function byNumber(column: Column, values: Float32Array, tone: Tone): Coloring {
   return { slots, colors: [...colors, PALETTE[tone].none], entries: [], ramp: { colors, low, middle, high, none } };
 }
 
-/** The colours with one slot as it is and all others faded. */
+/** The colors with one slot as it is and all others faded. */
 export function highlighted(coloring: Coloring, slot: number | null, tone: Tone): string[] {
   if (slot === null) return coloring.colors;
   const current = coloring.entries.find((entry) => entry.slot === slot);

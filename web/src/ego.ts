@@ -1,4 +1,4 @@
-// The ego network: a node, its neighbours in the graph and the edges among them, placed by springs.
+// The ego network: a node, its neighbors in the graph and the edges among them, placed by springs.
 
 import { count, el, displayName, svg } from "./dom";
 import type { EgoNetwork } from "./api_types";
@@ -62,7 +62,7 @@ function scaled(x: Float64Array, y: Float64Array): [number, number][] {
   return Array.from(x, (value, i) => [wide ? (value - left) / wide : 0.5, high ? (y[i] - top) / high : 0.5]);
 }
 
-/** The drawing; `go` is called with the row of a neighbour that is clicked. */
+/** The drawing; `go` is called with the row of a neighbor that is clicked. */
 export function drawEgo(ego: EgoNetwork, colorOf: (row: number) => string, go: (row: number) => void): HTMLElement {
   const places = arrange(ego.nodes.length, ego.edges).map(([x, y]): [number, number] => [
     MARGIN + x * (WIDE - 2 * MARGIN),
@@ -81,7 +81,7 @@ export function drawEgo(ego: EgoNetwork, colorOf: (row: number) => string, go: (
     const [cx, cy] = places[i];
     const circle = svg("circle", { cx: cx.toFixed(1), cy: cy.toFixed(1), r: i === 0 ? 7 : 5, fill: colorOf(node.row) });
     const title = svg("title", {}, displayName(node.node));
-    if (i === 0) return svg("g", { class: "centre" }, title, circle);
+    if (i === 0) return svg("g", { class: "center" }, title, circle);
     const group = svg(
       "g",
       { class: "dot", role: "button", tabindex: 0, "aria-label": `Go to ${displayName(node.node)}`, "data-row": node.row },
@@ -98,7 +98,7 @@ export function drawEgo(ego: EgoNetwork, colorOf: (row: number) => string, go: (
     return group;
   });
   const drawn = ego.nodes.length - 1;
-  const note = drawn < ego.of ? `${count(drawn)} of ${count(ego.of)} neighbours are drawn.` : `${count(drawn)} neighbours.`;
+  const note = drawn < ego.of ? `${count(drawn)} of ${count(ego.of)} neighbors are drawn.` : `${count(drawn)} neighbors.`;
   return el(
     "div",
     { class: "ego" },

@@ -1,4 +1,4 @@
-// The legend: what colours mean and how many nodes have each; a press on an entry shows it alone.
+// The legend: what colors mean and how many nodes have each; a press on an entry shows it alone.
 
 import type { Coloring } from "./colors";
 import { button, byId, count, el, number, svg } from "./dom";

@@ -1,4 +1,4 @@
-// Rings and names over the map: the node of the card, its neighbours, the one under the pointer. They lie in an SVG
+// Rings and names over the map: the node of the card, its neighbors, the one under the pointer. They lie in an SVG
 // above the canvas, so that moving the pointer never draws a million points again.
 
 import { byId, svg } from "./dom";

@@ -1,4 +1,4 @@
-// Colours and places of the points: fetched when they are needed, drawn, explained by the legend.
+// Colors and places of the points: fetched when they are needed, drawn, explained by the legend.
 
 import { getColumn, getCoordinates } from "./api";
 import { colorBy, highlighted, plain, rowsOf } from "./colors";
@@ -8,11 +8,11 @@ import { set, view } from "./state";
 import type { Column } from "./api_types";
 import { canvas, tone, world } from "./world";
 
-/** The column that the map is to be coloured by, if it is ready. */
+/** The column that the map is to be colored by, if it is ready. */
 const currentColumn = (): Column | undefined =>
   world.info.columns.find(({ name, state }) => name === view.color && state === "ready");
 
-/** Fetches what the colours need and turns it into colours; without it all points have one. */
+/** Fetches what the colors need and turns it into colors; without it all points have one. */
 export async function color(): Promise<void> {
   const { info, columns } = world;
   const column = currentColumn();
@@ -34,7 +34,7 @@ export async function recolor(): Promise<void> {
   canvas.dataset.color = view.color ?? "";
 }
 
-/** The colours of the points, and the legend. */
+/** The colors of the points, and the legend. */
 export function paint(): void {
   const { coloring, info, scatter } = world;
   const background = getComputedStyle(document.documentElement).getPropertyValue("--map").trim();

@@ -94,7 +94,7 @@ export class Scatter {
     if (camera.tick()) camera.setView(camera.view); // still a change: the next frame is to see it
   }
 
-  /** Puts points where `xy` says, coloured by `slots`. Resolves when they are on the screen. */
+  /** Puts points where `xy` says, colored by `slots`. Resolves when they are on the screen. */
   show(xy: Coordinates, slots: Uint8Array): Promise<void> {
     const before = this.points.length;
     const moved = xy !== this.xy;
@@ -132,7 +132,7 @@ export class Scatter {
   colors(colors: string[], background: string, n: number): void {
     void this.plot.set({
       colorBy: "valueZ",
-      // One colour alone would be read as "not coloured by anything", so there are always two.
+      // One color alone would be read as "not colored by anything", so there are always two.
       pointColor: [...colors, background],
       backgroundColor: background,
       pointSize: sizeOf(n),
@@ -198,11 +198,11 @@ export class Scatter {
     const wide = Math.max(box.right - box.left, 0.02) / Math.max(free.right - free.left, 60);
     const tall = Math.max(box.top - box.bottom, 0.02) / Math.max(free.bottom - free.top, 60);
     const distance = (Math.max(wide, tall) * height) / 2 / 0.94;
-    return this.centred((box.left + box.right) / 2, (box.bottom + box.top) / 2, distance);
+    return this.centered((box.left + box.right) / 2, (box.bottom + box.top) / 2, distance);
   }
 
   /** A camera that sees (x, y) in the middle of the free part of the view. */
-  private centred(x: number, y: number, distance: number): Camera {
+  private centered(x: number, y: number, distance: number): Camera {
     const free = this.free();
     const unit = (2 * distance) / this.canvas.clientHeight;
     const dx = (free.left + free.right - this.canvas.clientWidth) / 2;
@@ -214,12 +214,12 @@ export class Scatter {
   near(row: number): Camera {
     const n = this.xy.length / 2;
     const close = Math.min(0.6, Math.max(0.04, 12 / Math.sqrt(n)));
-    return this.centred(this.xy[2 * row], this.xy[2 * row + 1], Math.min(this.camera.distance, close));
+    return this.centered(this.xy[2 * row], this.xy[2 * row + 1], Math.min(this.camera.distance, close));
   }
 
   /** A camera that sees one node in the middle, from as far as now. */
   same(row: number): Camera {
-    return this.centred(this.xy[2 * row], this.xy[2 * row + 1], this.camera.distance);
+    return this.centered(this.xy[2 * row], this.xy[2 * row + 1], this.camera.distance);
   }
 
   /** Where a node is, in pixels of the canvas. */

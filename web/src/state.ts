@@ -5,15 +5,15 @@ export type Theme = "auto" | "light" | "dark";
 
 export interface View {
   layout: string | null;
-  color: string | null; // a column, or null for one colour
+  color: string | null; // a column, or null for one color
   highlight: number | null; // an entry of the legend
   row: number | null; // the node whose card is shown
   selection: number[]; // rows, ascending
   panel: Panel;
   theme: Theme;
   score: string;
-  label: string | null; // only neighbours with this label
-  unlinked: boolean; // only neighbours without an edge
+  label: string | null; // only neighbors with this label
+  unlinked: boolean; // only neighbors without an edge
 }
 
 export const view: View = {

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphrefine.cli.options import reading_options
+from graphrefine.display.console import note, show_json
+from graphrefine.display.table import SHOWN, Table
+from graphrefine.embedding.table import VectorTable
 from graphrefine.graph.graph import Graph
 from graphrefine.readers.read import read
-from graphrefine.vectors.table import VectorTable
-from graphrefine.visuals.console import note, show_json
-from graphrefine.visuals.table import SHOWN, Table
 
 MOST_ROWS = 1000  # in JSON
 

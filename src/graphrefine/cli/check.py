@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from graphrefine.answers.check import Verdict, check, check_uses
-from graphrefine.answers.drift import SAMPLE
+from graphrefine.analysis.check import Verdict, check, check_uses
+from graphrefine.analysis.drift import SAMPLE
 from graphrefine.cli.drift import describe_drift
 from graphrefine.cli.options import READING, reading_options
+from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.embedding.formats import format_place
-from graphrefine.visuals.console import note, progress_bar, show_json
 
 BEYOND = 1  # exit code of an embedding that is not as it should be
 

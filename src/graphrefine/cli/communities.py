@@ -5,12 +5,12 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from graphrefine.answers.communities import find_communities
+from graphrefine.analysis.communities import find_communities
 from graphrefine.cli.answer import read_graph_of, show_answer
+from graphrefine.display.console import note, progress_bar
+from graphrefine.display.table import Table
+from graphrefine.display.table_files import check_table_path
 from graphrefine.embedding.embedding import load
-from graphrefine.visuals.console import note, progress_bar
-from graphrefine.visuals.table import Table
-from graphrefine.visuals.table_files import check_table_path
 
 
 def communities(

@@ -11,14 +11,14 @@ import click
 
 from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.cli.options import in_options, reading_options
+from graphrefine.display.console import note, progress_bar, show_json
+from graphrefine.display.report_folder import check_report_folder, save_results, write_report
 from graphrefine.errors import InputError, OutputError
 from graphrefine.evaluate.compare import compare as run
 from graphrefine.evaluate.compare_report import KIND, check_inputs, make_report, make_title
 from graphrefine.evaluate.compare_results import Comparison, Row
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
-from graphrefine.visuals.console import note, progress_bar, show_json
-from graphrefine.visuals.report_folder import check_report_folder, save_results, write_report
 
 
 def compare(graph: str, labels: str | None, output: str | None, as_json: bool, **options: Any) -> None:

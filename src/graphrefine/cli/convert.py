@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphrefine.cli.places import check_not_input
+from graphrefine.display.console import show_json
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output, choose_format, format_place, input_format
 from graphrefine.embedding.formats.pgvector_sql import table_name
-from graphrefine.vectors.table import check_finite
-from graphrefine.visuals.console import show_json
+from graphrefine.embedding.table import check_finite
 
 
 def convert(

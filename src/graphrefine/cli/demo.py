@@ -8,14 +8,14 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.datasets.digits import digits_graph
+from graphrefine.display.console import note, progress_bar, seconds, show_json, show_table
 from graphrefine.errors import OutputError
 from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.methods.registry import make_settings
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages, Watcher
-from graphrefine.run.embed_run import embed_graph
 from graphrefine.system.files import check_writable
 from graphrefine.system.threads import usable_threads
-from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_table
 
 DIM = 64
 TITLE = "1,797 handwritten digits, placed by the graph of who looks like whom"

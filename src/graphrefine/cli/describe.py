@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.display.console import seconds
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.graph.adjacency import list_remarks
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import edge_lists
-from graphrefine.visuals.console import seconds
 
 BLOCK = 8192  # rows looked at together
 

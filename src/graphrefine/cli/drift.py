@@ -5,11 +5,11 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from graphrefine.answers.drift import SAMPLE, measure_drift
+from graphrefine.analysis.drift import SAMPLE, measure_drift
 from graphrefine.cli.answer import show_answer
+from graphrefine.display.console import progress_bar
+from graphrefine.display.table_files import check_table_path
 from graphrefine.embedding.embedding import load
-from graphrefine.visuals.console import progress_bar
-from graphrefine.visuals.table_files import check_table_path
 
 
 def drift(
@@ -41,7 +41,7 @@ def describe_drift(figures: dict[str, Any]) -> list[str]:
             spread = f"median {moved['median']:.3f}, 95% below {moved['p95']:.3f}"
             lines.append(f"{prefix}moved: mean {moved['mean']:.3f}, {spread}")
         if each["kept"] is not None:
-            lines.append(f"{prefix}neighbours kept: {_describe_share(each, each['shared'])}")
+            lines.append(f"{prefix}neighbors kept: {_describe_share(each, each['shared'])}")
     targets = figures.get("targets")
     if targets is not None and targets["kept"] is not None:
         shared = figures["sides"]["source"]["shared"] if "sides" in figures else figures["shared"]

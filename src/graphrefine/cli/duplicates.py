@@ -5,12 +5,12 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from graphrefine.answers.duplicates import find_duplicates
+from graphrefine.analysis.duplicates import find_duplicates
 from graphrefine.cli.answer import read_graph_of, show_answer
+from graphrefine.display.console import progress_bar, seconds
+from graphrefine.display.table import Table
+from graphrefine.display.table_files import check_table_path
 from graphrefine.embedding.embedding import load
-from graphrefine.visuals.console import progress_bar, seconds
-from graphrefine.visuals.table import Table
-from graphrefine.visuals.table_files import check_table_path
 
 
 def duplicates(
@@ -36,7 +36,7 @@ def _describe(table: Table, spent: float) -> list[str]:
     """What the table does not say itself."""
     figures, left_out = table.figures, table.figures["left_out"]
     reasons = {
-        "few_neighbours": f"fewer than {figures['min_degree']} neighbours",
+        "few_neighbors": f"fewer than {figures['min_degree']} neighbors",
         "zero_vectors": "a zero vector",
         "not_in_graph": "no place in the graph",
     }

@@ -7,13 +7,13 @@ from typing import Any
 
 from graphrefine.cli.describe import describe_result, dimension_line, drift_line, summary_line
 from graphrefine.cli.options import method_options, reading_options, run_values
+from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output, choose_format, format_place
 from graphrefine.methods.registry import make_settings
-from graphrefine.run.embed_run import EmbedRun, Request, aligned_dim
-from graphrefine.run.settings import RunSettings, check_work, work_folder
+from graphrefine.pipeline.embed_run import EmbedRun, Request, aligned_dim
+from graphrefine.pipeline.settings import RunSettings, check_work, work_folder
 from graphrefine.system.memory import PeakMemory
-from graphrefine.visuals.console import note, progress_bar, show_json
 
 
 def embed(output: str, output_format: str | None, as_json: bool, **options: Any) -> None:
@@ -90,6 +90,6 @@ def _remark_on_learning(run: EmbedRun, *, learn: bool) -> list[str]:
         return []
     why = ", as the memory has no room for that" if learn else ""
     return [
-        f"nothing was learned from the graph{why}: fold-in will use the mean of neighbours, and scores the usual "
+        f"nothing was learned from the graph{why}: fold-in will use the mean of neighbors, and scores the usual "
         "weight of degrees"
     ]

@@ -8,6 +8,7 @@ import click
 
 from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.cli.options import method_options, reading_options
+from graphrefine.display.console import note, progress_bar, show_json, show_table
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import format_place
 from graphrefine.evaluate import evaluate_clusters, evaluate_labels, evaluate_links, evaluate_reconstruction
@@ -15,7 +16,6 @@ from graphrefine.evaluate.link_scores import SCORES
 from graphrefine.evaluate.results import Result
 from graphrefine.evaluate.vector_maker import VectorMaker
 from graphrefine.readers.read import read
-from graphrefine.visuals.console import note, progress_bar, show_json, show_table
 
 LINK_PROTOCOL = ("held_out", "repeats", "corruptions", "ranked", "turned")  # options that are no settings of a method
 

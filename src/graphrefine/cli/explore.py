@@ -9,12 +9,12 @@ from typing import Any
 from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.cli.options import reading_options
 from graphrefine.cli.token import take_token
+from graphrefine.display.console import note
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.explore.columns import read_columns
 from graphrefine.explore.server import can_open_browser, serve
 from graphrefine.explore.session import Session
 from graphrefine.readers.read import read
-from graphrefine.visuals.console import note
 
 
 def explore(
@@ -60,8 +60,8 @@ def _make_session(
         matched = session.graph
         _note_matches(matched.matches, len(vectors), f"the graph, which has {matched.graph.nodes:,} nodes")
     if session.labels is not None and session.labels.missing:
-        labelled = session.labels
-        note(f"warning: {labelled.missing:,} of {labelled.listed:,} labelled nodes are not in the embedding")
+        labeled = session.labels
+        note(f"warning: {labeled.missing:,} of {labeled.listed:,} labeled nodes are not in the embedding")
     if table is not None:
         _note_matches(matches, len(vectors), f"the table {columns}")
     return session, tell_labels(node_labels, vectors.names)

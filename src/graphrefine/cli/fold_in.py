@@ -6,11 +6,11 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.cli.describe import zero_rows
+from graphrefine.display.console import note, seconds, show_json
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output
 from graphrefine.graph.lookup import Unknown
 from graphrefine.readers.read import read
-from graphrefine.visuals.console import note, seconds, show_json
 
 NOTHING = {"edges": 0, "nodes": 0, "names": []}  # was left out
 
@@ -38,7 +38,7 @@ def fold_in(
     learnt, zeros = new.recipe["learnt"], zero_rows(new.vectors)
     (embedding.extended(new) if extend else new).save(output, format=output_format)
     if not learnt:
-        note(f"note: {old} was saved without what folding in learns; the vectors are means of their neighbours'")
+        note(f"note: {old} was saved without what folding in learns; the vectors are means of their neighbors'")
     if as_json:
         return show_json({
             "output": output, "into": old, "nodes": len(new), "edges": graph.edges, "dim": new.dim,

@@ -10,20 +10,20 @@ import numpy as np
 
 from graphrefine.cli.describe import dimension_line, remarks
 from graphrefine.cli.options import reading_options
+from graphrefine.display.console import note, progress_bar, seconds, show_json, show_pairs
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Method
 from graphrefine.methods.refine import two_sides
 from graphrefine.methods.registry import find_method
+from graphrefine.pipeline.automatic_dim import choose_dimension
+from graphrefine.pipeline.embed_run import lower_tier
+from graphrefine.pipeline.forecast import Estimate, compare_tiers, estimate
+from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, learning_need, plan_local
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.refine.settings import RefineSettings, refine_settings
-from graphrefine.run.automatic_dim import choose_dimension
-from graphrefine.run.embed_run import lower_tier
-from graphrefine.run.forecast import Estimate, compare_tiers, estimate
-from graphrefine.run.memory_plan import BudgetError, MemoryPlan, learning_need, plan_local
 from graphrefine.system.memory import budget_of
 from graphrefine.system.threads import usable_threads
-from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_pairs
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 COMPONENT_BYTES = 24  # for each entry, while components are counted

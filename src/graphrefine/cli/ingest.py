@@ -9,9 +9,9 @@ from typing import Any
 
 from graphrefine.cli.describe import remarks
 from graphrefine.cli.options import reading_options
+from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.ingestion.ingest import ingest_files
 from graphrefine.readers.options import ReadOptions
-from graphrefine.visuals.console import note, progress_bar, show_json
 
 
 def ingest(

@@ -10,10 +10,12 @@ from typing import Any
 
 from graphrefine.cli.describe import remarks
 from graphrefine.cli.options import reading_options
+from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.embedding.formats import check_address, format_address
 from graphrefine.embedding.formats.pgvector_server import write
 from graphrefine.embedding.formats.pgvector_sql import table_name
 from graphrefine.embedding.formats.pgvector_update import table_recipe, update
+from graphrefine.embedding.table import Parts
 from graphrefine.errors import FormatError, InputError
 from graphrefine.live.backup import back_up
 from graphrefine.live.check import check_live
@@ -25,8 +27,6 @@ from graphrefine.live.streams import apply_stream
 from graphrefine.live.vectors import LiveReader
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
-from graphrefine.vectors.table import Parts
-from graphrefine.visuals.console import note, progress_bar, show_json
 
 
 def create(

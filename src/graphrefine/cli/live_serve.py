@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 from graphrefine.cli.token import take_token
+from graphrefine.display.console import note
 from graphrefine.explore.live.server import serve_live
 from graphrefine.explore.server import can_open_browser
 from graphrefine.live.service import LiveService
-from graphrefine.visuals.console import note
 
 
 def serve(

@@ -26,8 +26,8 @@ from threading import get_ident
 from types import FrameType
 from typing import Any, NoReturn
 
+from graphrefine.display.console import StreamError, escape_controls, plain_streams
 from graphrefine.errors import FormatError, GraphRefineError, mask_secrets
-from graphrefine.visuals.console import StreamError, escape_controls, plain_streams
 
 AT_A_LIMIT = "no more threads or processes can be started: a limit of them, or of memory, is reached; raise it"
 

@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from graphrefine.cli.node_labels import take_labels, tell_labels
+from graphrefine.display.console import note, progress_bar, seconds, show_json
+from graphrefine.display.maps import check_map_output, map_of
 from graphrefine.embedding.embedding import load
-from graphrefine.maps import check_map_output, map_of
 from graphrefine.progress import Stages
-from graphrefine.visuals.console import note, progress_bar, seconds, show_json
 
 
 def map(
@@ -32,14 +32,14 @@ def map(
     spent = perf_counter() - start
     readings = tell_labels(node_labels, vectors.names)
     classes = node_map.classes
-    labelled = 0 if classes is None else int((classes.codes >= 0).sum())
-    if node_labels is not None and labelled < len(node_map):
-        note(f"note: {labelled:,} of {len(node_map):,} nodes have a label in {labels}; the others are grey")
+    labeled = 0 if classes is None else int((classes.codes >= 0).sum())
+    if node_labels is not None and labeled < len(node_map):
+        note(f"note: {labeled:,} of {len(node_map):,} nodes have a label in {labels}; the others are grey")
     if classes is not None and classes.missing:
         note(f"note: {classes.missing:,} nodes of {labels} are not in {embedding}")
     if as_json:
         return show_json({
-            "output": output, "nodes": len(node_map), "method": node_map.method, "seed": seed, "labelled": labelled,
+            "output": output, "nodes": len(node_map), "method": node_map.method, "seed": seed, "labeled": labeled,
             "classes": 0 if classes is None else len(classes.names), "seconds": spent, "layout_seconds": layout_seconds,
             **readings,
         })  # fmt: skip

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+from graphrefine.display.console import show_json, show_pairs, show_table
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.system.memory import available_bytes
-from graphrefine.visuals.console import show_json, show_pairs, show_table
 
 
 def methods(names: tuple[str, ...], as_json: bool) -> None:

@@ -12,6 +12,9 @@ import click
 import numpy as np
 
 from graphrefine.cli.node_labels import take_labels, tell_labels
+from graphrefine.display.console import note, progress_bar, seconds, show_json, show_table
+from graphrefine.display.table import Table
+from graphrefine.display.table_files import check_table_path, save_blocks
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.lookup import list_some
@@ -20,9 +23,6 @@ from graphrefine.search.index import INDEX_BEYOND
 from graphrefine.search.neighbors import ask
 from graphrefine.search.rankings import Neighbor, Rankings
 from graphrefine.search.searcher import Search
-from graphrefine.visuals.console import note, progress_bar, seconds, show_json, show_table
-from graphrefine.visuals.table import Table
-from graphrefine.visuals.table_files import check_table_path, save_blocks
 
 KINDS = {None: "an undirected", "columns": "a directed", "rows": "a bipartite"}  # of graphs, by their sides
 MOST_NAMES = 5  # of those that were left out, in JSON
@@ -42,7 +42,7 @@ def neighbors(
     """Print the nodes nearest to each node, the nearest first, itself left out."""
     names = [*nodes, *([] if listed is None else _read_names(listed))]
     if [bool(names), vectors is not None, every].count(True) != 1:
-        raise click.UsageError("name nodes, or give --all or --vectors, to find the neighbours of")
+        raise click.UsageError("name nodes, or give --all or --vectors, to find the neighbors of")
     if output is not None:
         check_table_path(output)
     table = load(embedding, format=format)
@@ -82,7 +82,7 @@ def neighbors(
         for node, nearest in zip(query_names, neighbor_lists, strict=True)
         for place, near in enumerate(nearest)
     ]
-    show_table([("node", "neighbour", options["score"]), *lines], left=(0, 1))
+    show_table([("node", "neighbor", options["score"]), *lines], left=(0, 1))
     for node, nearest in zip(query_names, neighbor_lists, strict=True):
         if not nearest:
             note(f"note: nothing is near {node!r}: its vector is zero, or nothing may be found")
@@ -103,7 +103,7 @@ def _check_same_kind(embedding: Embedding, queries: Embedding) -> None:
 
 
 def _write_all(embedding: Embedding, output: str | None, as_json: bool, options: dict[str, Any]) -> None:
-    """Write the neighbours of every node, block by block."""
+    """Write the neighbors of every node, block by block."""
     if output is None:
         raise click.UsageError("--all is for a table; say where it goes, with -o near.parquet or another name")
     side, bipartite = options.pop("side"), embedding.sides.kind == "rows"
@@ -129,7 +129,7 @@ def _write_all(embedding: Embedding, output: str | None, as_json: bool, options:
             "output": output, "nodes": len(embedding), "rows": rows, "k": options["k"], "score": options["score"],
             "side": side, "search": "index" if is_indexed else "exact", **readings, "seconds": spent,
         })  # fmt: skip
-    print(f"{output}: {rows:,} neighbours of {len(embedding):,} nodes in {seconds(spent)}")
+    print(f"{output}: {rows:,} neighbors of {len(embedding):,} nodes in {seconds(spent)}")
     return None
 
 

@@ -9,11 +9,11 @@ import click
 from numpy.typing import NDArray
 
 from graphrefine.cli.options import LABEL_READING
+from graphrefine.display.console import note
 from graphrefine.errors import InputError
 from graphrefine.evaluate import Labels, as_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.readers.labels import is_attribute
-from graphrefine.visuals.console import note
 
 _ARGUMENTS = {"labels_header": "header", "labels_variable": "variable"}  # of the library, by option
 _NAMES = tuple(str(option.name) for option in LABEL_READING)

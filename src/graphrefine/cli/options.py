@@ -14,10 +14,10 @@ import click
 from graphrefine.cli.places import check_output_is_no_input
 from graphrefine.embedding.formats import FORMATS
 from graphrefine.errors import GraphRefineError, suggest
+from graphrefine.pipeline.settings import RunSettings, read_config
 from graphrefine.readers.formats import BY_NAME
 from graphrefine.readers.options import ReadOptions
 from graphrefine.refine.settings import RefineSettings, parse_setting
-from graphrefine.run.settings import RunSettings, read_config
 from graphrefine.system.durability import durable_outputs
 from graphrefine.system.memory import check_address_space
 

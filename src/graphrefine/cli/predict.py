@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphrefine.answers.label_prediction import describe_prediction, predict_labels
-from graphrefine.answers.link_prediction import describe_links, predict_links
+from graphrefine.analysis.label_prediction import describe_prediction, predict_labels
+from graphrefine.analysis.link_prediction import describe_links, predict_links
 from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.cli.options import reading_options
+from graphrefine.display.console import note, progress_bar, show_json
+from graphrefine.display.table import SHOWN, Table
+from graphrefine.display.table_files import check_table_path
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import format_place
 from graphrefine.readers.read import read
-from graphrefine.visuals.console import note, progress_bar, show_json
-from graphrefine.visuals.table import SHOWN, Table
-from graphrefine.visuals.table_files import check_table_path
 
 MOST_ROWS = 1000  # in JSON
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphrefine.answers.edge_split import split_edges
-from graphrefine.answers.split_folder import check_split_folder
+from graphrefine.analysis.edge_split import split_edges
+from graphrefine.analysis.split_folder import check_split_folder
 from graphrefine.cli.options import reading_options
+from graphrefine.display.console import note, progress_bar, show_json, show_table
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
-from graphrefine.visuals.console import note, progress_bar, show_json, show_table
 
 
 def split(graph: str, output: str, table: str, threads: int | None, as_json: bool, **options: Any) -> None:

@@ -6,13 +6,13 @@ from typing import Any
 
 from graphrefine.cli.node_labels import take_labels, tell_labels
 from graphrefine.cli.options import reading_options
+from graphrefine.display.console import note, progress_bar, show_json, show_table
 from graphrefine.evaluate.tune import tune as run
 from graphrefine.evaluate.tune_results import Tuning
 from graphrefine.evaluate.tune_trials import parse_seconds
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.system.files import check_writable
-from graphrefine.visuals.console import note, progress_bar, show_json, show_table
 
 
 def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **options: Any) -> None:

@@ -9,7 +9,7 @@ Dataset('block-model': generated, 1,000 nodes, 5,000 edges, 4 classes)
 
 from __future__ import annotations
 
-from graphrefine.datasets.catalogue import DATASETS, Entry, find
+from graphrefine.datasets.catalog import DATASETS, Entry, find
 from graphrefine.datasets.dataset import Dataset
 from graphrefine.datasets.edge_streams import write_edges
 from graphrefine.datasets.generate import block_model, power_law, standin

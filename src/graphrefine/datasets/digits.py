@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
 
-NEIGHBOURS = 10
+NEIGHBORS = 10
 
 
 def digits_graph() -> tuple[Graph, NDArray[np.int64]]:
@@ -23,4 +23,4 @@ def digits_graph() -> tuple[Graph, NDArray[np.int64]]:
     from sklearn.neighbors import kneighbors_graph
 
     digits = load_digits()
-    return Graph.from_matrix(kneighbors_graph(digits.data, NEIGHBOURS)), digits.target
+    return Graph.from_matrix(kneighbors_graph(digits.data, NEIGHBORS)), digits.target

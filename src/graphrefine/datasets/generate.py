@@ -10,7 +10,7 @@ block model of Karrer and Newman (Physical Review E, 2011) and, with ``mixing`` 
 and repeated edges are drawn anew, so the number of edges is exact.
 
 Stand-ins are graphs of the shape of Flickr and YouTube, in place of the real ones. The numbers of nodes, edges, classes
-and labelled nodes are those of the real graph; the largest degree and the labels of a node are about the same. The
+and labeled nodes are those of the real graph; the largest degree and the labels of a node are about the same. The
 mixing of communities and the noise of labels were set so that REFINE's F1 with 9% of the labels comes out near the
 published one. So a stand-in shows the cost of a method at that size; its scores there are figures of the generator.
 """
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from graphrefine.datasets.catalogue import find
+from graphrefine.datasets.catalog import find
 from graphrefine.datasets.dataset import Dataset
 from graphrefine.datasets.edge_sampling import Floats, Places, draw, least_offset
 from graphrefine.errors import InputError
@@ -84,7 +84,7 @@ def block_model(
     exponent: float = 2.5,
     most: int | None = None,
     labels_per_node: float = 1.0,
-    labelled: int | None = None,
+    labeled: int | None = None,
     noise: float = 0.0,
     seed: int = 0,
     threads: int | None = None,
@@ -101,7 +101,7 @@ def block_model(
         Part of the edges without regard to communities, from 0 to 1.
     labels_per_node : float
         Mean number of communities of a node, at least 1.
-    labelled : int, optional
+    labeled : int, optional
         Number of nodes with labels, nodes with many edges more often than others; all if not given.
     noise : float
         Part of the labels that are replaced by random ones, which no method can predict, from 0 to 1.
@@ -116,13 +116,13 @@ def block_model(
     check_number("mixing", mixing, least=0, most=1)
     check_number("labels_per_node", labels_per_node, least=1, most=classes)
     check_number("noise", noise, least=0, most=1)
-    check_integer("labelled", nodes if labelled is None else labelled, least=1, most=nodes)
+    check_integer("labeled", nodes if labeled is None else labeled, least=1, most=nodes)
     recipe = {name: value for name, value in locals().items() if name not in ("degrees", "threads")}
     rng = np.random.default_rng((seed, 1))
     share = np.arange(1, classes + 1) ** -SIZES
     members = _members(nodes, share / share.sum(), labels_per_node, rng)
     places = Places.of(rng.permutation(degrees), members, edges, mixing=mixing, rng=rng)
-    labels = _labels(places, labelled, noise, share / share.sum(), rng)
+    labels = _labels(places, labeled, noise, share / share.sum(), rng)
     graph = draw(places, edges, seed=seed, threads=usable_threads(threads))
     return Dataset(
         "block-model", "block model, generated", graph, labels, generated=True, recipe={"model": "blocks", **recipe}
@@ -149,7 +149,7 @@ def expected_degrees(nodes: int, edges: int, *, exponent: float, most: int | Non
         fall = (rank + offset) ** power
         return np.asarray(fall * (2 * edges / fall.sum()))
 
-    largest = most or nodes - 1  # the exponent alone may ask for more neighbours than there are nodes
+    largest = most or nodes - 1  # the exponent alone may ask for more neighbors than there are nodes
     return scaled(least_offset(lambda offset: scaled(offset)[0], largest, rounds=30))
 
 
@@ -163,29 +163,29 @@ def _members(nodes: int, share: Floats, labels_per_node: float, rng: np.random.G
     return sp.csr_array((np.ones(len(rows), np.bool_), (rows, columns)), shape=(nodes, len(share)))
 
 
-def _labels(places: Places, labelled: int | None, noise: float, share: Floats, rng: np.random.Generator) -> Labels:
+def _labels(places: Places, labeled: int | None, noise: float, share: Floats, rng: np.random.Generator) -> Labels:
     """The communities as labels, some of them wrong, of all nodes or of a part."""
     n, classes = places.members.shape
     rows, columns = places.members.tocoo().coords
     columns = np.where(rng.random(len(rows)) < noise, rng.choice(classes, len(rows), p=share), columns)
-    if labelled is not None:
+    if labeled is not None:
         chance = rng.exponential(size=n) / places.degrees  # the smallest of these are a draw in proportion to degrees
-        is_labelled = np.zeros(n, np.bool_)
-        is_labelled[np.argpartition(chance, labelled - 1)[:labelled]] = True
-        rows, columns = rows[is_labelled[rows]], columns[is_labelled[rows]]
+        is_labeled = np.zeros(n, np.bool_)
+        is_labeled[np.argpartition(chance, labeled - 1)[:labeled]] = True
+        rows, columns = rows[is_labeled[rows]], columns[is_labeled[rows]]
     indicator = sp.csr_array((np.ones(len(rows), np.bool_), (places.names[rows], columns)), shape=(n, classes))
     names = tuple(str(number) for number in range(classes))
     return Labels(np.arange(n), indicator, names, by_row=True, source="generated", by_number=True)
 
 
 STANDINS: dict[str, dict[str, Any]] = {
-    # `most` is above the largest degree of the real graph (5,706 and 28,754): hubs meet the same neighbours again.
+    # `most` is above the largest degree of the real graph (5,706 and 28,754): hubs meet the same neighbors again.
     "flickr": {"most": 6_600, "exponent": 2.4, "labels_per_node": 1.34, "mixing": 0.8, "noise": 0.42},
     "youtube": {
         "most": 52_000,
         "exponent": 2.3,
         "labels_per_node": 1.6,
-        "labelled": 31_703,
+        "labeled": 31_703,
         "mixing": 0.4,
         "noise": 0.15,
     },

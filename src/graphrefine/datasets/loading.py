@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from graphrefine.datasets.catalogue import Entry, find
+from graphrefine.datasets.catalog import Entry, find
 from graphrefine.datasets.dataset import Dataset
 from graphrefine.datasets.download import fetch, sha256_of
 from graphrefine.errors import DownloadError, FormatError, InputError
@@ -143,7 +143,7 @@ def _record(path: Path) -> None:
 
 
 def _check_unchanged(entry: Entry, path: Path) -> None:
-    """Hold a file in the cache to its checksum: the catalogue's, or that of its first download."""
+    """Hold a file in the cache to its checksum: the catalog's, or that of its first download."""
     record = _checksum_file(path)
     expected = entry.sha256 or (record.read_text().split()[0] if record.is_file() and record.stat().st_size else None)
     if expected is None:

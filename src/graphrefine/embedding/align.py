@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import turn_fold_map
 from graphrefine.embedding.side_maps import turn_side_maps
+from graphrefine.embedding.table import Parts, VectorTable, check_finite, check_table
 from graphrefine.errors import InputError
 from graphrefine.graph.lookup import quote_name
 from graphrefine.graph.node_ids import Names, as_names
 from graphrefine.kernels.arithmetic import warn_of_differences
 from graphrefine.linalg import unit_rows
 from graphrefine.system.threads import one_blas_thread
-from graphrefine.vectors.table import Parts, VectorTable, check_finite, check_table
 
 BLOCK = 1 << 14  # rows at a time
 TOWARDS = 1e-13  # the identity, where the shared nodes leave the rotation open

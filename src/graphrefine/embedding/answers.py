@@ -1,4 +1,4 @@
-"""Answers of an embedding: scores, neighbours and recommendations, each by the module that knows it.
+"""Answers of an embedding: scores, neighbors and recommendations, each by the module that knows it.
 
 `graphrefine.embedding.scored_table` has what users call, with its documentation; this is loaded with the first call.
 """
@@ -8,13 +8,13 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+from graphrefine.display.table import Table
 from graphrefine.embedding.recommend import recommend
 from graphrefine.embedding.scores import PairScore, score_nodes, score_of
+from graphrefine.embedding.table import VectorTable
 from graphrefine.search.all_neighbors import all_neighbors, join_tables
 from graphrefine.search.neighbors import find_neighbors
 from graphrefine.search.rankings import Neighbor, Ranking, Rankings, Recommendation
-from graphrefine.vectors.table import VectorTable
-from graphrefine.visuals.table import Table
 
 
 class Answers:
@@ -37,9 +37,9 @@ class Answers:
         return recommend(self._table, nodes, k, **options)
 
     def neighbors(self, nodes: Any, k: int, **options: Any) -> Ranking[Neighbor] | Rankings[Neighbor]:
-        """Neighbours of nodes or vectors."""
+        """Neighbors of nodes or vectors."""
         return find_neighbors(self._table, nodes, k, **options)
 
     def all_neighbors(self, k: int, **options: Any) -> Table:
-        """Neighbours of every node."""
+        """Neighbors of every node."""
         return join_tables(all_neighbors(self._table, k, **options))

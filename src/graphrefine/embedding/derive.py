@@ -16,16 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.align import align_vectors, check_alike, join_names
+from graphrefine.embedding.fingerprint import GRAPH, settings_of
 from graphrefine.embedding.new_nodes import fold_new_nodes
+from graphrefine.embedding.state import State
+from graphrefine.embedding.table import Parts, VectorTable
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import SIDES, Side, list_some
 from graphrefine.kernels.arithmetic import bits_of, compare_bits, describe_arithmetic, origin_of
 from graphrefine.linalg import unit_rows
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.system import as_plain
-from graphrefine.vectors.fingerprint import GRAPH, settings_of
-from graphrefine.vectors.state import State
-from graphrefine.vectors.table import Parts, VectorTable
 
 Rows = NDArray[np.int64]
 BLOCK = 1 << 14  # rows scaled at a time

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphrefine.embedding.fingerprint import Fingerprint, fingerprint_of
 from graphrefine.embedding.formats import (
     READ_ERRORS,
     format_place,
@@ -21,17 +22,16 @@ from graphrefine.embedding.formats import (
 from graphrefine.embedding.formats.stored_parts import load_parts, save_parts
 from graphrefine.embedding.learn import learn_state
 from graphrefine.embedding.scored_table import ScoredTable
+from graphrefine.embedding.state import State
+from graphrefine.embedding.table import Parts, as_vectors, check_finite, has_finite_sum
 from graphrefine.graph.lookup import Unknown, quote_name
 from graphrefine.kernels.arithmetic import warn_of_arithmetic
 from graphrefine.system.threads import one_blas_thread
-from graphrefine.vectors.fingerprint import Fingerprint, fingerprint_of
-from graphrefine.vectors.state import State
-from graphrefine.vectors.table import Parts, as_vectors, check_finite, has_finite_sum
 
 if TYPE_CHECKING:
+    from graphrefine.display.maps.map import Map
     from graphrefine.embedding.frames import Frames
     from graphrefine.graph.graph import Graph
-    from graphrefine.maps.map import Map
     from graphrefine.progress import Watcher
     from graphrefine.readers.options import ReadKeywords
 
@@ -49,13 +49,13 @@ class Embedding(ScoredTable):
     recipe : dict, optional
         Settings, seed and version that made the vectors: anything that JSON can hold.
     degrees : array of n numbers, optional
-        Number of neighbours of each node, for `score`.
+        Number of neighbors of each node, for `score`.
     fold_map : array of shape (6k, k), optional
         Regression for `fold_in`, learned from the graph; see `graphrefine.embedding.fold_in`.
     degree_weight : float, optional
         Weight of the degrees in `score`, learned from the graph (`graphrefine.embedding.learn`); else 0.1.
 
-    Its attributes are those of `graphrefine.vectors.table.VectorTable`: names, vectors, recipe, state, path.
+    Its attributes are those of `graphrefine.embedding.table.VectorTable`: names, vectors, recipe, state, path.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class Embedding(ScoredTable):
         >>> graphrefine.embed(ring, dim=2).learn(ring).fold_map.shape
         (12, 2)
         """
-        degrees = graph.neighbour_counts().astype(np.float32)
+        degrees = graph.neighbor_counts().astype(np.float32)
         state = learn_state(graph, self.vectors, degrees, seed=seed, sides=self.sides)
         return type(self).from_parts(Parts(self.names, self.vectors, self.recipe, state=state))
 
@@ -219,7 +219,7 @@ class Embedding(ScoredTable):
         ----------
         edges
             Pairs (new node, known node) or triples with a weight, in anything that `graphrefine.read` takes, with its
-            options. New nodes may also be neighbours of each other. An edge that is listed again adds its weight. Of
+            options. New nodes may also be neighbors of each other. An edge that is listed again adds its weight. Of
             directed and bipartite graphs: pairs (source, target), of which one is new.
         unknown : "error" or "skip"
             Edges to nodes that are neither known nor new: an error, or left out, with a warning.
@@ -227,8 +227,8 @@ class Embedding(ScoredTable):
         Returns
         -------
         Embedding
-            Of the new nodes alone. A node without known neighbours has a zero vector, with a warning. Where nothing
-            was learned from the graph (`fold_map` is None), the vector is the mean of the neighbours' vectors, with a
+            Of the new nodes alone. A node without known neighbors has a zero vector, with a warning. Where nothing
+            was learned from the graph (`fold_map` is None), the vector is the mean of the neighbors' vectors, with a
             warning if graphrefine made them.
 
         Examples
@@ -286,8 +286,8 @@ class Embedding(ScoredTable):
     ) -> Map:
         """Place the nodes in the plane, near those that are like them; a notebook shows the picture.
 
-        ``labels`` (a path, an array or `Labels`) colour it; ``method`` is "auto", "clusters" or "pca", see
-        `graphrefine.maps.layout`. The same seed gives the same map, for any number of threads. A layout of an
+        ``labels`` (a path, an array or `Labels`) color it; ``method`` is "auto", "clusters" or "pca", see
+        `graphrefine.display.maps.layout`. The same seed gives the same map, for any number of threads. A layout of an
         embedding in a file is kept beside it, in NAME.map.
 
         Examples
@@ -296,7 +296,7 @@ class Embedding(ScoredTable):
         >>> people, people.coordinates.tolist()
         (Map(3 nodes by pca), [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
         """
-        from graphrefine.maps import map_of
+        from graphrefine.display.maps import map_of
 
         return map_of(self, labels, method=method, seed=seed, title=title, threads=threads, watch=watch)
 
@@ -360,7 +360,7 @@ class Embedding(ScoredTable):
         ArgumentWarning
             The recipe names an arithmetic that this graphrefine does not compute. The vectors are used as they are.
         """
-        from graphrefine.vectors.companions import stamp_file
+        from graphrefine.system.companions import stamp_file
 
         place, stamp = Path(path), stamp_file(Path(path))  # before the read: a newer file would not match
         parts = load_parts(path, format=format, table=table, verify=verify)

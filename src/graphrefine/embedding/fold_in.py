@@ -1,16 +1,16 @@
 """Vectors for new nodes, from their edges to nodes that have one: no graph, no decomposition, a few small products.
 
-The vectors of the neighbours x_j (unit rows) are added up by their weights, apart for neighbours of few, some and many
+The vectors of the neighbors x_j (unit rows) are added up by their weights, apart for neighbors of few, some and many
 edges (three classes, each with a third of all ends of edges), and divided by the length of the whole sum:
 
 ``s_c = sum_{j in class c} w_ij x_j / |sum_j w_ij x_j|``,  ``f = (s_1, s_2, s_3, l s_1, l s_2, l s_3)``
 
-with l the node's own ln(1 + degree), standardised. Its vector is
+with l the node's own ln(1 + degree), standardized. Its vector is
 
 ``x = unit(s_1 + s_2 + s_3 + f W)``.
 
-Without W that is the mean of the neighbours, which is close where neighbours are alike, and far off where they are not
-(on a graph of words, a noun's neighbours are verbs). W (6k, k) is what the known nodes teach: the ridge regression from
+Without W that is the mean of the neighbors, which is close where neighbors are alike, and far off where they are not
+(on a graph of words, a noun's neighbors are verbs). W (6k, k) is what the known nodes teach: the ridge regression from
 their f to what their own vectors have beyond the mean, over a sample of them.
 """
 
@@ -23,39 +23,39 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.state import FOLD_BLOCKS
 from graphrefine.kernels import PAD, Kernels, kernels
 from graphrefine.linalg import unit_rows
 from graphrefine.system.threads import one_blas_thread
-from graphrefine.vectors.state import FOLD_BLOCKS
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
-CLASSES = 3  # of neighbours, by their degrees
+CLASSES = 3  # of neighbors, by their degrees
 SAMPLE = 4096  # known nodes to learn from: five for each row of W where k is 128; twice as many gain nothing
 ENTRIES = 1 << 19  # of their rows, at most: learning takes a fraction of a second whatever the graph
-NUMBERS_AT_A_TIME = 1 << 19  # of neighbours' vectors in memory: 2 MB, 4096 of them at k = 128
+NUMBERS_AT_A_TIME = 1 << 19  # of neighbors' vectors in memory: 2 MB, 4096 of them at k = 128
 RIDGE = 0.01  # of the mean square of a column
-ROUNDS = 2  # among new nodes that are neighbours of each other
+ROUNDS = 2  # among new nodes that are neighbors of each other
 
 Floats = NDArray[np.float32]
 
 
 class Links(NamedTuple):
-    """Rows of an adjacency matrix: the neighbours of some nodes, by the row of their vectors."""
+    """Rows of an adjacency matrix: the neighbors of some nodes, by the row of their vectors."""
 
     indptr: NDArray[np.int64]  # (m + 1,)
     indices: NDArray[np.int64]  # (entries,)
     weights: Floats  # (entries,)
 
     def to(self, mask: NDArray[np.bool_]) -> Links:
-        """Those to neighbours that the mask has."""
+        """Those to neighbors that the mask has."""
         present = mask[self.indices]
         indptr = np.concatenate([[0], np.cumsum(present)])[self.indptr]
         return Links(indptr, self.indices[present], self.weights[present])
 
     def times(self, rows: Floats, using: Kernels | None = None) -> Floats:
-        """The weighted sums of the neighbours' rows.  # (m, k)."""
+        """The weighted sums of the neighbors' rows.  # (m, k)."""
         k = rows.shape[1]
         padded = np.zeros((len(rows), -(-k // PAD) * PAD), np.float32) if k % PAD else np.ascontiguousarray(rows)
         if k % PAD:
@@ -79,15 +79,15 @@ class Links(NamedTuple):
         return Links(indptr, indices, np.concatenate([self.weights, other.weights]))
 
     def without_others(self, nodes: int) -> tuple[Links, NDArray[np.int64]]:
-        """The same with the neighbours, of so many nodes, numbered among themselves; and which they are."""
+        """The same with the neighbors, of so many nodes, numbered among themselves; and which they are."""
         there = np.zeros(nodes, np.bool_)
         there[self.indices] = True
         places = np.cumsum(there) - 1
         return self._replace(indices=places[self.indices]), np.flatnonzero(there)
 
 
-class Neighbours:
-    """Unit rows of neighbours: made once where the vectors are few, else for those of some links at a time."""
+class Neighbors:
+    """Unit rows of neighbors: made once where the vectors are few, else for those of some links at a time."""
 
     def __init__(self, vectors: Floats) -> None:
         self._vectors = vectors
@@ -126,7 +126,7 @@ def parts(ends: NDArray[np.int64], most: int) -> list[slice]:
 
 @dataclass(frozen=True)
 class Scale:
-    """How degrees count: where the classes of neighbours end, and what standardises a node's own."""
+    """How degrees count: where the classes of neighbors end, and what standardizes a node's own."""
 
     borders: NDArray[np.float64]  # (CLASSES - 1,)
     middle: float
@@ -155,7 +155,7 @@ class Scale:
         """The class of each degree, from 0."""
         return np.searchsorted(self.borders, degrees, side="right")
 
-    def standardised(self, degrees: NDArray[Any]) -> Floats:
+    def standardized(self, degrees: NDArray[Any]) -> Floats:
         """ln(1 + degree), with the mean 0 and the spread 1 in the graph.  # (m,)."""
         logs: Floats = ((np.log1p(degrees) - self.middle) / self.spread).astype(np.float32)
         return logs
@@ -164,7 +164,7 @@ class Scale:
 def features(
     links: Links, rows: Floats, kinds: NDArray[np.int64], own: Floats, using: Kernels | None = None
 ) -> tuple[Floats, Floats]:
-    """The mean direction of the neighbours and f, for rows of length 1, their classes, and the nodes' own l."""
+    """The mean direction of the neighbors and f, for rows of length 1, their classes, and the nodes' own l."""
     by_class = reduce(Links.followed_by, [links.to(kinds == kind) for kind in range(CLASSES)])
     sums = by_class.times(rows, using).reshape(CLASSES, len(own), rows.shape[1])
     lengths = np.linalg.norm(sums.sum(axis=0), axis=1)
@@ -188,22 +188,22 @@ def sample(graph: Graph, *, seed: int, rows: slice = slice(None)) -> tuple[NDArr
     return nodes, Links(indptr, graph.indices[entries].astype(np.int64), weights)
 
 
-def learn_from(graph: Graph, neighbours: Neighbours, degrees: NDArray[Any], *, seed: int) -> Floats:
+def learn_from(graph: Graph, neighbors: Neighbors, degrees: NDArray[Any], *, seed: int) -> Floats:
     """The W of a sample of the graph's nodes.  # (6k, k)."""
-    return learn(neighbours, degrees, *sample(graph, seed=seed))
+    return learn(neighbors, degrees, *sample(graph, seed=seed))
 
 
-def learn(neighbours: Neighbours, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
-    """The W of known nodes and their neighbours, whose vectors are looked at a part at a time.  # (6k, k).
+def learn(neighbors: Neighbors, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
+    """The W of known nodes and their neighbors, whose vectors are looked at a part at a time.  # (6k, k).
 
     BLAS has one thread by now: its last bits depend on that.
     """
-    own = Scale.of(degrees).standardised(degrees[nodes])
-    return learn_map(neighbours, degrees, neighbours.rows(nodes), own, links)
+    own = Scale.of(degrees).standardized(degrees[nodes])
+    return learn_map(neighbors, degrees, neighbors.rows(nodes), own, links)
 
 
-def learn_map(near: Neighbours, near_degrees: NDArray[Any], unit: Floats, own: Floats, links: Links) -> Floats:
-    """The W from neighbours to the unit vectors of nodes with these standardised degrees."""
+def learn_map(near: Neighbors, near_degrees: NDArray[Any], unit: Floats, own: Floats, links: Links) -> Floats:
+    """The W from neighbors to the unit vectors of nodes with these standardized degrees."""
     scale, (count, k) = Scale.of(near_degrees), unit.shape
     mean = np.empty((count, k), np.float32)
     f = np.empty((count, FOLD_BLOCKS * k), np.float32)
@@ -240,10 +240,10 @@ class FoldIn:
     W: Floats | None  # (6k, k)
 
     def fold(self, old_links: Links, new_links: Links) -> Floats:
-        """The vectors of new nodes from those of their old neighbours, and then of each other's.
+        """The vectors of new nodes from those of their old neighbors, and then of each other's.
 
-        Rows are as long as those of their neighbours on average: of length 1 where these are. A node without known
-        neighbours, its own and its new neighbours', gets a zero vector.
+        Rows are as long as those of their neighbors on average: of length 1 where these are. A node without known
+        neighbors, its own and its new neighbors', gets a zero vector.
         """
         old_links, used = old_links.without_others(len(self.vectors))
         rows, counts = self.vectors[used], np.diff(old_links.indptr) + np.diff(new_links.indptr)
@@ -256,7 +256,7 @@ class FoldIn:
         kinds = scale.classes(np.concatenate([degrees, counts]))
         for _ in range(1 + ROUNDS * bool(len(new_links.indices))):
             with one_blas_thread():
-                mean, f = features(both, rows, kinds, scale.standardised(counts))
+                mean, f = features(both, rows, kinds, scale.standardized(counts))
                 rows[size:] = unit_rows(mean if self.W is None else mean + f @ self.W)
             lengths[size:] = mean_lengths(both, lengths)
         folded: Floats = rows[size:] * lengths[size:]
@@ -264,7 +264,7 @@ class FoldIn:
 
 
 def _side_by_side(old_links: Links, new_links: Links, size: int) -> Links:
-    """The neighbours among known and new nodes, the new ones numbered from ``size``."""
+    """The neighbors among known and new nodes, the new ones numbered from ``size``."""
     m = len(old_links.indptr) - 1
     row = np.concatenate([np.repeat(np.arange(m), np.diff(links.indptr)) for links in (old_links, new_links)])
     order = np.argsort(row, kind="stable")

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from graphrefine.embedding.formats import names_as_text
+from graphrefine.embedding.table import Parts, VectorTable
 from graphrefine.errors import MissingExtraError
-from graphrefine.vectors.table import Parts, VectorTable
 
 
 class Frames:

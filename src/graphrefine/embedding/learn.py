@@ -8,11 +8,11 @@ the cosine says nearly all; on others edges have little but the degrees of their
 told from the cosines of edges: the vectors were made with these edges in place. So each end of a sampled edge (u, v) is
 described without the other,
 
-``y_u = sum of x_j over the neighbours j of u but v``,  degree ``d_u - 1``,
+``y_u = sum of x_j over the neighbors j of u but v``,  degree ``d_u - 1``,
 
-as if the edge were not there, and random pairs of nodes likewise with all of their neighbours. The weight is the one of
+as if the edge were not there, and random pairs of nodes likewise with all of their neighbors. The weight is the one of
 `WEIGHTS` for which ``cos(y_u, y_v) + w (ln d_u + ln d_v)`` tells edges from random pairs best (AUC); of those that are
-as good, the largest, because the neighbours' vectors still know a little of the edge.
+as good, the largest, because the neighbors' vectors still know a little of the edge.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding import fold_in
-from graphrefine.embedding.fold_in import Links, Neighbours, parts
+from graphrefine.embedding.fold_in import Links, Neighbors, parts
+from graphrefine.embedding.state import FOLD_BLOCKS, State, log_degrees
 from graphrefine.errors import ArgumentWarning
 from graphrefine.graph.lookup import ONE, Sides
 from graphrefine.linalg import unit_rows
-from graphrefine.vectors.state import FOLD_BLOCKS, State, log_degrees
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 NODE_BYTES = 32  # for each node: degrees, and their order
-ENTRY_BYTES = 28  # for each entry of a sample: its place, its neighbour, its weight
+ENTRY_BYTES = 28  # for each entry of a sample: its place, its neighbor, its weight
 WEIGHTS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2)  # more was better on no graph that was tried
 SAMPLE = 2048  # edges, and as many random pairs
-NEIGHBOURS = 64  # of a node at most: a sample of them points the same way
+NEIGHBORS = 64  # of a node at most: a sample of them points the same way
 AS_GOOD = 0.001  # of AUC: what differs by less is chance
 
 Floats = NDArray[np.float32]
@@ -70,9 +70,9 @@ def learn_state(
         from graphrefine.embedding.side_maps import learn_side_maps  # which most graphs do without
 
         return State(degrees, learn_side_maps(graph, vectors, sides, degrees, seed=seed))
-    neighbours = Neighbours(vectors)
-    fold_map = fold_in.learn_from(graph, neighbours, degrees, seed=seed)
-    return State(degrees, fold_map, learn_weight(neighbours, draw(graph, seed=seed)))
+    neighbors = Neighbors(vectors)
+    fold_map = fold_in.learn_from(graph, neighbors, degrees, seed=seed)
+    return State(degrees, fold_map, learn_weight(neighbors, draw(graph, seed=seed)))
 
 
 def learning_bytes(nodes: int, entries: int, dim: int) -> int:
@@ -85,7 +85,7 @@ def learning_bytes(nodes: int, entries: int, dim: int) -> int:
     regression = max(4 * near, 28 * width**2)
     fold_map = sample * (width + 4 * dim) * 4 + min(entries, fold_in.ENTRIES) * ENTRY_BYTES + regression
     pairs = 4 * SAMPLE
-    weight = min(pairs * NEIGHBOURS, pairs * -(-entries // max(nodes, 1)) * 4) * ENTRY_BYTES
+    weight = min(pairs * NEIGHBORS, pairs * -(-entries // max(nodes, 1)) * 4) * ENTRY_BYTES
     return nodes * NODE_BYTES + max(fold_map, weight)
 
 
@@ -97,7 +97,7 @@ def warn_unlearned(recipe: dict[str, Any], consequence: str, *, stacklevel: int)
 
 
 class Ends(NamedTuple):
-    """One end of each sampled pair: its neighbours but the other end, and its degree without that one."""
+    """One end of each sampled pair: its neighbors but the other end, and its degree without that one."""
 
     links: Links  # (2 * SAMPLE rows): of edges, then of random pairs
     degrees: NDArray[np.int64]  # (2 * SAMPLE,)
@@ -123,35 +123,35 @@ def draw(graph: Graph, *, seed: int) -> Trial:
 
 
 def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.random.Generator) -> Ends:
-    """The neighbours of nodes, a sample of them where there are many, without the others."""
+    """The neighbors of nodes, a sample of them where there are many, without the others."""
     counts = graph.indptr[nodes + 1] - graph.indptr[nodes]
-    sizes = np.minimum(counts, NEIGHBOURS)
+    sizes = np.minimum(counts, NEIGHBORS)
     row = np.repeat(np.arange(len(nodes)), sizes)
     place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    many = counts[row] > NEIGHBOURS
+    many = counts[row] > NEIGHBORS
     place[many] = rng.integers(0, counts[row[many]])
-    neighbours = graph.indices[graph.indptr[nodes][row] + place]
-    remaining = neighbours != others[row]
+    neighbors = graph.indices[graph.indptr[nodes][row] + place]
+    remaining = neighbors != others[row]
     without = np.concatenate([[0], np.cumsum(np.bincount(row[remaining], minlength=len(nodes)))])
     degrees = counts.copy()
     degrees[:SAMPLE] -= 1
-    links = Links(without, neighbours[remaining].astype(np.int64), np.ones(int(remaining.sum()), np.float32))
+    links = Links(without, neighbors[remaining].astype(np.int64), np.ones(int(remaining.sum()), np.float32))
     return Ends(links, degrees)
 
 
 def learn_degree_weight(graph: Graph, vectors: Floats, *, seed: int) -> float:
     """The weight of degrees that a sample of the graph's edges calls for."""
-    return learn_weight(Neighbours(vectors), draw(graph, seed=seed))
+    return learn_weight(Neighbors(vectors), draw(graph, seed=seed))
 
 
-def learn_weight(neighbours: Neighbours, trial: Trial) -> float:
+def learn_weight(neighbors: Neighbors, trial: Trial) -> float:
     """The weight of degrees that tells the sampled edges from random pairs best."""
     first, second = trial.first.links, trial.second.links
     cosines = np.empty(len(trial.first.degrees))
-    vectors_before = first.indptr + second.indptr + 2 * np.arange(len(cosines) + 1)  # of neighbours, and their sums
-    for part in parts(vectors_before, neighbours.at_a_time):
-        near, rows, _ = neighbours.of(first.rows(part).followed_by(second.rows(part)))
-        sums = near.times(rows, neighbours.kernels)
+    vectors_before = first.indptr + second.indptr + 2 * np.arange(len(cosines) + 1)  # of neighbors, and their sums
+    for part in parts(vectors_before, neighbors.at_a_time):
+        near, rows, _ = neighbors.of(first.rows(part).followed_by(second.rows(part)))
+        sums = near.times(rows, neighbors.kernels)
         cosines[part] = np.einsum("ij,ij->i", *np.split(unit_rows(sums), 2))
     logs = log_degrees(trial.first.degrees) + log_degrees(trial.second.degrees)
     areas = []

@@ -12,12 +12,12 @@ from graphrefine.embedding.fold_in import FoldIn, Links
 from graphrefine.embedding.learn import warn_unlearned
 from graphrefine.embedding.new_sides import check_spelling, in_the_same_words, read_new_sides
 from graphrefine.embedding.side_maps import fold_sides
+from graphrefine.embedding.state import State
+from graphrefine.embedding.table import Parts, VectorTable
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import Lookup, Rows, Unknown, list_some, quote_name
 from graphrefine.graph.node_ids import name_array
 from graphrefine.readers.read import read
-from graphrefine.vectors.state import State
-from graphrefine.vectors.table import Parts, VectorTable
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -27,7 +27,7 @@ MOST_NAMES = 5  # of nodes that were left out, in the recipe
 
 
 class NewNodes(NamedTuple):
-    """New nodes and their neighbours."""
+    """New nodes and their neighbors."""
 
     names: NDArray[Any]  # (m,)
     old_links: Links  # to nodes that have vectors, by their rows
@@ -50,7 +50,7 @@ def fold_new_nodes(table: VectorTable, edges: Any, *, unknown: Unknown = "error"
         text = f"edges to nodes that are neither known nor new were left out: {lost:,}, such as to {names}"
         warnings.warn(ArgumentWarning(text), stacklevel=3)
     if table.fold_map is None:
-        warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbours'", stacklevel=4)
+        warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbors'", stacklevel=4)
     vectors = FoldIn(table.vectors, table.degrees, table.fold_map).fold(nodes.old_links, nodes.new_links)
     _warn_of_zeros(nodes.names, vectors, stacklevel=4)
     recipe = {"method": "fold-in", "learnt": table.fold_map is not None, "into": table.recipe}
@@ -66,7 +66,7 @@ def fold_new_sides(table: VectorTable, edges: Any, *, unknown: Unknown, **readin
         text = f"nodes that are not known, and have no edge to one that is, were left out: {new.skipped['nodes']:,}"
         warnings.warn(ArgumentWarning(f"{text}, such as {list_some(new.skipped['names'])}"), stacklevel=5)
     if table.fold_map is None:
-        warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbours'", stacklevel=6)
+        warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbors'", stacklevel=6)
     folded = fold_sides(table.vectors, table.sides, table.degrees, table.fold_map, new.links)
     recipe = {"method": "fold-in", "learnt": table.fold_map is not None, "sides": table.sides.kind}
     if table.sides.kind == "rows":
@@ -84,7 +84,7 @@ def _warn_of_zeros(names: NDArray[Any], vectors: NDArray[np.float32], *, stackle
     zeros = np.flatnonzero(~vectors.any(axis=1))
     if zeros.size:
         warnings.warn(
-            f"new nodes without a known neighbour that has a vector: {zeros.size:,} of {len(vectors):,}, such as "
+            f"new nodes without a known neighbor that has a vector: {zeros.size:,} of {len(vectors):,}, such as "
             f"{quote_name(names[zeros[0]])}; their vectors are zero",
             stacklevel=stacklevel,
         )
@@ -152,7 +152,7 @@ def _unknown_error(graph: Graph, missing: list[Any], lookup: Lookup) -> InputErr
 
 
 def _split(graph: Graph, new: Rows, rows: Rows) -> tuple[Links, Links]:
-    """The rows of the new nodes: their known neighbours, and the new ones in the rows of both."""
+    """The rows of the new nodes: their known neighbors, and the new ones in the rows of both."""
     from scipy.sparse import csr_array
 
     whole = graph.to_scipy()[new]

@@ -2,7 +2,7 @@
 
 Edges are listed as in the graph: from a source to a target. So one that leads from a new user to a known item tells of
 the user, one from a known user to a new item tells of the item, and of a directed graph arcs out of and into a new node
-do. Edges between new nodes count too, if each of them has a known neighbour: else a name that was misspelt would become
+do. Edges between new nodes count too, if each of them has a known neighbor: else a name that was misspelt would become
 a node.
 """
 
@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import Links
 from graphrefine.embedding.side_maps import NewSide
+from graphrefine.embedding.table import VectorTable
 from graphrefine.errors import InputError
 from graphrefine.graph.lookup import SIDES, Lookup, Side, Unknown, quote_name
 from graphrefine.graph.node_ids import is_text, name_array
 from graphrefine.readers.read import read
-from graphrefine.vectors.table import VectorTable
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -76,7 +76,7 @@ def read_new_sides(edges: Any, table: VectorTable, *, unknown: Unknown = "error"
             f"{graph.source}: {ends[0]} and {ends[1]} both have vectors already; each edge must have a new node at one "
             "end. To change known nodes, embed the whole graph anew and align_to the old vectors"
         )
-    beside = np.zeros(graph.nodes, np.bool_)  # nodes with a known neighbour
+    beside = np.zeros(graph.nodes, np.bool_)  # nodes with a known neighbor
     beside[arcs.source[row[arcs.target] >= 0]] = True
     beside[arcs.target[row[arcs.source] >= 0]] = True
     lost = np.flatnonzero((row < 0) & ~beside & ~graph.without_edges())
@@ -130,7 +130,7 @@ def _list_arcs(graph: Graph) -> Arcs:
 
 
 def _lost_error(graph: Graph, names: list[Any], lost: Rows, table: VectorTable) -> InputError:
-    """The error of nodes that are not known, and have no known neighbour; the first that stands on the wrong side."""
+    """The error of nodes that are not known, and have no known neighbor; the first that stands on the wrong side."""
     if table.sides.kind == "rows":
         assert graph.sources is not None
         for at in lost:
@@ -174,7 +174,7 @@ def _make_sides(
 
 
 def _as_links(rows: Rows, near: Rows, weights: NDArray[np.float32], count: int) -> Links:
-    """Neighbours in the order of their rows."""
+    """Neighbors in the order of their rows."""
     order = np.argsort(rows, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(np.int64)
     return Links(indptr, near[order], weights[order])

@@ -1,7 +1,7 @@
-"""Embeddings in a notebook: a small table of HTML, each vector a strip of colours.
+"""Embeddings in a notebook: a small table of HTML, each vector a strip of colors.
 
 It takes a blink, whatever the size: it looks at a few rows. A number near zero is transparent: strips suit light and
-dark pages. The template is ``embedding.html`` of `graphrefine.visuals`; it escapes names and settings.
+dark pages. The template is ``embedding.html`` of `graphrefine.display`; it escapes names and settings.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.display.html import count_of, render, shorten
+from graphrefine.embedding.table import VectorTable
 from graphrefine.kernels.arithmetic import describe_arithmetic
-from graphrefine.vectors.table import VectorTable
-from graphrefine.visuals.html import count_of, render, shorten
 
 FIRST = 5  # rows from the top; and one from the end
 FIRST_OF_SIDE = 3  # rows of each side, where there are two
@@ -97,7 +97,7 @@ def _first_rows(embedding: VectorTable) -> list[int]:
 
 
 def _strip(shares: NDArray[np.float32]) -> dict[str, Any]:
-    """Numbers as cells of a strip, one path for each colour: the further from zero, the stronger."""
+    """Numbers as cells of a strip, one path for each color: the further from zero, the stronger."""
     width = max(5, min(14, 320 // len(shares)))
     levels = np.minimum((np.sqrt(np.abs(shares)) * len(OPACITIES)).astype(np.int64), len(OPACITIES) - 1)
     paths = []
@@ -115,8 +115,8 @@ def _setting_text(name: str, value: Any) -> str:
 
     Examples
     --------
-    >>> _setting_text("power", 5), _setting_text("centre", True), _setting_text("two sided", False)
-    ('power 5', 'centre', 'not two sided')
+    >>> _setting_text("power", 5), _setting_text("center", True), _setting_text("two sided", False)
+    ('power 5', 'center', 'not two sided')
     """
     if isinstance(value, bool):
         return shorten(name if value else f"not {name}", 80)

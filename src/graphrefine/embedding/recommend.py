@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.table import VectorTable, check_origin
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import Unknown, quote_name, warn_skipped
@@ -18,7 +19,6 @@ from graphrefine.search.neighbors import LinkedRows, as_graph
 from graphrefine.search.rankings import Ranking, Rankings, Recommendation
 from graphrefine.search.searcher import check_k
 from graphrefine.system import as_plain
-from graphrefine.vectors.table import VectorTable, check_origin
 
 Rows = NDArray[np.int64]
 

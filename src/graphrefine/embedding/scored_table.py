@@ -1,4 +1,4 @@
-"""ScoredTable: a table of vectors that can be asked for scores of edges, neighbours and recommendations."""
+"""ScoredTable: a table of vectors that can be asked for scores of edges, neighbors and recommendations."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphrefine.embedding.table import VectorTable
 from graphrefine.graph.lookup import Side, Unknown
-from graphrefine.vectors.table import VectorTable
 
 if TYPE_CHECKING:
+    from graphrefine.display.table import Table
     from graphrefine.embedding.answers import Answers
     from graphrefine.progress import Watcher
     from graphrefine.search.rankings import Neighbor, Ranking, Rankings, Recommendation
-    from graphrefine.visuals.table import Table
 
 OneName = str | int | np.integer[Any]
 Score = Literal["cosine", "dot", "link"]
@@ -180,14 +180,14 @@ class ScoredTable(VectorTable):
         Parameters
         ----------
         nodes : name, or sequence of names
-            Whose neighbours; or give ``vectors``.
+            Whose neighbors; or give ``vectors``.
         k : int
-            Number of neighbours; fewer, if there are no more.
+            Number of neighbors; fewer, if there are no more.
         vectors : array of shape (dim,) or (q, dim)
             Find the nodes near these instead.
         score : "cosine", "dot" or "link"
             Measure of nearness. "cosine": nodes that are alike, whatever their degree; one with a zero vector has
-            no neighbours. "dot": the inner product, for vectors whose length has a meaning; of unit vectors, as
+            no neighbors. "dot": the inner product, for vectors whose length has a meaning; of unit vectors, as
             REFINE's are, the cosine. "link": what `score` gives, nodes that are likely to be linked, hubs first.
         index : bool
             Whether to search by an index rather than exactly (extra ``ann``): made if it is missing, stored beside the
@@ -197,9 +197,9 @@ class ScoredTable(VectorTable):
         labels, label
             Find only nodes that have that label; ``labels`` is what `graphrefine evaluate labels` takes.
         unlinked : Graph, or what `graphrefine.read` takes
-            Leave out the neighbours that a node has in this graph: near, but not linked yet.
+            Leave out the neighbors that a node has in this graph: near, but not linked yet.
         side : "source" or "target"
-            Where a name stands on both sides of a bipartite graph. Its neighbours by the cosine are of the same side,
+            Where a name stands on both sides of a bipartite graph. Its neighbors by the cosine are of the same side,
             by "link" of the other.
         unknown : "error" or "skip"
             Names that no node has: an error, or an empty list in their place, with a warning.

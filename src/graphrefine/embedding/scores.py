@@ -8,7 +8,7 @@ The score of an `Embedding` is `cosine_degree`,
 
 ``cos(x_u, x_v) + w (ln d_u + ln d_v)``,
 
-with d the number of neighbours; of directed and bipartite graphs it is ``source_u . target_v``. Vectors of length 1
+with d the number of neighbors; of directed and bipartite graphs it is ``source_u . target_v``. Vectors of length 1
 have forgotten the degrees, which say much about where edges are; that one term gives them back. Their weight w differs
 from graph to graph, and is learned (`degree_weight`). It is a sum, not a product, so that degrees count alike for
 likely and unlikely pairs, and the nodes of the highest score for a given one are those of the largest inner product
@@ -27,11 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.learn import warn_unlearned
+from graphrefine.embedding.state import DEGREE_WEIGHT, log_degrees
+from graphrefine.embedding.table import VectorTable
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import SIDES, Side, Unknown, warn_skipped
 from graphrefine.linalg import inverse_lengths
-from graphrefine.vectors.state import DEGREE_WEIGHT, log_degrees
-from graphrefine.vectors.table import VectorTable
 
 BLOCK = 1 << 14  # pairs scored at a time
 

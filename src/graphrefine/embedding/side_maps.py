@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.fold_in import (
     ROUNDS,
     Links,
-    Neighbours,
+    Neighbors,
     Scale,
     features,
     learn_map,
@@ -85,8 +85,8 @@ def _learn_side(graph: Graph, vectors: Floats, sides: Sides, degrees: NDArray[An
     nodes, links = sample(arcs, seed=seed, rows=rows)
     links = links._replace(indices=links.indices - near.start)
     places = nodes - rows.start
-    logs = scale.standardised(counts[places])
-    W = learn_map(Neighbours(sides.vectors(vectors, other)), degrees[near], unit_rows(own[places]), logs, links)
+    logs = scale.standardized(counts[places])
+    W = learn_map(Neighbors(sides.vectors(vectors, other)), degrees[near], unit_rows(own[places]), logs, links)
     none = (counts == 0) & own.any(axis=1)
     empty = np.median(own[none], axis=0).astype(np.float32) if none.any() else np.zeros(own.shape[1], np.float32)
     return SideMap(W, _fit_lengths(own[places], logs), empty)
@@ -153,7 +153,7 @@ def _fold_side(
     ])  # fmt: skip
     near_scale = Scale.of(np.zeros(0) if degrees is None else degrees[part])
     own_scale = Scale.of(np.zeros(0) if degrees is None else degrees[sides.rows(len(vectors), side)])
-    logs = own_scale.standardised(counts)
+    logs = own_scale.standardized(counts)
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None].astype(np.float32)
     with one_blas_thread():
         mean, f = features(links, unit_rows(rows), near_scale.classes(near_degrees), logs)

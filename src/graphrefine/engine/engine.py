@@ -190,7 +190,7 @@ def blocked_whitening(gram: Small, block: int) -> Small | None:
     """The upper triangular W with ``W^T G W = I``, in column blocks; None where G is singular to working precision.
 
     If G is the Gram matrix of Y, then ``Y W`` is what the blocked QR of Algorithm 1 makes of Y: block i is freed of its
-    projections on the blocks before it (line 4), then orthonormalised. All of it happens in k x k matrices.
+    projections on the blocks before it (line 4), then orthonormalized. All of it happens in k x k matrices.
 
     Examples
     --------
@@ -272,13 +272,13 @@ def _settled(vectors: Small) -> Small:
     return settled
 
 
-def collect_centred(engine: Engine[T], F: T, *, nodes: int, axes: float) -> NDArray[np.float32]:
+def collect_centered(engine: Engine[T], F: T, *, nodes: int, axes: float) -> NDArray[np.float32]:
     """Unit rows of ``U S^axes`` of F, freed of the mean of its rows, of which so many are not zero."""
-    rotation, middle = centred_rotation(engine.gram(F), engine.sums(F), nodes=nodes, axes=axes)
+    rotation, middle = centered_rotation(engine.gram(F), engine.sums(F), nodes=nodes, axes=axes)
     return engine.collect(F, rotation, shift=middle, unit=True)
 
 
-def centred_rotation(gram: Small, sums: Small, *, nodes: int, axes: float) -> tuple[Small, Small]:
+def centered_rotation(gram: Small, sums: Small, *, nodes: int, axes: float) -> tuple[Small, Small]:
     """`principal_rotation` of rows freed of their mean, and that mean after it: from the sums of so many rows."""
     middle = sums / nodes
     rotation = principal_rotation(gram - nodes * np.outer(middle, middle), axes)

@@ -1,7 +1,7 @@
 """The engine in this process: rows in memory, kernels of `graphrefine.kernels`, any number of threads.
 
 * **Precision.** A product's result that will only be gathered from again is stored in bfloat16, half the bytes.
-* **Order.** If a tall matrix outgrows the cache, its rows stand in breadth-first order, so that a node's neighbours are
+* **Order.** If a tall matrix outgrows the cache, its rows stand in breadth-first order, so that a node's neighbors are
   near it. No bit depends on that: the entries of a row are summed in the graph's order, and so are rows.
 * **Memory.** Tall matrices live in slabs of n x k float32, each room for one float32 or two bfloat16 matrices, used
   again as soon as their matrix is let go.

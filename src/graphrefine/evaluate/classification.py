@@ -5,8 +5,8 @@ has m labels and is given the m classes of highest score (`metrics`). This is re
 depend on the seed, the ratio, the repeat and the names of the nodes alone: two embeddings of one graph are judged on
 identical splits (`judges.LabelJudge`).
 
-The paper samples from the labelled nodes; its authors' code splits all nodes, labelled or not. Here
-``unlabelled="drop"`` is the former and ``"keep"`` the latter: kept nodes are negative examples of every class in
+The paper samples from the labeled nodes; its authors' code splits all nodes, labeled or not. Here
+``unlabeled="drop"`` is the former and ``"keep"`` the latter: kept nodes are negative examples of every class in
 training, and are given no label in testing.
 """
 
@@ -21,6 +21,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.table import check_table
 from graphrefine.errors import InputError
 from graphrefine.evaluate.judges import PENALTIES, PENALTY_FOLDS, LabelJudge, SplitFigures, make_split, training_size
 from graphrefine.evaluate.label_results import LabelScores, RatioScores
@@ -29,7 +30,6 @@ from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import align, as_labels
 from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
-from graphrefine.vectors.table import check_table
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 REPEATS = 10  # splits of a ratio
@@ -57,7 +57,7 @@ def evaluate_labels(
     repeats: int | None = None,
     C: float | Sequence[float] | Literal["cv"] = 1.0,
     seed: int = 0,
-    unlabelled: Literal["drop", "keep"] = "drop",
+    unlabeled: Literal["drop", "keep"] = "drop",
     threads: int | None = None,
     progress: Watcher | None = None,
 ) -> LabelScores:
@@ -79,7 +79,7 @@ def evaluate_labels(
         Micro and Macro F1 in 3-fold cross-validation within the training nodes of each split.
     seed : int
         Seed of the splits.
-    unlabelled : {"drop", "keep"}
+    unlabeled : {"drop", "keep"}
         "drop": nodes without labels are left out before splitting.
     threads : int, optional
         Splits at a time; the number of processors if not given. The scores do not depend on it.
@@ -101,13 +101,13 @@ def evaluate_labels(
     (100.0, 0.0)
     """
     penalties = parse_penalties(C)
-    _check(ratios, repeats, seed, unlabelled, threads)
+    _check(ratios, repeats, seed, unlabeled, threads)
     counts = [choose_repeats(ratio) if repeats is None else repeats for ratio in ratios]
     vectors, names = split_names(embedding)
     labels = as_labels(labels, names=names)
-    order, indicator, missing = align(labels, names, unlabelled=unlabelled)
+    order, indicator, missing = align(labels, names, unlabeled=unlabeled)
     classes = np.flatnonzero(indicator.sum(axis=0))
-    if unlabelled == "keep" and not len(classes):
+    if unlabeled == "keep" and not len(classes):
         raise InputError(f"{labels.source}: no node of the embedding has a label; give labels of its nodes")
     _check_sizes(len(order), ratios, penalties)
     splits = [
@@ -123,8 +123,8 @@ def evaluate_labels(
         ratios=tuple(_gather(ratio, list(islice(figures, count))) for ratio, count in zip(ratios, counts, strict=True)),
         nodes=len(rows),
         classes=len(classes),
-        unlabelled=unlabelled,
-        unlabelled_nodes=len(names) - int((np.diff(judge.indicator.indptr) > 0).sum()),
+        unlabeled=unlabeled,
+        unlabeled_nodes=len(names) - int((np.diff(judge.indicator.indptr) > 0).sum()),
         missing_nodes=missing,
         empty_classes=len(labels.classes) - len(classes),
         repeats=counts[0] if len(set(counts)) == 1 else tuple(counts),
@@ -184,7 +184,7 @@ def parse_penalties(C: float | Sequence[float] | Literal["cv"]) -> tuple[float, 
     return penalties
 
 
-def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabelled: str, threads: int | None) -> None:
+def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabeled: str, threads: int | None) -> None:
     if not len(ratios) or not all(0 < ratio < 1 for ratio in ratios) or len(set(ratios)) < len(ratios):
         listed = ", ".join(f"{ratio:g}" for ratio in ratios)
         raise InputError(
@@ -194,8 +194,8 @@ def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabelled: 
         raise InputError(f"repeats={repeats}: at least 1 is expected", argument="repeats")
     if seed < 0:
         raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
-    if unlabelled not in ("drop", "keep"):
-        raise InputError(f'unlabelled={unlabelled!r}: "drop" or "keep" is expected', argument="unlabelled")
+    if unlabeled not in ("drop", "keep"):
+        raise InputError(f'unlabeled={unlabeled!r}: "drop" or "keep" is expected', argument="unlabeled")
     if threads is not None and threads < 1:
         raise InputError(
             f"threads={threads}: at least 1 is expected; leave it out to use all processors", argument="threads"

@@ -1,10 +1,10 @@
 """Node clustering: clusters of the vectors, found without labels, against the labels of the nodes.
 
-Rows are scaled to length 1; k-means (`graphrefine.vectors.clusters`) finds as many clusters as there are classes, from
+Rows are scaled to length 1; k-means (`graphrefine.linalg.kmeans`) finds as many clusters as there are classes, from
 several k-means++ starts, of which the one with the lowest sum of squares counts. Two figures tell how far clusters and
 classes are the same groups:
 
-* NMI, normalised mutual information: ``2 I(clusters, classes) / (H(clusters) + H(classes))``, from 0 to 1.
+* NMI, normalized mutual information: ``2 I(clusters, classes) / (H(clusters) + H(classes))``, from 0 to 1.
 * ARI, adjusted Rand index: part of the pairs of nodes on which both agree, scaled to 0 by chance and 1 at best.
 
 Clusters do not overlap, so only nodes with exactly one label count. NMI by chance is above 0, the more so the fewer
@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.evaluate.classification import NamedVectors, check_finite, random_control, split_names
 from graphrefine.evaluate.label_results import ClusterScores
+from graphrefine.linalg.kmeans import find_clusters
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import Labels, align, as_labels
-from graphrefine.vectors.clusters import find_clusters
 
 STARTS = 10
-MOST = 100_000  # nodes that centres are found with
+MOST = 100_000  # nodes that centers are found with
 
 Ints = NDArray[np.int64]
 
@@ -57,7 +57,7 @@ def evaluate_clusters(
     Notes
     -----
     The figures depend on the names of the nodes and not on the order of the rows, and on no number of threads. Zero
-    vectors are a group of their own. Centres are found with at most 100,000 nodes; every node is in a cluster.
+    vectors are a group of their own. Centers are found with at most 100,000 nodes; every node is in a cluster.
 
     Examples
     --------
@@ -74,11 +74,11 @@ def evaluate_clusters(
         raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
     vectors, names = split_names(embedding)
     labels = as_labels(labels, names=names)
-    order, indicator, missing = align(labels, names, unlabelled="drop")
+    order, indicator, missing = align(labels, names, unlabeled="drop")
     is_single = np.diff(indicator.indptr) == 1
     single, column = order[is_single], indicator[is_single].indices
     classes = len(np.unique(column))
-    _check_classes(labels, classes, labelled=len(order), single=len(single))
+    _check_classes(labels, classes, labeled=len(order), single=len(single))
     rows = vectors[single]
     check_finite(rows, names[single])
     stages, figures = Stages(progress), list[tuple[Ints, float, float]]()
@@ -95,7 +95,7 @@ def evaluate_clusters(
         sampled_nodes=min(len(single), MOST),
         zero_nodes=int((groups < 0).sum()),
         several_nodes=len(order) - len(single),
-        unlabelled_nodes=len(names) - len(order),
+        unlabeled_nodes=len(names) - len(order),
         missing_nodes=missing,
         starts=starts,
         seed=seed,
@@ -122,12 +122,12 @@ def measure_agreement(clusters: NDArray[Any], classes: NDArray[Any]) -> tuple[fl
     return float(nmi), float(adjusted_rand_score(classes, clusters))
 
 
-def _check_classes(labels: Labels, classes: int, *, labelled: int, single: int) -> None:
-    if not labelled:
+def _check_classes(labels: Labels, classes: int, *, labeled: int, single: int) -> None:
+    if not labeled:
         raise InputError(f"{labels.source}: no node has a label to compare clusters with", argument="labels")
     if not single:
         raise InputError(
-            f"{labels.source}: each of the {labelled} labelled nodes has several labels, and clusters are compared "
+            f"{labels.source}: each of the {labeled} labeled nodes has several labels, and clusters are compared "
             "with nodes that have one; give one label a node, or judge by classification",
             argument="labels",
         )

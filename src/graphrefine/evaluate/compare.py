@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from graphrefine import __version__
+from graphrefine.display.machine import identify_machine
 from graphrefine.errors import InputError, OutputError
 from graphrefine.evaluate.compare_results import BASELINE, Comparison, Row, sort_rows
 from graphrefine.evaluate.compare_tasks import Task, Verdict, choose_task, encode_names
@@ -30,7 +31,6 @@ from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.memory import available_bytes, gigabytes
 from graphrefine.system.temporary import temporary_folder
 from graphrefine.system.threads import usable_threads
-from graphrefine.visuals.machine import identify_machine
 
 MOST_MEMORY = 8 * 10**9  # default limit of a child, in bytes; less if less is free
 

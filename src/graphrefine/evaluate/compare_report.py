@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphrefine.display.colors import LEADER
+from graphrefine.display.plots import LABEL_SIZE, label_points, log_seconds, path_points, plain, style_of
+from graphrefine.display.report import Cell, CellLike, Plot, Report, Section, Table
 from graphrefine.errors import OutputError
 from graphrefine.evaluate.compare_results import BASELINE, Comparison, Row
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.system.memory import gigabytes
-from graphrefine.visuals.colours import LEADER
-from graphrefine.visuals.plots import LABEL_SIZE, label_points, log_seconds, path_points, plain, style_of
-from graphrefine.visuals.report import Cell, CellLike, Plot, Report, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

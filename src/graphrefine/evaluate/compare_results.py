@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from graphrefine.visuals.console import format_table, seconds
-from graphrefine.visuals.table import Table, Tabular, table_of, text_html
+from graphrefine.display.console import format_table, seconds
+from graphrefine.display.table import Table, Tabular, table_of, text_html
 
 BASELINE = "baseline"
 

@@ -79,7 +79,7 @@ def _make_label_task(graph: Graph, labels: Labels, protocol: dict[str, Any], *, 
     ratios = protocol["ratios"]
     suffixes = [f" at {100 * ratio:g}%" * (len(ratios) > 1) for ratio in ratios]
     columns = tuple(f"{metric.title}{suffix}" for suffix in suffixes for metric in METRICS.values())
-    aligned = align(labels, graph.names, unlabelled="drop")
+    aligned = align(labels, graph.names, unlabeled="drop")
     sizes = np.asarray(aligned.indicator.sum(axis=0)).ravel()  # (classes,): nodes of the graph
 
     def evaluate(make: Make) -> Verdict:

@@ -248,7 +248,7 @@ def make_label_judge(
     graph: Graph, labels: Labels, *, train: TrainingNodes, split_seed: int, C: Penalty, seed: int
 ) -> LabelJudge:
     """Cross-validation within the training nodes; the labels of all other nodes stay out of reach."""
-    order, indicator, _ = align(labels, graph.names, unlabelled="drop")
+    order, indicator, _ = align(labels, graph.names, unlabeled="drop")
     part = _training_part(order, graph, labels, train, split_seed)
     rng = np.random.default_rng((seed, FOLDS))
     if len(part) > MOST_NODES:
@@ -279,12 +279,12 @@ def _keep_frequent(rows: Rows, indicator: Indicator) -> tuple[Rows, Indicator]:
     counts = np.asarray(indicator.sum(axis=0)).ravel()
     frequent = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
     indicator = indicator[:, np.sort(frequent[counts[frequent] > 0])]
-    labelled = np.diff(indicator.indptr) > 0
-    return rows[labelled], indicator[labelled]
+    labeled = np.diff(indicator.indptr) > 0
+    return rows[labeled], indicator[labeled]
 
 
 def _training_part(order: Rows, graph: Graph, labels: Labels, train: TrainingNodes, split_seed: int) -> Rows:
-    """Places of the training nodes among the labelled nodes, which are in the order of their names."""
+    """Places of the training nodes among the labeled nodes, which are in the order of their names."""
     if train is None:
         return np.arange(len(order))
     if isinstance(train, int | float):
@@ -297,9 +297,9 @@ def _training_part(order: Rows, graph: Graph, labels: Labels, train: TrainingNod
         return np.sort(make_split(len(order), train, repeat=0, seed=split_seed).train)
     training = set(map(str, np.asarray(train).tolist() if isinstance(train, np.ndarray) else train))
     names = list(map(str, graph.names[order].tolist()))
-    unlabelled = sorted(training.difference(names))
-    if unlabelled:
-        raise InputError(f"train: node {unlabelled[0]!r} has no label in {labels.source}, or is not in the graph")
+    unlabeled = sorted(training.difference(names))
+    if unlabeled:
+        raise InputError(f"train: node {unlabeled[0]!r} has no label in {labels.source}, or is not in the graph")
     return np.flatnonzero([name in training for name in names])
 
 

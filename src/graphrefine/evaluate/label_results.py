@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from graphrefine.display.table import Table, table_of
 from graphrefine.evaluate.metrics import METRICS
 from graphrefine.evaluate.results import Repeats, Result
-from graphrefine.visuals.table import Table, table_of
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class LabelScores(Result):
         Scores at each ratio.
     nodes, classes : int
         Numbers of nodes and classes in the evaluation.
-    unlabelled : str
+    unlabeled : str
         "drop": nodes without labels were left out before splitting; "keep": all nodes were split.
-    unlabelled_nodes : int
+    unlabeled_nodes : int
         Nodes of the embedding without labels.
     missing_nodes : int
-        Labelled nodes that the embedding does not have.
+        Labeled nodes that the embedding does not have.
     empty_classes : int
         Classes left out because none of the evaluated nodes has them.
     repeats : int, or tuple of int
@@ -105,8 +105,8 @@ class LabelScores(Result):
     classes: int
     source: str
     reading: str = field(compare=False)  # the same scores may come of labels in another form
-    unlabelled: str
-    unlabelled_nodes: int
+    unlabeled: str
+    unlabeled_nodes: int
     missing_nodes: int
     empty_classes: int
     repeats: int | tuple[int, ...]
@@ -119,16 +119,16 @@ class LabelScores(Result):
     @property
     def protocol(self) -> str:
         """The meaning of the numbers, in a sentence."""
-        unlabelled = {"drop": "left out", "keep": "kept"}[self.unlabelled]
+        unlabeled = {"drop": "left out", "keep": "kept"}[self.unlabeled]
         C = f"C = {self.C:g}" if isinstance(self.C, float) else "C by cross-validation"
         splits = self.repeats if isinstance(self.repeats, int) else " or ".join(map(str, sorted(set(self.repeats))))
         notes = [
             f"{self.nodes} nodes, {self.classes} classes",
             f"{C}, {splits} random splits a ratio, seed {self.seed}",
-            f"nodes without labels {unlabelled} ({self.unlabelled_nodes})",
+            f"nodes without labels {unlabeled} ({self.unlabeled_nodes})",
         ]
         if self.missing_nodes:
-            notes.append(f"{self.missing_nodes} labelled nodes are not in the embedding")
+            notes.append(f"{self.missing_nodes} labeled nodes are not in the embedding")
         if self.empty_classes:
             notes.append(f"{self.empty_classes} classes without nodes left out")
         short = [f"{100 * each.ratio:g}%" for each in self.ratios if each.train_nodes < self.classes]
@@ -161,7 +161,7 @@ class ClusterScores(Result):
     Attributes
     ----------
     nmi, ari : float
-        Normalised mutual information and adjusted Rand index of clusters and labels.
+        Normalized mutual information and adjusted Rand index of clusters and labels.
     control_nmi, control_ari : float
         The same of random unit vectors, by the same way.
     nodes, classes : int
@@ -169,13 +169,13 @@ class ClusterScores(Result):
     clusters : int
         Number of clusters: that of the classes, or fewer if there are not as many different vectors.
     sampled_nodes : int
-        Nodes that the centres were found with.
+        Nodes that the centers were found with.
     zero_nodes : int
         Nodes with a zero vector, which are a group of their own beside the clusters.
     several_nodes : int
         Nodes left out because they have several labels.
-    unlabelled_nodes, missing_nodes : int
-        Nodes of the embedding without labels, and labelled nodes that it does not have.
+    unlabeled_nodes, missing_nodes : int
+        Nodes of the embedding without labels, and labeled nodes that it does not have.
     starts, seed
         Arguments of `evaluate_clusters`.
     source, reading : str
@@ -190,7 +190,7 @@ class ClusterScores(Result):
     sampled_nodes: int
     zero_nodes: int
     several_nodes: int
-    unlabelled_nodes: int
+    unlabeled_nodes: int
     missing_nodes: int
     starts: int
     seed: int
@@ -209,12 +209,12 @@ class ClusterScores(Result):
             f"{self.nodes} nodes with one label, {self.classes} classes",
             f"{self.clusters} clusters by k-means{sample}, the best of {self.starts} starts, seed {self.seed}",
             f"nodes with several labels left out ({self.several_nodes})",
-            f"nodes without labels left out ({self.unlabelled_nodes})",
+            f"nodes without labels left out ({self.unlabeled_nodes})",
         ]
         if self.zero_nodes:
             notes.append(f"{self.zero_nodes} zero vectors are one more group")
         if self.missing_nodes:
-            notes.append(f"{self.missing_nodes} labelled nodes are not in the embedding")
+            notes.append(f"{self.missing_nodes} labeled nodes are not in the embedding")
         return "; ".join(notes)
 
     def table(self) -> Table:

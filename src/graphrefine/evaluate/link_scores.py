@@ -10,7 +10,7 @@ spectral      ``(U (w + w^2 + w^3) U^T)_uv (d_u d_v)^.4``, with ``D^-.4 A D^-.4 
 degree        ``d_u d_v``: the baseline of every other score
 ============  ==========================================================================================
 
-Degrees are numbers of neighbours in the graph without the held-out edges; D has their weights, if there are any. In a
+Degrees are numbers of neighbors in the graph without the held-out edges; D has their weights, if there are any. In a
 directed graph u is a source and v a target: x_u, d_u and their lengths are those of ``source``, x_v and d_v those of
 ``target``; ``spectral`` is for undirected graphs alone.
 """
@@ -25,16 +25,16 @@ import numpy as np
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.learn import learn_degree_weight
 from graphrefine.embedding.scores import Floats, PairScore, cosine, cosine_degree
+from graphrefine.embedding.state import DEGREE_WEIGHT
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError, suggest
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.operators import normalised
+from graphrefine.linalg.operators import normalized
 from graphrefine.refine.svd import randomized_eigh
-from graphrefine.vectors.state import DEGREE_WEIGHT
 
 BASELINE = "degree"
 UNDIRECTED = "spectral"  # the score that needs a symmetric matrix
-DAMPING = 0.4  # exponent of the degrees in the normalised matrix, and beside its eigenvectors
+DAMPING = 0.4  # exponent of the degrees in the normalized matrix, and beside its eigenvectors
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class ScoreInputs:
         return cls(graph, embedding.source, seed, threads), cls(arrivals, embedding.target, seed, threads)
 
     def degrees(self, power: float) -> Floats:
-        """Powers of the number of neighbours, zero for none.  # (n,)."""
+        """Powers of the number of neighbors, zero for none.  # (n,)."""
         counts = self.graph.out_counts.astype(np.float64)
         powers: Floats = np.where(counts > 0, np.maximum(counts, 1) ** power, 0).astype(np.float32)
         return powers
@@ -70,7 +70,7 @@ class ScoreInputs:
 def _spectral(inputs: ScoreInputs) -> PairScore:
     graph, columns = inputs.graph, min(inputs.vectors.shape[1], inputs.graph.nodes)
     engine = LocalEngine(graph, columns=columns, threads=inputs.threads)
-    pairs = randomized_eigh(engine, normalised(graph, DAMPING), seed=inputs.seed)
+    pairs = randomized_eigh(engine, normalized(graph, DAMPING), seed=inputs.seed)
     basis = engine.collect(pairs.basis, pairs.axes)
     w = pairs.values
     return PairScore(basis, middle=(w + w**2 + w**3).astype(np.float32), outer=inputs.degrees(DAMPING))

@@ -234,7 +234,7 @@ class _Trial:
         column[others] = np.arange(len(others))
         starts, counts = self.graph.indptr[fixed], self.graph.out_counts[fixed]
         offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        neighbours = self.graph.indices[np.repeat(starts, counts) + offsets]
+        neighbors = self.graph.indices[np.repeat(starts, counts) + offsets]
         rows = np.concatenate([np.repeat(np.arange(len(fixed)), counts), np.arange(len(fixed))])
-        columns = column[np.concatenate([neighbours, fixed])]
+        columns = column[np.concatenate([neighbors, fixed])]
         return rows[columns >= 0], columns[columns >= 0]

@@ -1,7 +1,7 @@
 r"""Logistic regression for many classes that share their rows: liblinear's optimum, all classes at once.
 
 For each class c, with targets :math:`t_i \in \{0, 1\}` and rows :math:`x_i` that end in a one (the intercept,
-which liblinear regularises like any other weight), the minimum over :math:`w` of
+which liblinear regularizes like any other weight), the minimum over :math:`w` of
 
 .. math:: f(w) = \tfrac12 |w|^2 + C \sum_i \left[\log(1 + e^{w \cdot x_i}) - t_i\, w \cdot x_i\right]
 
@@ -59,7 +59,7 @@ class Classifiers:
 def fit_logistic(
     rows: NDArray[Any], targets: Bool, *, C: float = 1.0, tol: float = 1e-4, start: Classifiers | None = None
 ) -> Classifiers:
-    """Fit one logistic regression for each class, penalised as liblinear does (the intercept too).
+    """Fit one logistic regression for each class, penalized as liblinear does (the intercept too).
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class _Point(NamedTuple):
 
 
 def _newton(design: Float32, targets: Bool, weights: Float64, *, C: float, tol: float, spectrum: Float64) -> Float64:
-    """Minimise for every class (a row of `targets` and of `weights`), with `weights` as the start."""
+    """Minimize for every class (a row of `targets` and of `weights`), with `weights` as the start."""
     solution = weights.copy()
     active = np.arange(len(weights))
     point = _evaluate(design, targets, weights, C)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, fields
 from statistics import fmean, stdev
 from typing import Any, ClassVar
 
+from graphrefine.display.console import format_table
+from graphrefine.display.table import Table, Tabular, table_of, text_html
 from graphrefine.evaluate.metrics import FIGURES
 from graphrefine.system import as_plain
-from graphrefine.visuals.console import format_table
-from graphrefine.visuals.table import Table, Tabular, table_of, text_html
 
 
 class Repeats:
@@ -135,7 +135,7 @@ class LinkScores(Result):
     ranked_edges : int
         Number of held-out edges that were ranked.
     corruptions : int
-        Nodes that each of these was ranked against, before its neighbours were left out.
+        Nodes that each of these was ranked against, before its neighbors were left out.
     repeats, seed
         Arguments of `evaluate_links`.
     source : str

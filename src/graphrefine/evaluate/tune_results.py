@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from graphrefine.display.table import Table, Tabular, table_of, text_html
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.graph.graph import Graph
+from graphrefine.pipeline.embed_run import embed_graph
+from graphrefine.pipeline.settings import write_config
 from graphrefine.refine.settings import RefineSettings
-from graphrefine.run.embed_run import embed_graph
-from graphrefine.run.settings import write_config
-from graphrefine.visuals.table import Table, Tabular, table_of, text_html
 
 
 @dataclass(frozen=True)

@@ -59,12 +59,12 @@ def plan_stages(graph: Graph, dims: Sequence[int]) -> tuple[Stage, ...]:
     Examples
     --------
     >>> [stage.name for stage in plan_stages(Graph.from_edges([0, 1], [1, 2]), dims=[128])]
-    ['quality', 'filter', 'centre', 'axes', 'spectrum', 'negative', 'exponent']
+    ['quality', 'filter', 'center', 'axes', 'spectrum', 'negative', 'exponent']
     """
     plan = [
         Stage("quality", ({},)),
         Stage("filter", list_filters(graph)),
-        Stage("centre", _vary("centre", (False,))),
+        Stage("center", _vary("center", (False,))),
         Stage("axes", _vary("axes", (0.2, 0.35, 0.5, 0.75))),
         Stage("spectrum", _vary("spectrum", (0.25, 0.75, 1.0))),
         Stage("negative", _vary("negative", (1.0, 5.0, 10.0))),

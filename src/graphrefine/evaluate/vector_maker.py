@@ -14,8 +14,8 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import find_method, make_settings
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Watcher
-from graphrefine.run.embed_run import embed_graph
 
 MakeVectors = Callable[[Graph], "NDArray[Any] | Embedding"]
 

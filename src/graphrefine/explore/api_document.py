@@ -32,7 +32,7 @@ def make_document(routes: Sequence[StrictRoute], *, has_token: bool) -> dict[str
     app = FastAPI(
         title="graphrefine explore",
         version=__version__,
-        description="Nodes, neighbours, scores and maps of one embedding.",
+        description="Nodes, neighbors, scores and maps of one embedding.",
         license_info={"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
         generate_unique_id_function=attrgetter("name"),
     )

@@ -1,4 +1,4 @@
-"""Columns to colour by: a category or a number for each row, in the form in which the page takes it.
+"""Columns to color by: a category or a number for each row, in the form in which the page takes it.
 
 Further columns come from a table with a node in each record: csv, tsv or parquet.
 """
@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.display.maps.classes import Classes
 from graphrefine.errors import FormatError
 from graphrefine.graph.lookup import quote_name
 from graphrefine.graph.node_ids import Names
 from graphrefine.readers.small_table import read_table
-from graphrefine.vectors.classes import Classes
 
 MOST = 1000  # categories with a code of their own, "other" included
-_LOG = 100.0  # largest number over median, beyond which colours go by the logarithm
+_LOG = 100.0  # largest number over median, beyond which colors go by the logarithm
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class CategoryColumn:
         return None if code < 0 else self.classes.names[code]
 
     def describe(self) -> dict[str, Any]:
-        """The facts that the page needs to colour by it."""
+        """The facts that the page needs to color by it."""
         pairs = zip(self._code_classes.names, self._code_classes.counts.tolist(), strict=True)
         categories: list[dict[str, Any]] = [{"name": name, "count": count} for name, count in pairs]
         if len(categories) < len(self.classes.names):
@@ -74,7 +74,7 @@ class NumberColumn:
     """
 
     numbers: NDArray[np.float32]  # (n,)
-    log: bool = False  # whether colours go by its logarithm
+    log: bool = False  # whether colors go by its logarithm
 
     kind = "number"
 
@@ -92,7 +92,7 @@ class NumberColumn:
         return as_number(self.numbers[row])
 
     def describe(self) -> dict[str, Any]:
-        """The facts that the page needs to colour by it."""
+        """The facts that the page needs to color by it."""
         least, most = self._range
         return {"min": least, "max": most, "log": self.log}
 

@@ -1,4 +1,4 @@
-"""Groups of nodes to colour by: communities of the graph or, without one, clusters of the vectors.
+"""Groups of nodes to color by: communities of the graph or, without one, clusters of the vectors.
 
 Communities of a large graph are found in a process of its own: Louvain's code lets no other thread of its process run,
 and the server would not answer for half a minute.
@@ -15,17 +15,17 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from graphrefine.display.maps.classes import Classes
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.explore.background import Watch
 from graphrefine.explore.columns import CategoryColumn
 from graphrefine.explore.matched_graph import MatchedGraph
+from graphrefine.linalg.kmeans import find_clusters
 from graphrefine.methods.coarsening import communities
 from graphrefine.system.temporary import temporary_folder
-from graphrefine.vectors.classes import Classes
-from graphrefine.vectors.clusters import find_clusters
 
-CLUSTERS = 12  # as many as there are colours that people can tell apart
+CLUSTERS = 12  # as many as there are colors that people can tell apart
 APART = 100_000  # entries of a graph from which on its communities are found in a process of their own
 POLL = 0.2  # seconds between two looks at that process
 GRAPH, GROUPS = "graph.npz", "communities.npy"  # its input and its output

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 import graphrefine
+from graphrefine.embedding.state import STATE_FORMATS
 from graphrefine.errors import InputError
 from graphrefine.explore import raw_handlers, request_params, responses
 from graphrefine.explore.background import Task
@@ -22,9 +23,8 @@ from graphrefine.explore.neighbor_search import Hits, SearchOptions, finite
 from graphrefine.explore.session import Session
 from graphrefine.explore.strict_route import StrictRoute
 from graphrefine.search.scores import SCORES
-from graphrefine.vectors.state import STATE_FORMATS
 
-_THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbours aside
+_THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbors aside
 _Value = TypeVar("_Value")
 
 
@@ -55,7 +55,7 @@ async def get_info(session: Session) -> responses.Info:
         "method": embedding.recipe.get("method"),
         "named": session.named,
         "graph": None if graph is None else graph.describe(),
-        "labels": None if labels is None else {"classes": len(labels.classes), "labelled": labels.labelled},
+        "labels": None if labels is None else {"classes": len(labels.classes), "labeled": labels.labeled},
         "layouts": [_state(task) for task in session.layouts.values()],
         "layout": session.best_layout,
         "columns": [_column(task) for task in session.columns.values()],
@@ -121,7 +121,7 @@ async def _neighbors(
 
 
 def _result(session: Session, row: int | None, hits: Hits) -> responses.NeighborResult:
-    """The neighbours of a row, or of a vector."""
+    """The neighbors of a row, or of a vector."""
     neighbors = zip(hits.rows, hits.scores, strict=True)
     result: responses.NeighborResult = {"node": None, "row": None, "neighbors": []}
     if row is not None:
@@ -132,7 +132,7 @@ def _result(session: Session, row: int | None, hits: Hits) -> responses.Neighbor
 
 
 async def get_ego(session: Session, params: request_params.EgoQuery) -> responses.EgoNetwork:
-    """A node, its neighbours in the graph, and the edges among them."""
+    """A node, its neighbors in the graph, and the edges among them."""
     graph, row = _graph(session), _row(session, params)
     ego = await _run_in_thread(lambda: graph.ego(row, limit=params.limit))
     return {"nodes": [session.node(each) for each in ego.rows], "edges": ego.edges, "of": ego.of}

@@ -1,4 +1,4 @@
-"""The graph beside the embedding: the node of each row, the links of a node, and its neighbourhood as it is drawn."""
+"""The graph beside the embedding: the node of each row, the links of a node, and its neighborhood as it is drawn."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from graphrefine.graph.lookup import quote_name
 from graphrefine.linalg import inverse_lengths
 from graphrefine.search.neighbors import places
 
-RANKED = 20_000  # neighbours of a node that are ranked to draw the first few
+RANKED = 20_000  # neighbors of a node that are ranked to draw the first few
 
 Rows = NDArray[np.int64]
 
 
 class Ego(NamedTuple):
-    """A node and some of its neighbours."""
+    """A node and some of its neighbors."""
 
-    rows: list[int]  # in the embedding: the node, then its neighbours
+    rows: list[int]  # in the embedding: the node, then its neighbors
     edges: list[tuple[int, int]]  # pairs of positions in `rows`
-    of: int  # number of all its neighbours
+    of: int  # number of all its neighbors
 
 
 class MatchedGraph:
@@ -51,8 +51,8 @@ class MatchedGraph:
             )
 
     def degrees(self) -> NDArray[np.float32]:
-        """The number of neighbours of each row; NaN for rows that are not in the graph.  # (n,)."""
-        counts = self.graph.neighbour_counts().astype(np.float32)
+        """The number of neighbors of each row; NaN for rows that are not in the graph.  # (n,)."""
+        counts = self.graph.neighbor_counts().astype(np.float32)
         return np.where(self.node >= 0, counts[self.node], np.float32(np.nan))
 
     def neighbors(self, row: int) -> Rows:
@@ -76,7 +76,7 @@ class MatchedGraph:
         return nodes.astype(np.int64), np.concatenate([links.weights, back.weights])[first]
 
     def ego(self, row: int, *, limit: int) -> Ego:
-        """A row with the neighbours of its heaviest edges; or the most similar ones, if edges have no weights."""
+        """A row with the neighbors of its heaviest edges; or the most similar ones, if edges have no weights."""
         nodes, weights = self._links(row)
         places = np.flatnonzero(self.row[nodes] >= 0)
         if len(places) > RANKED:

@@ -1,4 +1,4 @@
-"""Nearest neighbours in the embedding that is served: by each score, of one label, or not linked yet.
+"""Nearest neighbors in the embedding that is served: by each score, of one label, or not linked yet.
 
 An exact search reads every vector, and reads them once for many queries as for one. So while one search runs, in a
 thread of its own, the queries that arrive are gathered, and the next search takes those with the same options.
@@ -20,7 +20,7 @@ from graphrefine.explore.labels import NodeLabels
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.search.searcher import Search
 
-QUICK = 100  # neighbours that an index finds in less than a millisecond
+QUICK = 100  # neighbors that an index finds in less than a millisecond
 TOGETHER = 64  # queries of one search
 
 Score = Literal["cosine", "dot", "link"]
@@ -37,7 +37,7 @@ class SearchOptions(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """The neighbours of one query, the nearest first."""
+    """The neighbors of one query, the nearest first."""
 
     rows: list[int]
     scores: list[float]

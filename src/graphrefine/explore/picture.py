@@ -1,6 +1,6 @@
 """The map as an image, for browsers that cannot draw a million points.
 
-As `graphrefine map` draws it, if matplotlib is installed. Without it, discs in colours that people can tell apart, by
+As `graphrefine map` draws it, if matplotlib is installed. Without it, discs in colors that people can tell apart, by
 NumPy alone.
 """
 
@@ -12,14 +12,14 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.maps.picture import EXTENT, NAMES, draw, shade
-from graphrefine.maps.points import MapPoints
-from graphrefine.visuals.colours import LIGHT
-from graphrefine.visuals.plots import can_draw
+from graphrefine.display.colors import LIGHT
+from graphrefine.display.maps.picture import EXTENT, NAMES, draw, shade
+from graphrefine.display.maps.points import MapPoints
+from graphrefine.display.plots import can_draw
 
 SIZE = 1000  # pixels each way
 MARGIN = 30
-COLOURS = [*LIGHT.classes, LIGHT.other]  # of classes; the last is for all else
+COLORS = [*LIGHT.classes, LIGHT.other]  # of classes; the last is for all else
 
 
 def draw_png(points: MapPoints) -> bytes:
@@ -30,7 +30,7 @@ def draw_png(points: MapPoints) -> bytes:
 
 
 def plain_png(coordinates: NDArray[np.float32], codes: NDArray[np.int32] | None = None) -> bytes:
-    """The image of points in [-1, 1], in the colours of their classes; the first ten have one of their own.
+    """The image of points in [-1, 1], in the colors of their classes; the first ten have one of their own.
 
     Examples
     --------
@@ -38,13 +38,13 @@ def plain_png(coordinates: NDArray[np.float32], codes: NDArray[np.int32] | None 
     b'PNG'
     """
     codes = np.zeros(len(coordinates), np.int32) if codes is None else codes
-    kinds = np.where((codes < 0) | (codes >= len(COLOURS)), len(COLOURS) - 1, codes)
+    kinds = np.where((codes < 0) | (codes >= len(COLORS)), len(COLORS) - 1, codes)
     pixel = 2 * EXTENT / SIZE
     disc = _disc(len(coordinates)) * pixel
     spots = (coordinates * (EXTENT - MARGIN * pixel))[:, None] + disc  # (n, pixels of a point, 2)
-    image = shade(spots.reshape(-1, 2), np.repeat(kinds, len(disc)), COLOURS, SIZE)[::-1]  # y grows upwards
-    colour, ink = image[..., :3], image[..., 3:]
-    return _encode(np.rint(255 * (1 - ink + colour * ink)).astype(np.uint8))
+    image = shade(spots.reshape(-1, 2), np.repeat(kinds, len(disc)), COLORS, SIZE)[::-1]  # y grows upwards
+    color, ink = image[..., :3], image[..., 3:]
+    return _encode(np.rint(255 * (1 - ink + color * ink)).astype(np.uint8))
 
 
 def _disc(points: int) -> NDArray[np.int64]:

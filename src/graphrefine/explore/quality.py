@@ -23,8 +23,8 @@ from graphrefine.explore.neighbor_search import NeighborSearch
 from graphrefine.readers.labels import Labels
 
 NEIGHBORS = 10  # of each node
-SAMPLE = 1000  # nodes with their neighbours
-CLASSIFIED = 20_000  # labelled nodes
+SAMPLE = 1000  # nodes with their neighbors
+CLASSIFIED = 20_000  # labeled nodes
 PAIRS = 20_000  # edges, and pairs without one
 
 Rows = NDArray[np.int64]
@@ -36,7 +36,7 @@ def make_figures(
     """The figures that labels and graph allow."""
     tasks = []
     if labels is not None:
-        tasks.append(Task("neighbours that share a label", lambda watch: measure_sharing(labels, search)))
+        tasks.append(Task("neighbors that share a label", lambda watch: measure_sharing(labels, search)))
         tasks.append(Task("Micro-F1 of labels", lambda watch: measure_labels(embedding, labels, watch)))
     if graph is not None:
         tasks.append(Task("AUC of edges", lambda watch: measure_edges(embedding, graph)))
@@ -44,21 +44,21 @@ def make_figures(
 
 
 def measure_sharing(labels: NodeLabels, search: NeighborSearch) -> dict[str, Any]:
-    """Share of the nearest labelled neighbours with a label of the node; and of any labelled nodes."""
+    """Share of the nearest labeled neighbors with a label of the node; and of any labeled nodes."""
     draw = np.random.default_rng(0)
-    labelled = np.flatnonzero(np.diff(labels.indicator.indptr))
-    if len(labelled) < 2:
+    labeled = np.flatnonzero(np.diff(labels.indicator.indptr))
+    if len(labeled) < 2:
         raise InputError("fewer than two nodes have labels")
-    sample = np.sort(draw.choice(labelled, min(SAMPLE, len(labelled)), replace=False))
+    sample = np.sort(draw.choice(labeled, min(SAMPLE, len(labeled)), replace=False))
     mask = np.zeros(labels.indicator.shape[0], bool)
-    mask[labelled] = True
+    mask[labeled] = True
     near = search.by("cosine").nearest(rows=sample, k=NEIGHBORS, among=mask).rows  # (sample, NEIGHBORS)
     is_node = near >= 0
     share = _agreement(labels, np.repeat(sample, near.shape[1])[is_node.ravel()], near[is_node])
-    others = draw.choice(labelled, (len(sample), NEIGHBORS))
+    others = draw.choice(labeled, (len(sample), NEIGHBORS))
     is_other = others != sample[:, None]
     chance = _agreement(labels, np.repeat(sample, NEIGHBORS)[is_other.ravel()], others[is_other])
-    note = f"of the {NEIGHBORS} nearest labelled nodes, for {len(sample):,} nodes; {chance:.3f} by chance"
+    note = f"of the {NEIGHBORS} nearest labeled nodes, for {len(sample):,} nodes; {chance:.3f} by chance"
     return {"value": share, "note": note}
 
 
@@ -71,16 +71,16 @@ def _agreement(labels: NodeLabels, first: Rows, second: Rows) -> float:
 
 
 def measure_labels(embedding: Embedding, labels: NodeLabels, watch: Watch) -> dict[str, Any]:
-    """Micro-F1 of one half of the labelled nodes, learned from the other: `graphrefine evaluate labels`."""
-    labelled = np.flatnonzero(np.diff(labels.indicator.indptr))
-    rows = np.sort(np.random.default_rng(0).choice(labelled, min(CLASSIFIED, len(labelled)), replace=False))
+    """Micro-F1 of one half of the labeled nodes, learned from the other: `graphrefine evaluate labels`."""
+    labeled = np.flatnonzero(np.diff(labels.indicator.indptr))
+    rows = np.sort(np.random.default_rng(0).choice(labeled, min(CLASSIFIED, len(labeled)), replace=False))
     indicator = labels.indicator[rows]
     sample = Labels(np.arange(len(rows)), indicator, tuple(labels.classes), by_row=True, source="labels")
     vectors = np.ascontiguousarray(embedding.vectors[rows])
     scores = evaluate_labels(vectors, sample, ratios=[0.5], repeats=1, threads=1, progress=watch)
     counts = np.asarray(indicator.sum(axis=0)).ravel()
     commonest = counts.max() / max(counts.sum(), 1)
-    note = f"of half of {len(rows):,} labelled nodes, by the other half; {commonest:.3f} for the commonest label alone"
+    note = f"of half of {len(rows):,} labeled nodes, by the other half; {commonest:.3f} for the commonest label alone"
     return {"value": scores.ratios[0].micro_mean / 100, "note": note}
 
 

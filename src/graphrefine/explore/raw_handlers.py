@@ -67,7 +67,7 @@ async def get_coordinates(request: Request, session: Session, params: LayoutQuer
 
 
 async def get_column(request: Request, session: Session, name: str) -> Response:
-    """A column to colour by: one value for each row, little-endian.
+    """A column to color by: one value for each row, little-endian.
 
     uint16 codes of categories (65535: none) or float32 (NaN: none); `/api/info` has the kind of each column.
     """

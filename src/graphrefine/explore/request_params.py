@@ -20,11 +20,11 @@ from graphrefine.graph.lookup import SIDES
 from graphrefine.search.scores import SCORES
 
 LAYOUTS = ("pca", "clusters")  # the better ones last
-K = 1000  # neighbours of a node
+K = 1000  # neighbors of a node
 BATCH = 1000  # nodes, vectors or pairs of a request
 ROWS = 10_000  # nodes of a list
 BODY = 4 << 20  # bytes
-EGO = 200  # neighbours drawn
+EGO = 200  # neighbors drawn
 LIMITS: RequestLimits = {"k": K, "batch": BATCH, "rows": ROWS, "body": BODY}
 LONGEST_ECHO = 80  # characters of a refused value that an error repeats
 
@@ -143,22 +143,22 @@ class NodeList(NodeChoice, Page):
 
 
 class Search(Params):
-    """Options of a search for neighbours."""
+    """Options of a search for neighbors."""
 
-    k: Annotated[int, whole(1, K)] = Field(10, description="Number of neighbours; fewer if there are no more.")
+    k: Annotated[int, whole(1, K)] = Field(10, description="Number of neighbors; fewer if there are no more.")
     score: Annotated[Literal["cosine", "dot", "link"], choice(*SCORES)] = Field(
         "cosine", description="Score by which nodes are near."
     )
-    label: Annotated[str | None, TEXT] = optional("Label that neighbours must have.")
+    label: Annotated[str | None, TEXT] = optional("Label that neighbors must have.")
     unlinked: Annotated[bool, FLAG] = Field(False, description="Leave out nodes that are linked to it in the graph.")
 
 
 class NeighborQuery(Search, SingleNode):
-    """Neighbours of one node."""
+    """Neighbors of one node."""
 
 
 class NeighborBatch(Search, Side):
-    """Neighbours of several nodes or vectors."""
+    """Neighbors of several nodes or vectors."""
 
     ONE_OF = ("nodes", "rows", "vectors")
     APART = (("vectors", "unlinked"),)
@@ -169,9 +169,9 @@ class NeighborBatch(Search, Side):
 
 
 class EgoQuery(SingleNode):
-    """Neighbourhood of one node in the graph."""
+    """Neighborhood of one node in the graph."""
 
-    limit: Annotated[int, whole(1, EGO)] = Field(40, description="Largest number of neighbours.")
+    limit: Annotated[int, whole(1, EGO)] = Field(40, description="Largest number of neighbors.")
 
 
 class PairQuery(Params):

@@ -56,7 +56,7 @@ class Neighbor(Node):
 
 
 class NeighborResult(TypedDict):
-    """Neighbours of one node or vector, the nearest first."""
+    """Neighbors of one node or vector, the nearest first."""
 
     node: str | int | None
     row: int | None
@@ -65,7 +65,7 @@ class NeighborResult(TypedDict):
 
 
 class Neighbors(TypedDict):
-    """Neighbours of each node or vector of a request."""
+    """Neighbors of each node or vector of a request."""
 
     results: list[NeighborResult]
     score: str
@@ -73,11 +73,11 @@ class Neighbors(TypedDict):
 
 
 class EgoNetwork(TypedDict):
-    """A node, its neighbours in the graph, and the edges among them."""
+    """A node, its neighbors in the graph, and the edges among them."""
 
     nodes: list[Node]
     edges: Annotated[list[tuple[int, int]], Field(description="Pairs of positions in nodes.")]
-    of: Annotated[int, Field(description="Number of all neighbours of the node.")]
+    of: Annotated[int, Field(description="Number of all neighbors of the node.")]
 
 
 class Scores(TypedDict):
@@ -104,7 +104,7 @@ class Category(TypedDict):
 
 
 class Column(TaskState):
-    """A column to colour by."""
+    """A column to color by."""
 
     kind: Literal["category", "number"]
     categories: NotRequired[list[Category]]
@@ -134,7 +134,7 @@ class LabelFacts(TypedDict):
     """The labels beside the embedding."""
 
     classes: int
-    labelled: int
+    labeled: int
 
 
 class RequestLimits(TypedDict):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.table import Parts, check_finite
 from graphrefine.errors import MissingExtraError
 from graphrefine.explore.autocomplete import Autocomplete
 from graphrefine.explore.background import Background, Task, Watch
@@ -28,8 +29,7 @@ from graphrefine.explore.responses import Node
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import is_range, text_names
 from graphrefine.search.index import INDEX_BEYOND
-from graphrefine.vectors.companions import companion
-from graphrefine.vectors.table import Parts, check_finite
+from graphrefine.system.companions import companion
 
 
 class Session:
@@ -44,9 +44,9 @@ class Session:
     labels
         Anything that `graphrefine.readers.labels.as_labels` takes, or the name of an attribute of the graph's nodes.
     columns
-        Further columns to colour by, for each row.
+        Further columns to color by, for each row.
     index
-        Whether to search neighbours by an index, once it is made, rather than exactly; None: beyond a million nodes.
+        Whether to search neighbors by an index, once it is made, rather than exactly; None: beyond a million nodes.
     name
         Name of the embedding on the page.
 
@@ -70,7 +70,7 @@ class Session:
         check_finite(embedding.vectors, embedding.names)
         embedding, graph = _with_texts(embedding, graph)
         if index and find_spec("usearch") is None:
-            raise MissingExtraError("an index of neighbours", "usearch", "ann")
+            raise MissingExtraError("an index of neighbors", "usearch", "ann")
         self.embedding, self.name = embedding, name
         self.graph = None if graph is None else MatchedGraph(graph, embedding)
         self.labels = None if labels is None else NodeLabels(labels, embedding.names, graph)
@@ -95,7 +95,7 @@ class Session:
         self.background = Background([task for task in tasks if task.state == "working"], urgent=1)
 
     def _list_columns(self, table: Mapping[str, Column]) -> list[tuple[str, Column]]:
-        """The columns that are there at once: a new way to colour the map is one more here."""
+        """The columns that are there at once: a new way to color the map is one more here."""
         own: list[tuple[str, Column]] = []
         if self.labels is not None:
             own.append(("label", self.labels.column()))
@@ -108,14 +108,14 @@ class Session:
         """A layout: ready at once if it is stored beside the embedding, else made in the background."""
         path = self.embedding.path
         if path is not None and companion(path, "map").is_dir():
-            from graphrefine.maps import find_layout
+            from graphrefine.display.maps import find_layout
 
             coordinates = find_layout(self.embedding, name)
             if coordinates is not None:
                 return _ready_task(name, coordinates)
 
         def make_layout(watch: Watch) -> NDArray[np.float32]:
-            from graphrefine.maps import obtain_layout  # here, so that the server is up before its imports
+            from graphrefine.display.maps import obtain_layout  # here, so that the server is up before its imports
 
             return obtain_layout(self.embedding, name, watch=watch).coordinates
 
@@ -144,7 +144,7 @@ class Session:
 
     @cached_property
     def degrees(self) -> NDArray[np.float32] | None:
-        """The number of neighbours of each row, if it is known."""
+        """The number of neighbors of each row, if it is known."""
         if self.embedding.degrees is not None:
             return np.asarray(self.embedding.degrees)  # of a mapped file: as a plain array, which is quicker to read
         return None if self.graph is None else self.graph.degrees()
@@ -171,14 +171,14 @@ class Session:
         return {name: task.value.value(row) for name, task in self.columns.items() if task.state == "ready"}
 
     def draw(self) -> bytes:
-        """The best map that is ready as an image, in the colours of the first categories that are: labels, if any."""
+        """The best map that is ready as an image, in the colors of the first categories that are: labels, if any."""
         layout = self.best_layout
         columns = {name: task.value for name, task in self.columns.items() if task.state == "ready"}
         color = next((name for name, column in columns.items() if isinstance(column, CategoryColumn)), None)
         with self._drawing:
             if (layout, color) not in self._pictures:
+                from graphrefine.display.maps.points import MapPoints
                 from graphrefine.explore.picture import draw_png  # here, as maps are slow to load
-                from graphrefine.maps.points import MapPoints
 
                 classes = columns[color].classes if color else None
                 degrees = None if self.degrees is None else np.nan_to_num(self.degrees)

@@ -206,7 +206,7 @@ def sums_of_rows(indptr: NDArray[np.int64], weights: NDArray[np.float32] | None)
     if weights is None:
         return counts.astype(np.float64)
     sums = np.zeros(len(counts))
-    filled = counts > 0  # reduceat would give an empty row its neighbour's first weight
+    filled = counts > 0  # reduceat would give an empty row its neighbor's first weight
     if filled.any():
         sums[filled] = np.add.reduceat(weights, indptr[:-1][filled], dtype=np.float64)
     return sums

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.display.table import Table, fill_gaps
+from graphrefine.display.table_files import arrow_table
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.node_ids import text_names
-from graphrefine.visuals.table import Table, fill_gaps
-from graphrefine.visuals.table_files import arrow_table
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -42,7 +42,7 @@ class GraphRows(Protocol):
     def source(self) -> str: ...  # noqa: D102
     @property
     def out_counts(self) -> NDArray[np.int64]: ...  # noqa: D102
-    def neighbour_counts(self) -> NDArray[np.int64]: ...  # noqa: D102
+    def neighbor_counts(self) -> NDArray[np.int64]: ...  # noqa: D102
     def without_edges(self) -> NDArray[np.bool_]: ...  # noqa: D102
     def names_of(self, rows: NDArray[np.int64], /) -> NDArray[Any]: ...  # noqa: D102
     def to_scipy(self) -> csr_array: ...  # noqa: D102
@@ -135,7 +135,7 @@ def node_table(graph: GraphRows) -> Table:
     columns: dict[str, Any] = {"node": graph.names}
     if graph.sources is not None:
         columns["side"] = np.array(["source", "target"], object)[(np.arange(graph.nodes) >= graph.sources).astype(int)]
-    columns["degree"] = graph.neighbour_counts()
+    columns["degree"] = graph.neighbor_counts()
     for name, values in graph.attributes.items():
         columns[f"attribute {name}" if name in columns else name] = fill_gaps(values.tolist())
     return Table(columns)

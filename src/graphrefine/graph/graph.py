@@ -36,7 +36,7 @@ from graphrefine.system.threads import usable_threads
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from graphrefine.visuals.table import Table
+    from graphrefine.display.table import Table
 
 
 class Rows(NamedTuple):
@@ -199,7 +199,7 @@ class Graph:
     def neighbors(
         self, name: Any, *, direction: Literal["out", "in"] = "out", side: Side | None = None
     ) -> dict[Any, float]:
-        """The neighbours of a node, each with the weight of the edge; in a directed graph, those that it leads to.
+        """The neighbors of a node, each with the weight of the edge; in a directed graph, those that it leads to.
 
         With ``direction="in"`` they are those that lead to it. ``side`` is "source" or "target", where a name stands on
         both sides of a bipartite graph.
@@ -230,7 +230,7 @@ class Graph:
         return Graph(**_frames().subgraph_fields(self, np.unique(self.lookup.all_rows(names))))
 
     def node_table(self) -> Table:
-        """The nodes as a table: name, degree (number of neighbours) and attributes; of two sides, the side.
+        """The nodes as a table: name, degree (number of neighbors) and attributes; of two sides, the side.
 
         Examples
         --------
@@ -297,11 +297,11 @@ class Graph:
 
     @property
     def out_counts(self) -> NDArray[np.int64]:
-        """Entries of each row: neighbours, or successors in a directed graph.  # (n,)."""
+        """Entries of each row: neighbors, or successors in a directed graph.  # (n,)."""
         return np.diff(self.indptr)
 
-    def neighbour_counts(self) -> NDArray[np.int64]:
-        """Number of neighbours of each node: in a directed graph, successors and predecessors.  # (n,)."""
+    def neighbor_counts(self) -> NDArray[np.int64]:
+        """Number of neighbors of each node: in a directed graph, successors and predecessors.  # (n,)."""
         counts = self.out_counts
         return counts + np.bincount(self.indices, minlength=self.nodes) if self.directed else counts
 

@@ -1,7 +1,7 @@
 """Graphs in a notebook: size and kind, the degrees as a histogram, and the nodes with the highest.
 
 It takes a blink, whatever the size: it looks at the degrees of at most a million nodes. The template is ``graph.html``
-of `graphrefine.visuals`; it escapes names.
+of `graphrefine.display`; it escapes names.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphrefine.display.html import count_of, render, shorten
 from graphrefine.graph.adjacency import list_remarks
-from graphrefine.visuals.html import count_of, render, shorten
 
 NamesOf = Callable[[ArrayLike], NDArray[Any]]
 
@@ -70,7 +70,7 @@ def _degrees(name: str, indptr: NDArray[np.int64], names_of: NamesOf) -> dict[st
 
 
 def _bars(degrees: NDArray[np.int64], name: str) -> dict[str, Any]:
-    """Bars for the numbers of nodes with 0, 1, 2-3, 4-7 ... neighbours; the height is the logarithm."""
+    """Bars for the numbers of nodes with 0, 1, 2-3, 4-7 ... neighbors; the height is the logarithm."""
     counts = np.bincount(np.frexp(degrees.astype(np.float64))[1])  # 0 -> 0, 1 -> 1, 2-3 -> 2, 4-7 -> 3
     first = 0 if counts[0] else 1
     heights = np.where(counts, 6 + 54 * np.log1p(counts) / np.log1p(counts.max()), 0)

@@ -14,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from graphrefine.display.table import Table
+from graphrefine.display.table_files import check_table_path
 from graphrefine.errors import ArgumentWarning, InputError, suggest
 from graphrefine.graph.frames import GraphRows, edge_ends, edge_table
 from graphrefine.graph.lookup import list_some
 from graphrefine.graph.node_ids import from_strings, is_text, text_names
 from graphrefine.graph.stored_writer import StoredWriter, check_replaceable, write_names
 from graphrefine.system.files import replacing, replacing_folder
-from graphrefine.visuals.table import Table
-from graphrefine.visuals.table_files import check_table_path
 
 GRF = ".grf"
 

@@ -178,11 +178,11 @@ class StoredGraph(Graph):
 
     def without_edges(self) -> NDArray[np.bool_]:
         """Mask of the nodes without an edge.  # (n,)."""
-        alone: NDArray[np.bool_] = self.neighbour_counts() == 0
+        alone: NDArray[np.bool_] = self.neighbor_counts() == 0
         return alone
 
-    def neighbour_counts(self) -> NDArray[np.int64]:
-        """Number of neighbours of each node: in a directed graph, successors and predecessors.  # (n,)."""
+    def neighbor_counts(self) -> NDArray[np.int64]:
+        """Number of neighbors of each node: in a directed graph, successors and predecessors.  # (n,)."""
         return self.out_counts + self.transposed().out_counts if self.directed else self.out_counts
 
     def verify_bounds(self) -> None:

@@ -1,6 +1,6 @@
-"""The kernels of maps: lists of nearest neighbours, points pulled and pushed in the plane; compiled or their twins.
+"""The kernels of maps: lists of nearest neighbors, points pulled and pushed in the plane; compiled or their twins.
 
-As `graphrefine.kernels.choose_kernel` decides. Grids, neighbours and moves are the same in both, bit for bit, and
+As `graphrefine.kernels.choose_kernel` decides. Grids, neighbors and moves are the same in both, bit for bit, and
 forces but for rounding; all are the same for any number of threads.
 """
 
@@ -19,7 +19,7 @@ Rows = NDArray[np.int32]
 WHOLE = 1 << 20  # weight of a point on the grid
 
 
-class Neighbourhood(NamedTuple):
+class Neighborhood(NamedTuple):
     """Points that pull each other, and their weights: CSR rows."""
 
     indptr: NDArray[np.int64]  # (n + 1,)
@@ -42,7 +42,7 @@ class Frame(NamedTuple):
 def keep_best(scores: Floats, queries: Rows, candidates: Rows, *, best: Floats, rows: Rows) -> None:
     """Offer candidates to queries: ``best[q]`` and ``rows[q]`` (n, k) hold the best so far, in descending order.
 
-    A query is not its own neighbour. Of equal candidates the first keeps its place, counted from one that the query's
+    A query is not its own neighbor. Of equal candidates the first keeps its place, counted from one that the query's
     number decides.
 
     Examples
@@ -71,13 +71,13 @@ def spread(points: Floats, frame: Frame, *, threads: int = 1) -> NDArray[np.int6
 
 
 def forces(
-    near: Neighbourhood, points: Floats, field: Floats, frame: Frame, *, attraction: float, threads: int = 1
+    near: Neighborhood, points: Floats, field: Floats, frame: Frame, *, attraction: float, threads: int = 1
 ) -> Floats:
     """``attraction * sum_j w_ij (y_j - y_i) / (1 + |y_j - y_i|^2)``, plus the field (side, side, 2) at y_i.
 
     Examples
     --------
-    >>> pair = Neighbourhood(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2, np.float32))
+    >>> pair = Neighborhood(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.ones(2, np.float32))
     >>> points, still = np.array([[0, 0], [1, 0]], np.float32), np.zeros((2, 2, 2), np.float32)
     >>> forces(pair, points, still, Frame(0.0, 0.0, 1.0, 2), attraction=2.0).tolist()
     [[1.0, 0.0], [-1.0, 0.0]]

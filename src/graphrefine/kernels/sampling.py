@@ -40,8 +40,8 @@ def random_walks(
 ) -> NDArray[np.int32]:
     """Walks of ``length`` nodes from each start, -1 after the last if a walk cannot go on.  # (starts, length).
 
-    A step goes to a neighbour with probability in proportion to its weight times node2vec's bias: 1/p for the node
-    before, 1 for its neighbours, 1/q for others. A walk depends on the seed, the round and its start alone.
+    A step goes to a neighbor with probability in proportion to its weight times node2vec's bias: 1/p for the node
+    before, 1 for its neighbors, 1/q for others. A walk depends on the seed, the round and its start alone.
 
     Examples
     --------

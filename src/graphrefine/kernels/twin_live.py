@@ -171,7 +171,7 @@ class LiveGraph(LiveStates):
         states, targets = self._G[which].astype(float), self._R[which].astype(float)
         vectors = (states - self._a * targets) / (1 - self._a)
         out[:] = vectors
-        linked = (len(self.neighbours(node)[0]) > 0 for node in which.tolist())
+        linked = (len(self.neighbors(node)[0]) > 0 for node in which.tolist())
         lengths[:] = [length_of(row) if edges else -1 for row, edges in zip(vectors, linked, strict=True)]
 
     def degrees(self, which: Ints, out: Reals) -> None:
@@ -197,14 +197,14 @@ class LiveGraph(LiveStates):
         out[:] = self._spread_errors(errors) + np.array([each.lag for each in self._numbers]) / (1 - self._a)
 
     def rows(self) -> tuple[NDArray[np.int64], Ints, Floats]:
-        """The rows of the graph as they are: indptr, neighbours, weights."""
+        """The rows of the graph as they are: indptr, neighbors, weights."""
         ends = np.cumsum([0, *(len(row.indices) for row in self._rows)]).astype(np.int64)
         indices = [np.empty(0, np.int32), *(row.indices for row in self._rows)]
         weights = [np.empty(0, np.float32), *(row.weights for row in self._rows)]
         return ends, np.concatenate(indices), np.concatenate(weights)
 
-    def neighbours(self, node: int) -> tuple[Ints, Floats]:
-        """The row of a node: neighbours, weights."""
+    def neighbors(self, node: int) -> tuple[Ints, Floats]:
+        """The row of a node: neighbors, weights."""
         self._check_node(node)
         return self._rows[node].indices.copy(), self._rows[node].weights.copy()
 

@@ -1,4 +1,4 @@
-"""Sums over the neighbours of hubs for the twin of live vectors, as in ``native/live_hubs.h``, but for rounding."""
+"""Sums over the neighbors of hubs for the twin of live vectors, as in ``native/live_hubs.h``, but for rounding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROUNDING, ENOUGH = 2.0**-51, 2.0**-30  # of an update, in lengths of what is add
 
 @dataclass(slots=True)
 class Hub:
-    """Sums of a node with many neighbours, kept up to date; arrays are replaced, never changed.
+    """Sums of a node with many neighbors, kept up to date; arrays are replaced, never changed.
 
     Each change of a sum adds a rounding, which the last four numbers bound.
     """
@@ -19,7 +19,7 @@ class Hub:
     states: Reals  # sum of A_ij G_j
     shifted: Reals  # sum of (ln A_ij + shift_j) B_j
     plain: Reals  # sum of B_j
-    entries: float  # sums of ln A + shift, and of its square, over all neighbours
+    entries: float  # sums of ln A + shift, and of its square, over all neighbors
     squares: float
     peak: float  # the largest degree since the sums were made
     mass: float  # sums of |ln A + shift| |B|, and of |B|, of all that was added since
@@ -37,7 +37,7 @@ class Hub:
         self.states = self.states + difference * state.astype(float)  # NumPy would round the product to float32
 
     def change_entry(self, gone: float | None, fresh: float | None, axis: Floats | None, reach: float) -> None:
-        """The other sums after it; ``axis`` is the neighbour's row of the basis, ``reach`` its length."""
+        """The other sums after it; ``axis`` is the neighbor's row of the basis, ``reach`` its length."""
         old, new = gone or 0.0, fresh or 0.0
         self.entries += new - old
         self.squares += new * new - old * old
@@ -50,7 +50,7 @@ class Hub:
             self.reach += reach
 
     def follow(self, weight: float, step: Reals) -> None:
-        """The sum of states after a step of a neighbour's."""
+        """The sum of states after a step of a neighbor's."""
         self.states = self.states + weight * step
         self.updates += 1
 

@@ -32,13 +32,13 @@ class Numbers:
 
 @dataclass(slots=True)
 class Row:
-    """Neighbours in order; arrays are replaced, never changed, so that a copy of the two is a copy of the row."""
+    """Neighbors in order; arrays are replaced, never changed, so that a copy of the two is a copy of the row."""
 
     indices: Ints = field(default_factory=lambda: np.empty(0, np.int32))
     weights: Floats = field(default_factory=lambda: np.empty(0, np.float32))
 
     def place(self, other: int) -> tuple[int, bool]:
-        """Place of a neighbour in the row, and whether it is there."""
+        """Place of a neighbor in the row, and whether it is there."""
         at = int(np.searchsorted(self.indices, other))
         return at, at < len(self.indices) and int(self.indices[at]) == other
 

@@ -60,7 +60,7 @@ class LiveStates:
         need(holds, "the tolerance is above the rounding over `keep`; nothing is negative")
         self._basis, self._shifts, self._rotation, self._mean = basis, shifts.astype(float), rotation, mean
         self._a, self._loop, self._tolerance, self._rounding = keep, loop, tolerance, rounding
-        need(hub > 0, "a hub has neighbours")
+        need(hub > 0, "a hub has neighbors")
         self._spread, self._publish_share, self._hub = spread, publish, hub
         self._hubs: dict[int, Hub] = {}
         self._reach = np.sqrt((basis.astype(float) ** 2).sum(axis=1)) * (1 + 1e-6)
@@ -269,7 +269,7 @@ class LiveStates:
         return self._replace(self._G, u, fresh)
 
     def _residual(self, u: int, mixed: Reals) -> float:
-        """Length of the residual of a node, whose neighbours' states have this sum, rounded upwards."""
+        """Length of the residual of a node, whose neighbors' states have this sum, rounded upwards."""
         state = self._G[u].astype(float)
         average = self._inverse(u) * (mixed + self._loop * state)
         return length_of(self._a * self._R[u] + (1 - self._a) * average - state) * UP + self._rounding
@@ -295,9 +295,9 @@ class LiveStates:
             node.unpublished = 0.0
             self._published.add(u)
         if step > 0:
-            self._tell_neighbours(u, step, self._G[u] - before)
+            self._tell_neighbors(u, step, self._G[u] - before)
 
-    def _tell_neighbours(self, u: int, length: float, step: Reals) -> None:
+    def _tell_neighbors(self, u: int, length: float, step: Reals) -> None:
         for v, weight in zip(self._rows[u].indices.tolist(), self._rows[u].weights.tolist(), strict=True):
             self._keep(v)
             self._numbers[v].lag += (1 - self._a) * weight * self._inverse(v) * length * UP

@@ -7,7 +7,7 @@ Entries are never stored: a product forms them as it goes.
 
 * `proximity`: the log-proximity matrix M of Eqs. 2-4.
 * `transition`: the transition matrix T of Eq. 7.
-* `adjacency`: A itself, or A with loops. `normalised`: A between powers of the degrees.
+* `adjacency`: A itself, or A with loops. `normalized`: A between powers of the degrees.
 * `walk`: a step of a random walk.
 """
 
@@ -113,7 +113,7 @@ def proximity(
     """Eqs. 2-4: ``M_ij = ln p_ij - ln(negative * phi_j)`` on the edges, with ``p_ij = A_ij / d_i``.
 
     ``phi_j``, the context distribution of Eq. 2, is the column sum of the p_ij, raised to ``exponent`` (1 in the paper,
-    0.75 in the authors' code) and normalised. ``log_weights=False`` leaves out ln A_ij, as the authors' code does: then
+    0.75 in the authors' code) and normalized. ``log_weights=False`` leaves out ln A_ij, as the authors' code does: then
     weights count only through the degrees.
 
     Examples
@@ -163,7 +163,7 @@ def adjacency(graph: Graph, *, loop: float = 0.0, scale: float = 1.0) -> Operato
     return Operator(graph, edge="weight", loop=loop, row_scale=row_scale)
 
 
-def normalised(
+def normalized(
     graph: Graph,
     exponent: float,
     *,
@@ -178,7 +178,7 @@ def normalised(
     Examples
     --------
     >>> from graphrefine.graph.graph import Graph
-    >>> normalised(Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4]), 0.5).to_scipy().toarray()[0].tolist()
+    >>> normalized(Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4]), 0.5).to_scipy().toarray()[0].tolist()
     [0.0, 0.5, 0.5, 0.5, 0.5]
     """
     degree = graph.degrees() if degrees is None else degrees

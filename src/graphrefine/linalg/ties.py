@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.adjacency import sums_of_rows
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.operators import Edge, Operator, edge_terms, normalised, walk
+from graphrefine.linalg.operators import Edge, Operator, edge_terms, normalized, walk
 
 ENTRIES = 1 << 20  # of a graph that are looked at together
 DIGITS = 1 << 16  # values of half of the bits of a float32
@@ -47,9 +47,9 @@ class Ties:
         """A step of a random walk: `operators.walk`."""
         return walk(self.graph, edge=self.edge, unit=self.unit, degrees=self.degrees)
 
-    def normalised(self, exponent: float) -> Operator:
-        """The ties between powers of the degrees: `operators.normalised`."""
-        return normalised(self.graph, exponent, edge=self.edge, unit=self.unit, degrees=self.degrees)
+    def normalized(self, exponent: float) -> Operator:
+        """The ties between powers of the degrees: `operators.normalized`."""
+        return normalized(self.graph, exponent, edge=self.edge, unit=self.unit, degrees=self.degrees)
 
 
 def by_logarithm(graph: Graph) -> Ties:

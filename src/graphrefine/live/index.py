@@ -1,4 +1,4 @@
-"""An index of neighbours that follows published vectors: usearch's graph, rows added and removed by key.
+"""An index of neighbors that follows published vectors: usearch's graph, rows added and removed by key.
 
 A row is put into the graph anew once its vector has moved by `MOVED` since it last was: vectors that move a little stay
 near where they are looked for. Candidates of the graph are scored by the vectors of this moment, so that scores and
@@ -50,7 +50,7 @@ class LiveIndex:
         try:
             from usearch.index import Index
         except ModuleNotFoundError:
-            raise MissingExtraError("an index of neighbours", "usearch", "ann") from None
+            raise MissingExtraError("an index of neighbors", "usearch", "ann") from None
         self.published, self._threads = published, threads
         self._graph: Any = Index(ndim=published.dim, metric="ip", dtype="f16", connectivity=16, expansion_add=128)
         self._way = np.zeros(len(published))  # of each row since it was put into the graph

@@ -279,7 +279,7 @@ class Live(PendingChanges, LiveVectors):
         return graph if self._sides is None else replace(graph, sources=self.sources)
 
     def _linked_rows(self, row: int) -> NDArray[np.int64]:
-        linked: NDArray[np.int64] = self._live.neighbours(row)[0].astype(np.int64)
+        linked: NDArray[np.int64] = self._live.neighbors(row)[0].astype(np.int64)
         return linked
 
     def sharp_bounds(self, rounds: int = 30) -> NDArray[np.float64]:

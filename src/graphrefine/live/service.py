@@ -116,7 +116,7 @@ class LiveService(Live):
         return True
 
     def degree(self, name: Any, *, side: Side | None = None) -> int:
-        """Number of neighbours of a node."""
+        """Number of neighbors of a node."""
         return len(self._linked_rows(self._row(name, side)))
 
     def state(self) -> dict[str, Any]:

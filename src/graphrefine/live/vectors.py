@@ -1,4 +1,4 @@
-"""Reading side of live vectors, the same for the writer and readers: names, vectors, bounds, neighbours, snapshots."""
+"""Reading side of live vectors, the same for the writer and readers: names, vectors, bounds, neighbors, snapshots."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from graphrefine.system.threads import usable_threads
 TRIES = 100  # of opening a generation that a writer may be replacing
 
 
-class Neighbour(NamedTuple):
+class Neighbor(NamedTuple):
     """A node near another, and the cosine of their vectors."""
 
     name: Any
@@ -147,7 +147,7 @@ class LiveVectors:
     def _bounds(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         return chord_bounds(self._published.lengths[rows], self._radius, self._publish)
 
-    def neighbors(self, name: Any, k: int = 10, *, side: Side | None = None, index: bool = False) -> list[Neighbour]:
+    def neighbors(self, name: Any, k: int = 10, *, side: Side | None = None, index: bool = False) -> list[Neighbor]:
         """The nodes with the most similar vectors, by an exact search; in a bipartite graph, of the same side.
 
         With ``index`` they are candidates of an index (extra ``ann``), which is made by the first such call, again
@@ -177,7 +177,7 @@ class LiveVectors:
             self._index.follow(post.moved.nodes, post.moved.vectors, removed=post.removed)
         post.give_to(table)
 
-    def recommend(self, name: Any, k: int = 10, *, exclude: Iterable[Any] = ()) -> list[Neighbour]:
+    def recommend(self, name: Any, k: int = 10, *, exclude: Iterable[Any] = ()) -> list[Neighbor]:
         """The targets of a bipartite graph that score highest for a source: the cosine, and a share for popularity.
 
         Targets that it is linked to are left out by a writer, which has the graph; for a reader, list them in
@@ -192,7 +192,7 @@ class LiveVectors:
         return self._list(self._published.nearest(vector, k, without=without, scale=scale, threads=self.threads))
 
     def _linked_rows(self, row: int) -> NDArray[np.int64]:
-        """Rows of the neighbours of a node in the graph, where it is known."""
+        """Rows of the neighbors of a node in the graph, where it is known."""
         return np.empty(0, np.int64)
 
     def _popularity(self) -> NDArray[np.float32]:
@@ -203,9 +203,9 @@ class LiveVectors:
         factors = exact.power_where(chosen, np.where(chosen, degrees / mean, 1.0), DEGREE_POWER)
         return np.where(chosen, factors, 1.0).astype(np.float32)
 
-    def _list(self, near: list[tuple[int, float]]) -> list[Neighbour]:
+    def _list(self, near: list[tuple[int, float]]) -> list[Neighbor]:
         names = self._names(np.array([each for each, _ in near], np.int64))
-        return [Neighbour(each, score) for each, (_, score) in zip(names.tolist(), near, strict=True)]
+        return [Neighbor(each, score) for each, (_, score) in zip(names.tolist(), near, strict=True)]
 
     def snapshot(self, *, after: int | None = None) -> Embedding:
         """An `Embedding` of this moment, a copy that changes no more.

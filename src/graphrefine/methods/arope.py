@@ -63,7 +63,7 @@ def reweight(engine: Engine[T], eigenpairs: Eigenpairs[T], F: Small, left: int, 
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """Three tall matrices of twice the width, while the basis is orthonormalised."""
+    """Three tall matrices of twice the width, while the basis is orthonormalized."""
     sources = -(-settings.dim // 2) if settings.two_sided else settings.dim
     return engine_memory(shape, columns=oversampled(2 * sources, shape.nodes), matrices=3)
 

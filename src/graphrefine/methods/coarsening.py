@@ -3,7 +3,7 @@
 A strategy returns the group of each node; `merge` makes the smaller graph of any grouping; `hierarchy` repeats both.
 
 * `star_collapse`, `edge_collapse` and `hybrid_collapse`, the one after the other: HARP (AAAI 2018, Figure 2).
-* `matched`: structural equivalence, then normalised heavy edges: MILE (Algorithm 1).
+* `matched`: structural equivalence, then normalized heavy edges: MILE (Algorithm 1).
 * `communities`: Louvain's, for LouvainNE (WSDM 2020); all parts of a graph are divided in one call.
 
 Groups are numbered in the order of their first nodes. A node without edges is a group of its own, and no strategy makes
@@ -125,7 +125,7 @@ def _sums(groups: Groups, values: NDArray[Any], nodes: int) -> Weights:
 
 
 def equivalent(graph: Graph) -> Groups:
-    """Nodes with the same neighbours in one group, whatever the weights: structural equivalence.
+    """Nodes with the same neighbors in one group, whatever the weights: structural equivalence.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def equivalent(graph: Graph) -> Groups:
     keys = np.empty((2, graph.nodes), np.uint64)
     keys[:] = np.arange(graph.nodes, dtype=np.uint64)  # a node without edges has a key of its own
     draw = np.random.default_rng(0)
-    for key in keys:  # sums of 2 x 64 random bits for each neighbour: two rows of one key have the same neighbours
+    for key in keys:  # sums of 2 x 64 random bits for each neighbor: two rows of one key have the same neighbors
         bits = draw.integers(0, 2**64, graph.nodes, np.uint64)
         if linked.size:
             key[linked] = np.add.reduceat(bits[graph.indices], graph.indptr[:-1][linked])
@@ -149,7 +149,7 @@ def equivalent(graph: Graph) -> Groups:
 
 
 def star_collapse(level: Level) -> Groups:
-    """Pairs of nodes with the same neighbours: the rays of a star, two by two. HARP, Figure 2(c).
+    """Pairs of nodes with the same neighbors: the rays of a star, two by two. HARP, Figure 2(c).
 
     Examples
     --------
@@ -166,7 +166,7 @@ def star_collapse(level: Level) -> Groups:
 
 
 def edge_collapse(level: Level) -> Groups:
-    """Pairs of neighbours, until no two free nodes are neighbours. HARP, Figure 2(b).
+    """Pairs of neighbors, until no two free nodes are neighbors. HARP, Figure 2(b).
 
     HARP leaves open which edges; here the heavy ones by ``A_ij / sqrt(d_i d_j)`` come first, as in `matched`. By the
     weight alone hubs would be paired with hubs, and the many nodes around them left over.
@@ -250,7 +250,7 @@ def _edges(graph: Graph) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[
 
 
 def _score_edges(level: Level) -> Scored:
-    """The ends of each edge and its weight, normalised: ``A_ij / sqrt(d_i d_j)``."""
+    """The ends of each edge and its weight, normalized: ``A_ij / sqrt(d_i d_j)``."""
     u, v, weights = _edges(level.graph)
     degrees = level.degrees()
     return u, v, (1.0 if weights is None else weights) / np.sqrt(degrees[u] * degrees[v])

@@ -6,7 +6,7 @@ on from there, graph by graph, up to the given one.
 
 A base that can resume (`Method.resume`: those trained by skip-gram) does as published. Any other embeds each graph
 afresh; then the prolonged vectors, turned onto the fresh ones by the best orthogonal matrix and scaled to their total
-length, are averaged with them: ``E = (F + c P Q) / 2``, where ``Q`` minimises ``|P Q - F|``. So the coarse graphs count
+length, are averaged with them: ``E = (F + c P Q) / 2``, where ``Q`` minimizes ``|P Q - F|``. So the coarse graphs count
 there too, with half the weight of the next finer one.
 
 The vectors are the same for any number of threads if the base's are.

@@ -1,6 +1,6 @@
 """LINE (2nd order) and PTE: skip-gram on edges drawn in proportion to their weights.
 
-LINE takes an edge (u, v), u as a center and v as its context, and raises log p(v | u): nodes with the same neighbours
+LINE takes an edge (u, v), u as a center and v as its context, and raises log p(v | u): nodes with the same neighbors
 get near each other. An undirected edge is drawn in either direction.
 
 PTE learns from bipartite networks that share nodes: words and documents, words and labels, words and the words near

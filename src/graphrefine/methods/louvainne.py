@@ -5,7 +5,7 @@ community at depth h has a random vector, uniform in (-1, 1), weighted by ``deca
 of the tree that holds it. A node's vector is the sum of those on its way down from the root.
 
 Each depth is one call of `coarsening.communities`, for all communities at once, so a tree takes a few passes over the
-edges. Louvain's method is scikit-network's; igraph's was set aside for its licence (GPL) and its global random state.
+edges. Louvain's method is scikit-network's; igraph's was set aside for its license (GPL) and its global random state.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Settings(MethodSettings):
     """Settings of LouvainNE.
 
     At the authors' ``decay`` of 0.01 a linear classifier sees little but the first depth, unless it is hardly
-    regularised; at 0.5 it sees several.
+    regularized; at 0.5 it sees several.
     """
 
     decay: float = setting(

@@ -7,7 +7,7 @@ coarsest graph. From there to the given graph, level by level, the vectors ``E``
 
 with ``L = D^-1/2 (A + lambda D) D^-1/2 / (1 + lambda)`` of the finer graph; A holds the weights inside merged nodes on
 its diagonal, and D its row sums. ``W1`` and ``W2`` (k, k) are learned once, on the coarsest graph, where ``H(E)``
-should be E: Adam minimises ``|H(E) - E|^2 / n + decay (|W1|^2 + |W2|^2) / 2`` (the authors' values throughout).
+should be E: Adam minimizes ``|H(E) - E|^2 / n + decay (|W1|^2 + |W2|^2) / 2`` (the authors' values throughout).
 
 The vectors are the same for any number of threads if the base's are.
 """
@@ -45,7 +45,7 @@ class Settings(BaseSettings):
         least=1, most=1000,
     )  # fmt: skip
     loop: float = setting(
-        0.05, "Lambda, the weight of a node's own vector in the convolution, beside its neighbours'.", least=0, most=1e6
+        0.05, "Lambda, the weight of a node's own vector in the convolution, beside its neighbors'.", least=0, most=1e6
     )
     rate: float = setting(0.001, "Learning rate of the training.", above=0, most=1000)
     steps: int = setting(200, "Steps of the training, at most.", least=1, most=1_000_000)

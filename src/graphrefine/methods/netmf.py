@@ -1,4 +1,4 @@
-"""NetMF: the matrix that DeepWalk factorises implicitly, factorised (Qiu et al., WSDM 2018).
+"""NetMF: the matrix that DeepWalk factorizes implicitly, factorized (Qiu et al., WSDM 2018).
 
 ``M = log max(1, vol / (b T) sum_{r <= T} P^r D^-1)``, vectors ``U S^1/2``. The sum is exact (their Algorithm 3), or,
 where that would take long, taken through the leading eigenpairs of ``D^-1/2 A D^-1/2`` (Algorithm 4):

@@ -37,7 +37,7 @@ class Settings(MethodSettings):
     """Settings of ProNE, by default those of the authors' code."""
 
     order: int = setting(10, "Terms of the Chebyshev series; 1 leaves the propagation out.", least=1, most=100)
-    mu: float = setting(0.2, "Centre of the Gaussian.", least=-1000, most=1000)
+    mu: float = setting(0.2, "Center of the Gaussian.", least=-1000, most=1000)
     theta: float = setting(0.5, "Width of the Gaussian.", above=0, most=10)
     iterations: int = setting(5, "Of the randomized SVD.", least=0, most=1000)
     negative: float = setting(1.0, "Weight of negative samples (lambda).", above=0, most=1e6)
@@ -107,7 +107,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """Three tall matrices, while the basis is orthonormalised."""
+    """Three tall matrices, while the basis is orthonormalized."""
     return engine_memory(shape, columns=oversampled(settings.dim, shape.nodes), matrices=3)
 
 

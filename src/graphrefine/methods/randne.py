@@ -62,7 +62,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """Three tall matrices, while U_0 is orthonormalised."""
+    """Three tall matrices, while U_0 is orthonormalized."""
     return engine_memory(shape, columns=settings.dim, matrices=3)
 
 

@@ -1,11 +1,11 @@
 """DeepWalk and node2vec: skip-gram on random walks.
 
 From every node start so many walks of so many nodes. Each node of a walk is a center, and the nodes up to w steps
-before and after it are its contexts, w drawn from 1 to the window as word2vec does. DeepWalk's paper normalises by
+before and after it are its contexts, w drawn from 1 to the window as word2vec does. DeepWalk's paper normalizes by
 hierarchical softmax; here, as in node2vec and in the comparison of the REFINE paper, it is negative sampling.
 
-A step of DeepWalk goes to a neighbour in proportion to the weight of the edge. node2vec multiplies the weight by 1/p
-for the node it came from, by 1 for neighbours of that node, and by 1/q for others.
+A step of DeepWalk goes to a neighbor in proportion to the weight of the edge. node2vec multiplies the weight by 1/p
+for the node it came from, by 1 for neighbors of that node, and by 1/q for others.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class DeepWalkSettings(SkipGramSettings):
 class Node2VecSettings(DeepWalkSettings):
     """Settings of node2vec; lengths and numbers as in its reference implementation.
 
-    Going back is 1/p, going farther 1/q times as likely as going to a neighbour of the node before. With 1 and 1
+    Going back is 1/p, going farther 1/q times as likely as going to a neighbor of the node before. With 1 and 1
     node2vec is DeepWalk, so q = 0.5 is the default: outward, one of the values its authors searched.
     """
 

@@ -1,4 +1,4 @@
-"""Adjacency matrices in data frames, recognised by labels of rows and columns; refused where it is not clear."""
+"""Adjacency matrices in data frames, recognized by labels of rows and columns; refused where it is not clear."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
     numeric = [getattr(kind, "kind", "O") in "biuf" for kind in frame.dtypes]
     if not all(numeric):
         first = frame.iloc[:, 0].tolist()
-        return _labelled_matrix(columns, numeric, first, lambda at: _numbers(frame.iloc[:, at]), options)
+        return _labeled_matrix(columns, numeric, first, lambda at: _numbers(frame.iloc[:, at]), options)
     index, heads = frame.index.tolist(), frame.columns.tolist()
     order = match_labels(index, heads)
     if order is not None and not (len(index) <= _FEW and is_counted(frame.index) and is_counted(frame.columns)):
@@ -49,7 +49,7 @@ def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
         return None
     if not options.bipartite:
         raise InputError(
-            f"a data frame of numbers with {len(index)} labelled rows, such as {index[0]!r}, can be read in two ways: "
+            f"a data frame of numbers with {len(index)} labeled rows, such as {index[0]!r}, can be read in two ways: "
             "bipartite=True reads it as a matrix whose rows and columns are two sets of nodes; source= and target= "
             "name the columns of an edge list",
             argument="bipartite",
@@ -75,7 +75,7 @@ def table_matrix(
         raise _ambiguous((rows, rows))
     if rows + 1 != len(names):
         return None
-    return _labelled_matrix(names, numeric, values(0).tolist(), values, options)
+    return _labeled_matrix(names, numeric, values(0).tolist(), values, options)
 
 
 def is_counted(index: Any) -> bool:
@@ -89,7 +89,7 @@ def _is_edge_list(names: list[str], options: ReadOptions) -> bool:
     return by_option or find_pair(names) is not None
 
 
-def _labelled_matrix(
+def _labeled_matrix(
     names: list[str],
     numeric: list[bool],
     labels: list[Any],
@@ -101,7 +101,7 @@ def _labelled_matrix(
     if order is None or not all(numeric[1:]):
         return None
     matrix = np.column_stack([np.asarray(values(1 + at), np.float64) for at in order])
-    return _square_matrix(matrix, name_array(labels), options, "a matrix in a table with labelled rows")
+    return _square_matrix(matrix, name_array(labels), options, "a matrix in a table with labeled rows")
 
 
 def match_labels(rows: Sequence[Any], columns: Sequence[Any]) -> list[int] | None:

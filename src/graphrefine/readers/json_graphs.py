@@ -283,7 +283,7 @@ def _load_cytoscape(source: Source, document: dict[str, Any], options: ReadOptio
 
 
 def _load_adjacency(source: Source, document: dict[str, Any], options: ReadOptions) -> EdgeTable:
-    """NetworkX's adjacency data: for each node, in order, its neighbours; each undirected edge at both of its ends."""
+    """NetworkX's adjacency data: for each node, in order, its neighbors; each undirected edge at both of its ends."""
     nodes, rows = document.get("nodes"), document["adjacency"]
     if not isinstance(nodes, list) or len(nodes) != len(rows):
         raise source.error('"nodes" and "adjacency" must be lists of one length')
@@ -293,10 +293,10 @@ def _load_adjacency(source: Source, document: dict[str, Any], options: ReadOptio
     place = {table_key(_as_id(node["id"])): at for at, node in enumerate(nodes)}
     edges = []
     for at, (node, row) in enumerate(zip(nodes, rows, strict=True)):
-        for neighbour in row if isinstance(row, list) else [None]:
-            if not isinstance(neighbour, dict) or "id" not in neighbour:
-                raise source.error("a neighbour is no object with an id")
-            other = neighbour.pop("id")
+        for neighbor in row if isinstance(row, list) else [None]:
+            if not isinstance(neighbor, dict) or "id" not in neighbor:
+                raise source.error("a neighbor is no object with an id")
+            other = neighbor.pop("id")
             if directed or place.get(table_key(_as_id(other)), at) >= at:
-                edges.append({**neighbour, "source": node["id"], "target": other})
+                edges.append({**neighbor, "source": node["id"], "target": other})
     return _join(source, nodes, edges, options, directed=directed)

@@ -1,4 +1,4 @@
-"""Labels in memory, recognised by their attributes: mappings, pairs, pandas, polars, Arrow, arrays, matrices.
+"""Labels in memory, recognized by their attributes: mappings, pairs, pandas, polars, Arrow, arrays, matrices.
 
 None of the packages they come from is imported, but pyarrow for objects that only speak its protocol.
 """

@@ -49,7 +49,7 @@ class Labels:
     Attributes
     ----------
     names : ndarray
-        The labelled nodes, once each: int64 if every name is an integer, else str.
+        The labeled nodes, once each: int64 if every name is an integer, else str.
     indicator : csr_array of bool, (nodes, classes)
         True where a node has a label.
     classes : tuple of str
@@ -62,7 +62,7 @@ class Labels:
         How they were read, in words.
     by_number : bool
         Whether row i is the node called i, as in a graph that is read from a matrix.
-    unlabelled, repeated : int
+    unlabeled, repeated : int
         Entries without a label, and those that say again what another says.
     """
 
@@ -73,7 +73,7 @@ class Labels:
     source: str
     manner: str = ""
     by_number: bool = False
-    unlabelled: int = 0
+    unlabeled: int = 0
     repeated: int = 0
     settle: Callable[[Known], Labels] | None = field(init=False, default=None, repr=False, compare=False)
 
@@ -83,19 +83,19 @@ class Labels:
         Examples
         --------
         >>> as_labels({"ann": "red", "bob": None}).describe(np.array(["ann", "bob", "cy"], object))
-        'memory, nodes by the keys (1 class), 1 of 3 nodes labelled, 1 entry without a label'
+        'memory, nodes by the keys (1 class), 1 of 3 nodes labeled, 1 entry without a label'
         """
         labels = as_labels(self, names=names)
-        aligned = align(labels, names, unlabelled="drop")
+        aligned = align(labels, names, unlabeled="drop")
         several = int((np.diff(labels.indicator.indptr) > 1).sum())
         notes = [
             labels.source,
             f"{labels.manner or IN_ORDER} ({_count(len(labels.classes), 'class', 'classes')})",
-            f"{len(aligned.order):,} of {len(names):,} nodes labelled",
+            f"{len(aligned.order):,} of {len(names):,} nodes labeled",
             several and f"{_count(several, 'node', 'nodes')} with several labels",
             _note_empty_words(labels),
-            aligned.missing and f"{_count(aligned.missing, 'labelled node', 'labelled nodes')} unknown",
-            labels.unlabelled and f"{_count(labels.unlabelled, 'entry', 'entries')} without a label",
+            aligned.missing and f"{_count(aligned.missing, 'labeled node', 'labeled nodes')} unknown",
+            labels.unlabeled and f"{_count(labels.unlabeled, 'entry', 'entries')} without a label",
             labels.repeated and f"{_count(labels.repeated, 'entry', 'entries')} repeated",
         ]
         return ", ".join(str(note) for note in notes if note)
@@ -131,7 +131,7 @@ class Aligned(NamedTuple):
 
     order: NDArray[np.int64]  # the embedding's row of each node, in an order that depends on the names alone
     indicator: sp.csr_array[np.bool_]  # (len(order), classes)
-    missing: int  # labelled nodes that the embedding does not have
+    missing: int  # labeled nodes that the embedding does not have
 
 
 def as_labels(
@@ -161,8 +161,8 @@ def as_labels(
 
     Examples
     --------
-    >>> colours = as_labels(["red", "blue", "red"])
-    >>> colours.classes, colours.indicator.toarray().astype(int).tolist()
+    >>> colors = as_labels(["red", "blue", "red"])
+    >>> colors.classes, colors.indicator.toarray().astype(int).tolist()
     (('blue', 'red'), [[0, 1], [1, 0], [0, 1]])
     >>> as_labels({"ann": ["red", "blue"], "bob": "red"}).names.tolist()
     ['ann', 'bob']
@@ -258,24 +258,24 @@ def _make_labels(form: Entries | Membership, source: str) -> Labels:
     if entries is None:
         assert isinstance(form, Membership)
         row, column, classes = form.members()
-        count, unlabelled = form.matrix.shape[0], 0
+        count, unlabeled = form.matrix.shape[0], 0
     else:
-        row, texts, unlabelled = _flatten(entries)
+        row, texts, unlabeled = _flatten(entries)
         kinds, column = _number(texts_of_classes(texts))
         classes = tuple(map(str, kinds.tolist()))
         count = len(entries.labels)
     names, order = _number_nodes(form, count)
     indicator = _indicator(order[row], column, shape=(len(names), len(classes)))
     if form.nodes is not None:
-        labelled = np.diff(indicator.indptr) > 0
-        names, indicator = names[labelled], indicator[labelled]
+        labeled = np.diff(indicator.indptr) > 0
+        names, indicator = names[labeled], indicator[labeled]
     repeated = len(row) - indicator.nnz
-    return Labels(names, indicator, classes, form.nodes is None, source, form.manner, by_number, unlabelled, repeated)
+    return Labels(names, indicator, classes, form.nodes is None, source, form.manner, by_number, unlabeled, repeated)
 
 
 def _flatten(entries: Entries) -> tuple[NDArray[np.int64], list[str], int]:
     """The entry and the text of each label, and the number of entries without one."""
-    rows, texts, unlabelled, seen = list[int](), list[str](), 0, dict[Any, list[str]]()
+    rows, texts, unlabeled, seen = list[int](), list[str](), 0, dict[Any, list[str]]()
     for entry, value in enumerate(entries.labels):
         several = seen.get((type(value), value)) if type(value) in PLAIN else None
         if several is None:
@@ -288,10 +288,10 @@ def _flatten(entries: Entries) -> tuple[NDArray[np.int64], list[str], int]:
         else:
             rows += [entry] * len(several)
             texts += several
-            unlabelled += not several
+            unlabeled += not several
     if not texts:
         raise entries.refuse("no entry has a label; a text, a number or a truth value is expected for some nodes")
-    return np.array(rows, np.int64), texts, unlabelled
+    return np.array(rows, np.int64), texts, unlabeled
 
 
 def _texts_of(value: Any, entries: Entries, entry: int) -> list[str]:
@@ -324,19 +324,19 @@ def _number(texts: list[str]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return ordered, np.fromiter((place[text] for text in texts), np.int64, len(texts))
 
 
-def align(labels: Labels, names: NDArray[Any], *, unlabelled: str) -> Aligned:
-    """Bring `labels` beside the rows called `names`; ``unlabelled`` nodes drop ("drop") or stay ("keep").
+def align(labels: Labels, names: NDArray[Any], *, unlabeled: str) -> Aligned:
+    """Bring `labels` beside the rows called `names`; ``unlabeled`` nodes drop ("drop") or stay ("keep").
 
     The order of the result depends on the names alone, so that two embeddings which hold the same nodes in a
     different order are split alike.
     """
     labels = as_labels(labels, names=names)
-    position = _positions(labels, names)  # the embedding's row of each labelled node, -1 if it has none
+    position = _positions(labels, names)  # the embedding's row of each labeled node, -1 if it has none
     present = np.flatnonzero(position >= 0)
     entries = labels.indicator[present].tocoo()
     full = _indicator(position[present][entries.row], entries.col, shape=(len(names), len(labels.classes)))
     order = sort_rows(names)
-    if unlabelled == "drop":
+    if unlabeled == "drop":
         order = order[np.diff(full.indptr)[order] > 0]
     return Aligned(order, full[order], len(position) - len(present))
 

@@ -1,4 +1,4 @@
-"""Mappings: columns by name, {"source": [...], "target": [...]}, or neighbours by node, {"ann": ["bob", "cy"]}."""
+"""Mappings: columns by name, {"source": [...], "target": [...]}, or neighbors by node, {"ann": ["bob", "cy"]}."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphrefine.readers.options import ReadOptions
 
 
 def load_mapping(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
-    """Load a mapping: columns if options or usual names say so, neighbours if the values cannot be columns.
+    """Load a mapping: columns if options or usual names say so, neighbors if the values cannot be columns.
 
     Where it can be either, it is refused.
     """
@@ -25,23 +25,23 @@ def load_mapping(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
         raise InputError("the mapping is empty; a graph needs at least one edge", argument="graph")
     if options.source is not None or options.target is not None:
         return _load_columns(mapping, options)
-    columns, neighbours = _may_be_columns(mapping), _may_be_neighbours(mapping)
+    columns, neighbors = _may_be_columns(mapping), _may_be_neighbors(mapping)
     usual = columns and find_pair(list(mapping)) is not None
     if usual and not _mentions_keys(mapping):
         return _load_columns(mapping, options)
     equal = columns and len({len(value) for value in mapping.values()}) == 1
-    if neighbours and not usual and (not equal or _mentions_keys(mapping)):
-        return _load_neighbours(mapping, options)
+    if neighbors and not usual and (not equal or _mentions_keys(mapping)):
+        return _load_neighbors(mapping, options)
     if not columns:
         odd = next(key for key, value in mapping.items() if not _is_listing(value))
         raise InputError(
-            f"the mapping has {odd!r}: {type(mapping[odd]).__name__}; give lists of neighbours {{node: [neighbour]}}, "
-            "neighbours with weights {node: {neighbour: weight}}, or columns of equal length",
+            f"the mapping has {odd!r}: {type(mapping[odd]).__name__}; give lists of neighbors {{node: [neighbor]}}, "
+            "neighbors with weights {node: {neighbor: weight}}, or columns of equal length",
             argument="graph",
         )
     raise InputError(
         f"a mapping of lists such as {next(iter(mapping))!r} can be read in two ways: source= and target= name the "
-        "columns of a table; sets in place of lists are the neighbours of each node",
+        "columns of a table; sets in place of lists are the neighbors of each node",
         argument="source",
         mentions=["target"],
     )
@@ -74,15 +74,15 @@ def _is_numeric(array: Any) -> bool:
     return all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in array)
 
 
-def _load_neighbours(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
-    """Edges from each key to its neighbours; keys without any are nodes without edges."""
+def _load_neighbors(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
+    """Edges from each key to its neighbors; keys without any are nodes without edges."""
     for name in TIMES:
         if getattr(options, name) is not None:
             raise InputError(f"{name}= does not apply to a mapping of nodes; give a table", argument=name)
     triples = [
-        (node, neighbour, weight)
-        for node, neighbours in mapping.items()
-        for neighbour, weight in _list_neighbours(node, neighbours, options)
+        (node, neighbor, weight)
+        for node, neighbors in mapping.items()
+        for neighbor, weight in _list_neighbors(node, neighbors, options)
     ]
     ids = id_array([end for triple in triples for end in triple[:2]])
     numbered = number_checked(ids[::2], ids[1::2], threads=options.thread_count, apart=options.bipartite)
@@ -92,36 +92,36 @@ def _load_neighbours(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTa
     weighted = any(weight is not None for _, _, weight in triples)
     if options.names_weights and not (weighted and isinstance(options.weights, str)):
         raise InputError(
-            f"weights={options.weights!r}: no edge has it; give weights as {{node: {{neighbour: weight}}}}, or False",
+            f"weights={options.weights!r}: no edge has it; give weights as {{node: {{neighbor: weight}}}}, or False",
             argument="weights",
         )
     if weighted and options.weights is not False:
         values = object_array([1 if weight is None else weight for _, _, weight in triples])
         weights = check_weights(values, len(triples))
-    return EdgeTable(numbered, weights, {"format": "a mapping of nodes to neighbours"})
+    return EdgeTable(numbered, weights, {"format": "a mapping of nodes to neighbors"})
 
 
-def _list_neighbours(node: Any, neighbours: Any, options: ReadOptions) -> list[tuple[Any, Any]]:
-    """The neighbours of a node and their weights, None where there is none."""
-    if not isinstance(neighbours, Mapping):
-        return [(neighbour, None) for neighbour in neighbours]
+def _list_neighbors(node: Any, neighbors: Any, options: ReadOptions) -> list[tuple[Any, Any]]:
+    """The neighbors of a node and their weights, None where there is none."""
+    if not isinstance(neighbors, Mapping):
+        return [(neighbor, None) for neighbor in neighbors]
     return [
-        (neighbour, weight)
-        for neighbour, value in neighbours.items()
-        for weight in _list_weights(node, neighbour, value, options)
+        (neighbor, weight)
+        for neighbor, value in neighbors.items()
+        for weight in _list_weights(node, neighbor, value, options)
     ]
 
 
-def _list_weights(node: Any, neighbour: Any, value: Any, options: ReadOptions) -> list[Any]:
+def _list_weights(node: Any, neighbor: Any, value: Any, options: ReadOptions) -> list[Any]:
     """The weights of an edge: a number, an attribute of a NetworkX dict of dicts, or several of a multigraph's."""
     if not isinstance(value, Mapping):
         if value is None or isinstance(value, int | float | np.number):
             return [value]
         raise InputError(
-            f"the edge {node!r} - {neighbour!r} has the weight {value!r}; a number is expected", argument="weights"
+            f"the edge {node!r} - {neighbor!r} has the weight {value!r}; a number is expected", argument="weights"
         )
     if value and all(isinstance(each, Mapping) for each in value.values()):
-        return [weight for each in value.values() for weight in _list_weights(node, neighbour, each, options)]
+        return [weight for each in value.values() for weight in _list_weights(node, neighbor, each, options)]
     attribute = options.weights if isinstance(options.weights, str) else "weight"
     return [value.get(attribute)]
 
@@ -139,11 +139,11 @@ def _may_be_columns(mapping: Mapping[Any, Any]) -> bool:
     return len(values) > 1 and all(isinstance(name, str) for name in mapping)
 
 
-def _may_be_neighbours(mapping: Mapping[Any, Any]) -> bool:
+def _may_be_neighbors(mapping: Mapping[Any, Any]) -> bool:
     return all(_is_listing(value) for value in mapping.values())
 
 
 def _mentions_keys(mapping: Mapping[Any, Any]) -> bool:
-    """Whether some value names a key, as lists of neighbours do."""
+    """Whether some value names a key, as lists of neighbors do."""
     keys = set(mapping)
     return any(isinstance(each, str) and each in keys for value in mapping.values() for each in value)

@@ -160,7 +160,7 @@ def _sparse_columns(
     shape: list[int], indices: NDArray[Any], indptr: NDArray[Any], values: NDArray[Any]
 ) -> SparseColumns | None:
     rows, columns = shape
-    # Neighbours are compared, as differences of int32 can go round.
+    # Neighbors are compared, as differences of int32 can go round.
     sound = len(indptr) == columns + 1 and indptr[0] == 0 and bool((indptr[1:] >= indptr[:-1]).all())
     entries = int(indptr[-1]) if sound else 0
     if not sound or entries > min(len(indices), len(values)) or indices.dtype != np.int32 or indptr.dtype != np.int32:

@@ -1,7 +1,7 @@
-"""METIS graphs: a line ``n m [format [constraints]]``, then one line of neighbours for each node, from 1.
+"""METIS graphs: a line ``n m [format [constraints]]``, then one line of neighbors for each node, from 1.
 
 The digits of the format announce further numbers on a line: 100 a size of the node, 10 weights of the node
-(which are not used), 1 a weight after each neighbour. Nodes are named 1..n, as the file numbers them.
+(which are not used), 1 a weight after each neighbor. Nodes are named 1..n, as the file numbers them.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
     fields = [line.split()[skip:] for _, line in body]
     for (number, _), row in zip(body, fields, strict=True):
         if len(row) % step:
-            raise source.error("a neighbour stands without its weight", line=number)
+            raise source.error("a neighbor stands without its weight", line=number)
     counts = np.array([len(row) // step for row in fields], np.int64)
     if counts.sum() != 2 * edges:
-        raise source.error(f"the first line promises {edges} edges, so {2 * edges} neighbours, not {counts.sum()}")
+        raise source.error(f"the first line promises {edges} edges, so {2 * edges} neighbors, not {counts.sum()}")
     tokens = [token for row in fields for token in row]
-    target = _neighbours(source, body, fields, (nodes, step))
+    target = _neighbors(source, body, fields, (nodes, step))
     values = None
     if weighted and options.weights is not False:
         values = _weights(source, tokens[1::2], np.repeat([number for number, _ in body], counts))
@@ -51,7 +51,7 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
 
 
 def _header(source: Source, first: tuple[int, bytes]) -> tuple[int, int, int, bool]:
-    """Nodes, edges, the count of numbers before the neighbours, and whether edges have weights."""
+    """Nodes, edges, the count of numbers before the neighbors, and whether edges have weights."""
     number, line = first
     fields = line.split()
     if not 2 <= len(fields) <= 4 or not all(re.fullmatch(rb"[0-9]{1,19}", field) for field in fields):
@@ -64,7 +64,7 @@ def _header(source: Source, first: tuple[int, bytes]) -> tuple[int, int, int, bo
     return int(fields[0]), int(fields[1]), skip, form[2] == "1"
 
 
-def _neighbours(
+def _neighbors(
     source: Source, body: list[tuple[int, bytes]], fields: list[list[bytes]], sizes: tuple[int, int]
 ) -> NDArray[np.int32]:
     nodes, step = sizes
@@ -78,8 +78,8 @@ def _neighbours(
         for token in row[::step]:
             if not token.isdigit() or not 1 <= int(token) <= nodes:
                 text = token.decode("utf-8", "replace")
-                raise source.error(f"neighbour {text!r} is not a node from 1 to {nodes}", line=number)
-    raise AssertionError("every neighbour is a node")
+                raise source.error(f"neighbor {text!r} is not a node from 1 to {nodes}", line=number)
+    raise AssertionError("every neighbor is a node")
 
 
 def _weights(source: Source, tokens: list[bytes], lines: NDArray[np.int64]) -> NDArray[np.float32]:

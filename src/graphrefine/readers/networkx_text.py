@@ -1,6 +1,6 @@
 """Text that NetworkX writes: edge lists with attributes (``0 1 {'weight': 3}``), and adjacency lists.
 
-An adjacency list has a node and its neighbours on each line, or a node with their number and then a neighbour, with its
+An adjacency list has a node and its neighbors on each line, or a node with their number and then a neighbor, with its
 attributes, on each line. Attributes are literals of Python, which are read and never run.
 """
 
@@ -69,31 +69,31 @@ def load_adjacency(source: Source, options: ReadOptions) -> EdgeTable:
         words = [word for word in _split(text, delimiter) if word]
         if not words:
             raise graph.error("there is no node on this line", line)
-        node, *neighbours = words
+        node, *neighbors = words
         if node in listed:
             raise graph.error(f"the node {node!r} begins a second line; an adjacency list has one for each node", line)
         listed.add(node)
         graph.add_node(node, {}, line=line)
-        for neighbour in neighbours:
-            graph.add_edge(node, neighbour, {}, directed=None, line=line)
-    graph.remarks.append("each line is a node and its neighbours")
+        for neighbor in neighbors:
+            graph.add_edge(node, neighbor, {}, directed=None, line=line)
+    graph.remarks.append("each line is a node and its neighbors")
     return graph.table()
 
 
 def _add_blocks(graph: AttributedGraph, lines: Iterator[tuple[int, str]], delimiter: str) -> None:
-    """Add the nodes, each with its neighbours on the lines after it."""
+    """Add the nodes, each with its neighbors on the lines after it."""
     for line, text in lines:
         words = _split(text, delimiter)
         if len(words) != 2 or not re.fullmatch("[0-9]{1,9}", words[1]):
-            raise graph.error("a node and the number of its neighbours are expected", line)
+            raise graph.error("a node and the number of its neighbors are expected", line)
         graph.add_node(words[0], {}, line=line)
         for _ in range(int(words[1])):
             below, row = next(lines, (0, ""))
             if not below:
-                raise graph.error(f"the node {words[0]!r} has {words[1]} neighbours, and the file ends before", line)
-            neighbour, *rest = _split(row, delimiter, 1)
+                raise graph.error(f"the node {words[0]!r} has {words[1]} neighbors, and the file ends before", line)
+            neighbor, *rest = _split(row, delimiter, 1)
             attributes = _attributes(graph, rest[0] if rest else "{}", below)
-            graph.add_edge(words[0], neighbour, attributes, directed=None, line=below)
+            graph.add_edge(words[0], neighbor, attributes, directed=None, line=below)
 
 
 def _delimiter(lines: list[tuple[int, str]], options: ReadOptions) -> str:

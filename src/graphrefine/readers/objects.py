@@ -1,4 +1,4 @@
-"""Graphs in memory: one line for each kind in `KINDS`, recognised by attributes, without an import of its package.
+"""Graphs in memory: one line for each kind in `KINDS`, recognized by attributes, without an import of its package.
 
 A loader takes the object and the reader's options and returns edges or a matrix, as those of `formats` do. A new kind
 is a loader and a line in the table.
@@ -202,6 +202,6 @@ KINDS = (
     Kind("an Arrow table (polars, DuckDB ...)", _has_arrow, "frames:load_arrow", TABLE),
     Kind("a NumPy record array", _is_record_array, "frames:load_structured", TABLE),
     Kind("a NumPy array", _has("__array__", "shape", "dtype"), "objects:load_array", SIDES, may_be_names=True),
-    Kind("a mapping of columns, or of nodes to neighbours", _is_mapping, "mappings:load_mapping", TABLE),
+    Kind("a mapping of columns, or of nodes to neighbors", _is_mapping, "mappings:load_mapping", TABLE),
     Kind("an iterable of (u, v) or (u, v, weight)", _is_iterable, "objects:load_records", SIDES, may_be_names=True),
 )

@@ -1,4 +1,4 @@
-"""Pajek: ``*Vertices n``, lines with numbers and labels, then ``*Arcs`` and ``*Edges``, also as lists of neighbours.
+"""Pajek: ``*Vertices n``, lines with numbers and labels, then ``*Arcs`` and ``*Edges``, also as lists of neighbors.
 
 A node's name is its label, if all have one and no two the same, else its number from 1; the option ``names`` decides.
 The third number of an edge is its weight.

@@ -1,4 +1,4 @@
-"""Small tables about nodes: labels, columns to colour by, features; text, parquet or arrow.
+"""Small tables about nodes: labels, columns to color by, features; text, parquet or arrow.
 
 Text is split at tabs, commas, semicolons, bars or blanks (`text_records`), in UTF-8 or else Latin-1, compressed or not.
 Every field is a string; one that is missing in parquet or arrow is empty.

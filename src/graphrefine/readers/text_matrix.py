@@ -14,13 +14,13 @@ from graphrefine.readers.source import Source
 LEAST = 4  # columns of a matrix; a narrower table has edges
 
 
-def is_labelled(sample: Sample) -> bool:
+def is_labeled(sample: Sample) -> bool:
     """Whether the first column of a table has the names that its first record has.
 
     Examples
     --------
     >>> records = [["", "a", "b", "c"], ["a", "0", "1", "1"], ["b", "1", "0", "0"], ["c", "1", "0", "0"]]
-    >>> is_labelled(Sample(records, 0, 0, 1, 1, 0, (",", "", "", "")))
+    >>> is_labeled(Sample(records, 0, 0, 1, 1, 0, (",", "", "", "")))
     True
     """
     first, *rest = sample.records
@@ -52,7 +52,7 @@ def is_matrix(sample: Sample, options: ReadOptions) -> bool:
     columns = (options.source, options.target, options.time)
     if options.names_weights or any(column is not None for column in columns):
         return False
-    return is_labelled(sample) or (options.bipartite and has_row_names(sample))
+    return is_labeled(sample) or (options.bipartite and has_row_names(sample))
 
 
 def refuse_matrix(source: Source, sample: Sample, data: bytes, options: ReadOptions) -> None:
@@ -79,7 +79,7 @@ def refuse_matrix(source: Source, sample: Sample, data: bytes, options: ReadOpti
 
 
 def read_matrix(records: list[Record], *, bipartite: bool) -> MatrixTable:
-    """The matrix of all records of a labelled table, or of one with names of rows; an empty field is no edge."""
+    """The matrix of all records of a labeled table, or of one with names of rows; an empty field is no edge."""
     first, *rest = records
     names, labels = first[1:], [record[0] if record else "" for record in rest]
     if labels != names and not bipartite:

@@ -1,8 +1,8 @@
-"""Arcs as a matrix from sources to targets: normalised, decomposed, and freed of noise.
+"""Arcs as a matrix from sources to targets: normalized, decomposed, and freed of noise.
 
 ``N = (D_out + m_out)^-1/2 A (D_in + m_in)^-1/2 ~ U S V^T``, m the mean degree of the nodes that have arcs on that side.
 Without m, the leading singular vectors are those of the smallest groups of nodes that stand apart; with it, groups
-count by their arcs (regularised spectral clustering: Chaudhuri, Chung and Tsiatas, COLT 2012).
+count by their arcs (regularized spectral clustering: Chaudhuri, Chung and Tsiatas, COLT 2012).
 
 How much of a singular value is noise: were the entries of N spread at random, without structure, its singular values
 would end at the edge ``e = |N|_F (1/sqrt n_out + 1/sqrt n_in)`` (Marchenko and Pastur, 1967). So what a singular vector
@@ -79,12 +79,12 @@ def decompose(
 
     A round is a product with N^T and one with N: two-sided, as N^q vanishes where there are no cycles.
     """
-    N, source, target = normalise_arcs(graph)
+    N, source, target = normalize_arcs(graph)
     svd = randomized_svd(engine, N, seed=seed, iterations=rounds, advance=advance)
     return Arcs(source, target, svd, noise_edge(N, source.count, target.count, threads=threads))
 
 
-def normalise_arcs(graph: Graph) -> tuple[Operator, Side, Side]:
+def normalize_arcs(graph: Graph) -> tuple[Operator, Side, Side]:
     """N, and the nodes as sources and as targets."""
     source, target = Side(graph.degrees()), Side(graph.transposed().degrees())
     return Operator(graph, edge="weight", row_scale=source.scale(), column_scale=target.scale()), source, target
@@ -99,7 +99,7 @@ def noise_edge(N: Operator, sources: int, targets: int, *, threads: int = 1) -> 
 
     >>> from graphrefine.graph.graph import Graph
     >>> pair = Graph.from_edges([0], [1], directed=True)
-    >>> round(noise_edge(normalise_arcs(pair)[0], 1, 1), 3)
+    >>> round(noise_edge(normalize_arcs(pair)[0], 1, 1), 3)
     1.0
     """
     rows, columns = (np.square(x, dtype=np.float64) for x in (N.row_scale, N.column_scale) if x is not None)

@@ -10,7 +10,7 @@ tells how much of a node the few singular vectors happen to hold, which is unfai
 their mean, give popular items their due. `Embedding.recommend` ranks items by the score. That is the tier "fast".
 
 The tier "default" goes on from the singular vectors with the least squares of `graphrefine.refine.weighted_factors`:
-a sweep over both sides for each value of `PATH`, so that the strong regularisation of the first sweeps finds the large
+a sweep over both sides for each value of `PATH`, so that the strong regularization of the first sweeps finds the large
 structures. Where on the path vectors are best, or whether those of "fast" are better than all of them, is tried on the
 graph without some edges, which they are to find again (`graphrefine.refine.held_out_pairs`); then the whole graph goes
 as far.
@@ -34,7 +34,7 @@ from graphrefine.refine.weighted_factors import Pairs, solve_sources, solve_targ
 
 DEGREE_POWER = 0.3  # chosen with STRENGTH on generated and real user-item graphs; benchmarks/bipartite.py has others
 STRENGTH = 4.0  # of the noise filter
-PATH = (0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025, 0.018, 0.025, 0.035)  # regularisation, a sweep each
+PATH = (0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025, 0.018, 0.025, 0.035)  # regularization, a sweep each
 USUAL = 5  # place on the path, from 1, where no edges can be held out
 LAST = 2  # further sweeps with the best value
 Floats = NDArray[np.float32]

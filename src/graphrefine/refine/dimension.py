@@ -92,14 +92,14 @@ def measure_dimension(graph: Graph, *, threads: int = 1) -> Dimension:
 
 
 def cross_validated(ties: Ties, columns: int, *, seed: int, threads: int = 1) -> tuple[Small, Small]:
-    """Eigenvalues of a graph without some of its edges; and how many standard errors these are in favour of each."""
+    """Eigenvalues of a graph without some of its edges; and how many standard errors these are in favor of each."""
     graph = ties.graph
     held = deal_edges(graph, HELD, seed=seed)
     rest = Ties(take_entries(graph, ~held), ties.edge, ties.unit)
     if not len(rest.graph.indices) or not held.any():
         return np.zeros(0), np.zeros(0)
     engine = LocalEngine(rest.graph, columns=columns, threads=threads)
-    pairs = symmetric_eigh(engine, rest.normalised(EXPONENT), seed=seed, products=PRODUCTS)
+    pairs = symmetric_eigh(engine, rest.normalized(EXPONENT), seed=seed, products=PRODUCTS)
     axes = engine.collect(pairs.basis, pairs.axes)  # (n, columns)
     degree = rest.degrees
     scale = np.where(degree > 0, power(np.where(degree > 0, degree, 1.0), -EXPONENT), 0.0)

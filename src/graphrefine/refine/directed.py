@@ -11,10 +11,10 @@ never negative, so degrees count one way. ``c^2`` is its mean over all pairs: a 
 likelier than between any two nodes; 0, the score of the zero vectors of nodes without any arc, that nothing is known.
 
 A node without arcs on one side keeps the first column there, as a node of which only that is known. (Vectors borrowed
-from its neighbours tell arcs from reversed ones worse, as measured: on a DAG, who has no arcs in gets none.)
+from its neighbors tell arcs from reversed ones worse, as measured: on a DAG, who has no arcs in gets none.)
 
 The vectors are (n, dim): the source's half of the columns first, then the target's. Where that half is narrower than
-`CENTRED`, it has no column for c.
+`CENTERED`, it has no column for c.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from graphrefine.refine.svd import oversampled
 
 DEGREE_POWER = 0.15  # chosen with STRENGTH on generated graphs, DAGs among them; benchmarks/directed.py confirms
 STRENGTH = 8.0  # of the noise filter
-CENTRED = 4  # columns of a side from which one is spent on c
+CENTERED = 4  # columns of a side from which one is spent on c
 
 
 def columns(dim: int, nodes: int) -> int:
@@ -78,7 +78,7 @@ def directed_vectors(
     with stages.stage("decompose", steps=2 * rounds + 2):
         arcs = decompose(engine, graph, rounds=rounds, seed=seed, threads=threads, advance=stages.advance)
     sides = ((source, arcs.source), (target, arcs.target))
-    rest = half - 1 - (half >= CENTRED)
+    rest = half - 1 - (half >= CENTERED)
     x, y = source[:, 1 : 1 + rest], target[:, 1 : 1 + rest]
     with stages.stage("collect"):
         x[:] = engine.collect(arcs.svd.basis, arcs.left(STRENGTH, columns=rest), unit=True)
@@ -92,7 +92,7 @@ def directed_vectors(
         for out, side in sides:
             out[:, 0] = power(1.0 + side.degrees / weight, DEGREE_POWER) / np.sqrt(2.0)
             out[:, 1 : 1 + rest] *= out[:, :1]
-        if half >= CENTRED:
+        if half >= CENTERED:
             source[:, -1] = np.sqrt(_mean_score(source, target, ~graph.without_edges()))
             target[:, -1] = -source[:, -1]
     return vectors

@@ -3,7 +3,7 @@ r"""The far view: the logarithm of random walks, seen from the regions of a grap
 .. math:: x_{iJ} = \frac{\mathrm{vol}}{\mathrm{vol}(J)} \frac{1}{T - s + 1} \sum_{r=s}^{T} \sum_{j \in J} (P^r)_{ij}
 
 says how many times more often than by chance a walk from node i is in region J, s to T steps later. NetMF, and so
-DeepWalk, factorises the logarithm for single nodes j, from the first step on. Regions (`graphrefine.refine.regions`)
+DeepWalk, factorizes the logarithm for single nodes j, from the first step on. Regions (`graphrefine.refine.regions`)
 cost as many columns as there are of them instead of n; and since a walk is in a region more often than at a node, the
 logarithm of each entry has less noise.
 

@@ -1,14 +1,14 @@
 """Node features beside the structure: an n x f matrix X, reduced, related to the graph, smoothed over it, and joined.
 
-1. ``B = D (X W - 1 m^T)``: columns weighted and centred, rows made unit (`prepare`). X is never made dense.
+1. ``B = D (X W - 1 m^T)``: columns weighted and centered, rows made unit (`prepare`). X is never made dense.
 2. ``Z = B Q V S^-1/2``, rows unit: the range finder again, on another operator (`leading`).
-3. ``mu_j``, the correlation between a node and its neighbours in each direction of Z, known from k x k matrices; what
+3. ``mu_j``, the correlation between a node and its neighbors in each direction of Z, known from k x k matrices; what
    lies within the reach of chance is held to be noise, and how it fades with a second step tells how much of the rest
    is (`relate`).
 4. ``c Z + T^3 Z + w T^9 Z``, the filter of the structure with a share of the node itself, and its principal axes.
 5. The two sides, the features with a weight of their own, turned to the k axes that keep most of both (`join`).
 
-The weight of a column that is 0 in a share 1 - p of the nodes is ``sqrt(p) ln(1 + 1/p) / (ln 2 sd)``: standardisation
+The weight of a column that is 0 in a share 1 - p of the nodes is ``sqrt(p) ln(1 + 1/p) / (ln 2 sd)``: standardization
 where p = 1, and the tf-idf of counts where p is small. The unit of a column is free.
 """
 
@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Engine, T, collect_centred, descending_eigh, whitening
+from graphrefine.engine.engine import Engine, T, collect_centered, descending_eigh, whitening
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, kernels, to_float32
@@ -81,11 +81,11 @@ class Relation(NamedTuple):
     own: float  # theta_0 of the filter
     weight: float  # of the features against the structure
     directions: int  # of those, how many are beyond chance each by itself
-    correlation: float  # between neighbours, in the leading direction
+    correlation: float  # between neighbors, in the leading direction
 
 
 def prepare(X: Any) -> Prepared:
-    """Weighted, centred columns and unit rows of a checked matrix (n, f), sparse or an array.
+    """Weighted, centered columns and unit rows of a checked matrix (n, f), sparse or an array.
 
     Columns that are the same in every node are left out. A row of zeros stays zero: a node without features.
 
@@ -181,9 +181,9 @@ def leading(B: Prepared, k: int, *, seed: int) -> Small:
 
 
 def relate(engine: Engine[T], graph: Graph, Z: T) -> Relation:
-    """Which directions of Z go with the graph, and by how much, from the correlation between neighbours.
+    """Which directions of Z go with the graph, and by how much, from the correlation between neighbors.
 
-    With Y the whitened Z and S the walk between neighbours taken both ways, the eigenvalues mu of ``Y^T S Y / n`` are
+    With Y the whitened Z and S the walk between neighbors taken both ways, the eigenvalues mu of ``Y^T S Y / n`` are
     those correlations (Moran's I in each direction). Were the features drawn without regard to the graph, they would
     fill a semicircle of radius ``2 sqrt(k) |S| / n``. A direction beyond it is kept with gain mu; all others share one
     gain, their mean correlation less what chance could give it. Where no direction is beyond, all count alike, with a
@@ -284,7 +284,7 @@ def feature_vectors(
     theta = (relation.own, *theta[1:])
     shift = sum(theta) * limit(engine.sums(related, float_weights), weights)
     F = diffuse(engine, transition(graph, loop=loop), related, theta, shift=shift, unit=True, advance=advance)
-    return collect_centred(engine, F, nodes=graph.nodes, axes=AXES), relation
+    return collect_centered(engine, F, nodes=graph.nodes, axes=AXES), relation
 
 
 def join(structure: Floats, features: Floats, *, weight: float, threads: int) -> None:

@@ -35,7 +35,7 @@ def markov(order: int = 4, scale: float = 0.05) -> Theta:
 
 
 def pagerank(order: int = 10, scale: float = 0.15) -> Theta:
-    """Personalised PageRank: ``theta_k = alpha (1 - alpha)^k``, alpha = scale."""
+    """Personalized PageRank: ``theta_k = alpha (1 - alpha)^k``, alpha = scale."""
     theta = [scale]
     for _ in range(order):
         theta.append(theta[-1] * (1 - scale))
@@ -50,7 +50,7 @@ def taylor() -> Theta:
 def reach(order: int = 9, scale: float = 1.0) -> Theta:
     """Three steps and as many as ``order``, that many times ``scale``: ``T^3 + scale T^order``.
 
-    Odd powers keep the signs that the eigenvalues of T have, so that what neighbours have in common and what sets them
+    Odd powers keep the signs that the eigenvalues of T have, so that what neighbors have in common and what sets them
     apart are both kept; a sum of odd and even powers would cancel the latter.
     """
     return (0.0, 0.0, 0.0, 1.0, *([0.0] * (order - 4)), scale) if order > NEAR else (0.0, 0.0, 0.0, 1.0)
@@ -65,7 +65,7 @@ FILTERS: dict[str, Callable[..., Theta]] = {
 }
 MOST = {"heat": 100, "reach": 1000}  # the largest scale of those that may go beyond 1
 NEAR = 3  # steps that every node's vector is averaged over by ``reach``
-FAR = 40.0  # over the mean degree, the weight of its far steps: the fewer neighbours, the more they are needed
+FAR = 40.0  # over the mean degree, the weight of its far steps: the fewer neighbors, the more they are needed
 
 
 def coefficients(
@@ -77,7 +77,7 @@ def coefficients(
 ) -> Theta | None:
     """The coefficients of a filter given by name, or as they are; None for ``"none"``.
 
-    ``degree``, the mean number of neighbours in the graph, decides the scale of ``reach`` where none is given.
+    ``degree``, the mean number of neighbors in the graph, decides the scale of ``reach`` where none is given.
 
     Examples
     --------

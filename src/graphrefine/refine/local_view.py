@@ -1,7 +1,7 @@
 """The local view: leading eigenpairs of the graph between powers of the degrees, and how much each sign counts in them.
 
-``U |w|`` of :math:`D^{-a} A D^{-a}`. Positive eigenvalues are groups, whose nodes are neighbours; negative ones are
-roles, whose nodes have neighbours of another kind. `weight_of_negative` tells from two other views how many of each
+``U |w|`` of :math:`D^{-a} A D^{-a}`. Positive eigenvalues are groups, whose nodes are neighbors; negative ones are
+roles, whose nodes have neighbors of another kind. `weight_of_negative` tells from two other views how many of each
 are wanted.
 """
 
@@ -24,12 +24,12 @@ Floats = NDArray[np.float32]
 
 EXPONENT = 0.4  # a: at 1/2 hubs count for too little, and roles are lost
 SMALL = 256  # nodes, up to which all eigenpairs are found
-GROUPED, LEVELLED = 0.8, 1.75  # weight of a negative eigenvalue when the leading ones are chosen: groups, roles
+GROUPED, LEVELED = 0.8, 1.75  # weight of a negative eigenvalue when the leading ones are chosen: groups, roles
 AGREEING, STEEP = 0.58, 8.0  # agreement of far view and REFINE from which a graph is one of groups, and what less adds
 
 
 def agreement(view: Floats, other: Floats, threads: int = 1) -> float:
-    """How far two matrices of the same rows tell the same, 0 to 1: the linear alignment of their centred unit rows.
+    """How far two matrices of the same rows tell the same, 0 to 1: the linear alignment of their centered unit rows.
 
     Examples
     --------
@@ -51,14 +51,14 @@ def weight_of_negative(agreement: float) -> float:
     """How much a negative eigenvalue counts where the views agree so far: less than a positive one if they do.
 
     In a graph of groups, walks tell what REFINE tells; positive eigenvalues are groups. Where they tell something else,
-    nodes of a kind are no neighbours but have neighbours of a kind, which is what negative eigenvalues are.
+    nodes of a kind are no neighbors but have neighbors of a kind, which is what negative eigenvalues are.
 
     Examples
     --------
     >>> weight_of_negative(0.8), weight_of_negative(0.4), round(weight_of_negative(0.5), 2)
     (0.8, 1.75, 1.44)
     """
-    return min(max(GROUPED + STEEP * (AGREEING - agreement), GROUPED), LEVELLED)
+    return min(max(GROUPED + STEEP * (AGREEING - agreement), GROUPED), LEVELED)
 
 
 def local_view(
@@ -75,22 +75,22 @@ def local_view(
     ``negative``: how much the size of a negative eigenvalue counts against that of a positive one.
     """
     if engine.nodes <= max(SMALL, engine.columns):  # a sketch may miss what few nodes have in common
-        values, vectors = eigh_by_size(dense_normalised(ties))
+        values, vectors = eigh_by_size(dense_normalized(ties))
         sizes = np.abs(values) * np.where(values < 0, negative, 1.0)
         leading = np.argsort(-sizes, kind="stable")[: engine.columns]
         return (vectors[:, leading] * np.abs(values[leading])).astype(np.float32)
-    operator = ties.normalised(EXPONENT)
+    operator = ties.normalized(EXPONENT)
     eigenpairs = symmetric_eigh(engine, operator, seed=seed, products=products, negative=negative, advance=advance)
     return engine.collect(eigenpairs.basis, eigenpairs.axes * np.abs(eigenpairs.values))
 
 
-def dense_normalised(ties: Ties) -> Small:
+def dense_normalized(ties: Ties) -> Small:
     """``D^-a A D^-a`` of a small graph.
 
     Examples
     --------
     >>> from graphrefine.graph.graph import Graph
-    >>> dense_normalised(Ties(Graph.from_edges([0], [1], names=range(3)))).tolist()
+    >>> dense_normalized(Ties(Graph.from_edges([0], [1], names=range(3)))).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
     graph, degree = ties.graph, ties.degrees

@@ -1,6 +1,6 @@
 """The randomized range finder: an orthonormal basis C of the range of M, and R = M^T C.
 
-* `range_finder` is Algorithm 1 ("RBQR"): ``C = QR(M^q Omega)``, orthonormalised in column blocks, and ``R = M^T C``.
+* `range_finder` is Algorithm 1 ("RBQR"): ``C = QR(M^q Omega)``, orthonormalized in column blocks, and ``R = M^T C``.
 * `basis_error` is the error that Theorem 1 bounds, ``||M - C C^T M||_F``, and `theorem_bound` is the bound.
 
 Algorithm 1 gives ``M ~ C R^T``: C is the source side and R the target side (Eq. 5 names them the other way round).
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T, orthonormal
 from graphrefine.linalg.operators import Operator
 
-TOGETHER = 3  # products between two orthonormalisations: more would leave the smallest directions to rounding
+TOGETHER = 3  # products between two orthonormalizations: more would leave the smallest directions to rounding
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ def range_finder(
 ) -> Factors[T]:
     """Algorithm 1: ``C = QR(M^q Omega)`` and ``R = M^T C``.
 
-    ``block`` (b) is the width at which columns are orthonormalised. It groups the arithmetic and cannot change the
+    ``block`` (b) is the width at which columns are orthonormalized. It groups the arithmetic and cannot change the
     span, so the paper's condition ``q b >= k`` guards nothing, and its own defaults (q = 3, b = 16, k = 128) violate
     it: it is not enforced. ``two_sided`` takes M and M^T in turn (``... M M^T M Omega``, q factors in all, ending with
     M), which finds the singular subspace that Theorem 1 is about and does not vanish where M is nilpotent, as on a DAG.
-    Beyond three products the basis is orthonormalised on the way. ``unit``, ``gram`` and ``precise`` are R's, see
+    Beyond three products the basis is orthonormalized on the way. ``unit``, ``gram`` and ``precise`` are R's, see
     `Engine.apply`.
     """
     Y, turned = sketch, M.T  # turned once: an engine keeps what it prepares for an operator

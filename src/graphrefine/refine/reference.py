@@ -30,7 +30,7 @@ def proximity(A: sp.csr_array, negative: float, exponent: float, weighted: bool)
 
 
 def blocked_qr(Y: Array, block: int) -> Array:
-    """Algorithm 1, lines 3-4: orthonormalise each column block against those before it."""
+    """Algorithm 1, lines 3-4: orthonormalize each column block against those before it."""
     C = np.empty_like(Y)
     for start in range(0, Y.shape[1], block):
         stop = min(start + block, Y.shape[1])

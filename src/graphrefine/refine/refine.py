@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import Engine, T, centred_rotation, collect_centred, principal_rotation
+from graphrefine.engine.engine import Engine, T, centered_rotation, collect_centered, principal_rotation
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
 from graphrefine.kernels.hashing import GOLDEN, mixed
@@ -32,7 +32,7 @@ def refine(
     """The vectors (n, k) of a checked graph by checked settings: the paper, stage by stage."""
     R = find_range(engine, graph, settings, stages, threads=threads)
     vectors = smooth(engine, graph, settings, R, stages)
-    if settings.centre and not (graph.directed or vectors[:BLOCK].any() or vectors.any()):
+    if settings.center and not (graph.directed or vectors[:BLOCK].any() or vectors.any()):
         vectors[~graph.without_edges(), 0] = 1.0  # nothing tells nodes apart: they are alike, and not without vectors
     return vectors
 
@@ -91,43 +91,43 @@ def smooth(
             return engine.collect(R)
     loop = smallest_weight(graph) if settings.loop is None else settings.loop
     # Where every node is linked to every other, all rows are the mean after one step, and nothing would be left.
-    centre = settings.centre and not is_complete(graph, nodes)
-    weights = limit_weights(alone, None if graph.directed else degrees, loop=loop) if centre else None
+    center = settings.center and not is_complete(graph, nodes)
+    weights = limit_weights(alone, None if graph.directed else degrees, loop=loop) if center else None
     with stages.stage("filter", steps=len(theta)):
         T = transition(graph, loop=loop, degrees=degrees)
         mean = None
         if weights is not None:
             mean = sum(theta) * limit(engine.sums(R, weights.astype(np.float32)), weights)
-        diffuse_to = partial(diffuse, engine, T, R, theta, shift=mean, unit=centre, keep=keep, advance=stages.step)
+        diffuse_to = partial(diffuse, engine, T, R, theta, shift=mean, unit=center, keep=keep, advance=stages.step)
         del R
         if graph.nodes > 2 * SAMPLE and len(theta) > 1:
-            axes = partial(axes_of_sample, exponent=settings.axes, centre=centre)
+            axes = partial(axes_of_sample, exponent=settings.axes, center=center)
             rows = spread_rows(graph.nodes, SAMPLE, seed=settings.seed)
             vectors: NDArray[np.float32] = diffuse_to(finish=partial(engine.project, rows=rows, axes=axes))
             return vectors
         F = diffuse_to()
         del diffuse_to
-        if centre:
-            return collect_centred(engine, F, nodes=nodes, axes=settings.axes)
+        if center:
+            return collect_centered(engine, F, nodes=nodes, axes=settings.axes)
         return engine.collect(F, principal_rotation(engine.gram(F), settings.axes), unit=True)
 
 
 def axes_of_sample(
-    rows: NDArray[np.float32], *, exponent: float, centre: bool
+    rows: NDArray[np.float32], *, exponent: float, center: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
     """The rotation of F to ``U S^exponent`` from a sample of its rows, and its mean after it, if it is to go.
 
     Examples
     --------
-    >>> rotation, middle = axes_of_sample(np.array([[0, 2], [0, 4]], np.float32), exponent=1.0, centre=True)
+    >>> rotation, middle = axes_of_sample(np.array([[0, 2], [0, 4]], np.float32), exponent=1.0, center=True)
     >>> rotation.tolist(), middle.tolist()
     ([[0.0, 0.0], [1.0, 0.0]], [3.0, 0.0])
     """
     gram = exact.gram(rows)
-    if not centre:
+    if not center:
         return principal_rotation(gram, exponent), None
     nodes = max(int(np.count_nonzero(rows.any(axis=1))), 1)
-    return centred_rotation(gram, rows.sum(axis=0, dtype=np.float64), nodes=nodes, axes=exponent)
+    return centered_rotation(gram, rows.sum(axis=0, dtype=np.float64), nodes=nodes, axes=exponent)
 
 
 def spread_rows(rows: int, count: int, *, seed: int) -> NDArray[np.int64]:

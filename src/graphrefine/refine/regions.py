@@ -1,9 +1,9 @@
 r"""Regions of a graph: groups of nodes whose vectors are alike, as many as are wanted, found in one or two passes.
 
-The first half of the centres are nodes drawn at random; the others are drawn in proportion to how far a node is from
-the nearest centre so far (its squared distance, :math:`2 - 2 \cos`), so that small parts of a graph get regions of
-their own. Each node belongs to the centre of the largest cosine. These are the first steps of k-means||
-(Bahmani et al., VLDB 2012); moving the centres afterwards changed no score.
+The first half of the centers are nodes drawn at random; the others are drawn in proportion to how far a node is from
+the nearest center so far (its squared distance, :math:`2 - 2 \cos`), so that small parts of a graph get regions of
+their own. Each node belongs to the center of the largest cosine. These are the first steps of k-means||
+(Bahmani et al., VLDB 2012); moving the centers afterwards changed no score.
 
 What is drawn depends on the seed and on the names of nodes, not on the order of their rows.
 """
@@ -26,21 +26,21 @@ Floats = NDArray[np.float32]
 Rates = NDArray[np.float64]
 
 PIECE = 1 << 18  # nodes that draw at a time
-ROUNDS = 2  # in which centres are drawn
+ROUNDS = 2  # in which centers are drawn
 DRAW = 16  # turns of random numbers from one draw to the next
-CLOSE = 1e-6  # a node nearer than this to a centre, in 1 - cosine, is no centre itself
+CLOSE = 1e-6  # a node nearer than this to a center, in 1 - cosine, is no center itself
 
 
 class Regions(NamedTuple):
     """Groups of nodes without a common one."""
 
     of: NDArray[np.int32]  # (n,): the region of each node, -1 for none
-    centres: NDArray[np.int64]  # (regions,): a node of each
+    centers: NDArray[np.int64]  # (regions,): a node of each
 
     @property
     def size(self) -> int:
         """How many regions there are."""
-        return len(self.centres)
+        return len(self.centers)
 
 
 def draw_regions(
@@ -64,7 +64,7 @@ def draw_regions(
     count
         How many regions; there are fewer where fewer vectors differ.
     seed, draw
-        Seed of the centres, and which of several draws by it this is.
+        Seed of the centers, and which of several draws by it this is.
     threads
         The result does not depend on it.
     alone
@@ -86,21 +86,21 @@ def draw_regions(
         return Regions(of, np.flatnonzero(~alone))
     ids = ids_of(graph)
     nearest, cosine = np.zeros(graph.nodes, np.int32), np.full(graph.nodes, -np.inf, np.float32)
-    centres = np.empty(0, np.int64)
+    centers = np.empty(0, np.int64)
 
     def distances(rows: slice) -> Rates:
         distance = 1.0 - cosine[rows].astype(np.float64)
-        distance[np.isinf(distance)] = 1.0  # as long as there is no centre, all nodes are alike
+        distance[np.isinf(distance)] = 1.0  # as long as there is no center, all nodes are alike
         return np.where(alone[rows] | (distance <= CLOSE), 0.0, distance)
 
     for turn in range(ROUNDS):
-        wanted = (count - len(centres)) // (ROUNDS - turn)
+        wanted = (count - len(centers)) // (ROUNDS - turn)
         drawn = draw_first(ids, distances, wanted, nodes=graph.nodes, seed=seed, turn=draw * DRAW + turn)[0]
         if len(drawn):
-            _take_nearest(vectors, vectors[drawn], len(centres), nearest, cosine, threads)
-        centres = np.concatenate([centres, drawn])
+            _take_nearest(vectors, vectors[drawn], len(centers), nearest, cosine, threads)
+        centers = np.concatenate([centers, drawn])
     nearest[alone] = -1
-    return Regions(nearest, centres)
+    return Regions(nearest, centers)
 
 
 def draw_nodes(graph: Graph, count: int, *, seed: int) -> NDArray[np.int64]:
@@ -177,14 +177,14 @@ def ids_of(graph: Graph) -> NDArray[np.integer] | None:
 
 def _take_nearest(
     vectors: Floats,
-    centres: Floats,
+    centers: Floats,
     first: int,
     nearest: NDArray[np.int32],
     cosine: Floats,
     threads: int,
 ) -> None:
-    """Move nodes to those of the new centres, numbered from ``first``, that are nearer to them."""
-    turned = np.ascontiguousarray(centres.T)
+    """Move nodes to those of the new centers, numbered from ``first``, that are nearer to them."""
+    turned = np.ascontiguousarray(centers.T)
 
     def work(rows: slice) -> None:
         cosines = exact.matmul_tall(vectors[rows], turned)

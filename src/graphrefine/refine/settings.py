@@ -37,7 +37,7 @@ OWN = (  # settings of REFINE's own stages, whose effect other views would hide
     "order",
     "scale",
     "loop",
-    "centre",
+    "center",
     "axes",
 )
 
@@ -278,7 +278,7 @@ class RefineSettings(MethodSettings):
     )
     block: int = setting(
         16,
-        "Columns that Algorithm 1 orthonormalises at a time (b): for memory and speed, not quality.",
+        "Columns that Algorithm 1 orthonormalizes at a time (b): for memory and speed, not quality.",
         least=1,
         most=2**31 - 1,
         metavar="B",
@@ -330,8 +330,8 @@ class RefineSettings(MethodSettings):
         default="the smallest weight of an edge",
         metavar="X",
     )
-    centre: bool = setting(
-        True, "Rows freed of their mean before they are made unit, after the filter and at the end.", flag="no-centre"
+    center: bool = setting(
+        True, "Rows freed of their mean before they are made unit, after the filter and at the end.", flag="no-center"
     )
     axes: float = setting(
         0.4,
@@ -379,7 +379,7 @@ PAPER: dict[str, Any] = {
     "spectrum": 1.0,
     "filter": "taylor",
     "loop": 1.0,
-    "centre": False,
+    "center": False,
     "axes": 0.5,
 }
 PRESETS: dict[str, dict[str, Any]] = {

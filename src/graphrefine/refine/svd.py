@@ -1,6 +1,6 @@
 """Randomized decompositions of an operator, on the verbs of an engine: singular triplets and eigenpairs.
 
-Subspace iteration: a random sketch is multiplied by M and M^T in turn, orthonormalised after each product, until its
+Subspace iteration: a random sketch is multiplied by M and M^T in turn, orthonormalized after each product, until its
 span Q is that of the leading singular vectors (Halko, Martinsson and Tropp, SIAM Review 2011, Algorithms 4.4 and 5.1).
 What is left is k x k:
 
@@ -22,8 +22,8 @@ import numpy as np
 from graphrefine.engine.engine import Engine, Small, T, descending_eigh, eigh_by_size, orthonormal
 from graphrefine.kernels import PAD, exact
 
-TOGETHER = 3  # products between two orthonormalisations of `symmetric_eigh`
-BLOCK = 16  # columns orthonormalised together: it groups the arithmetic and changes nothing
+TOGETHER = 3  # products between two orthonormalizations of `symmetric_eigh`
+BLOCK = 16  # columns orthonormalized together: it groups the arithmetic and changes nothing
 SPARE = 10  # columns more than wanted, as in scikit-learn's randomized SVD
 NOISE = 1e-9  # of the largest squared singular value; float32 sums cannot tell what is smaller from zero
 
@@ -155,7 +155,7 @@ def symmetric_eigh(
     negative: float = 1.0,
     advance: Callable[[], None] = lambda: None,
 ) -> Eigenpairs[T]:
-    """`randomized_eigh` with fewer passes over the basis: `TOGETHER` products between two orthonormalisations.
+    """`randomized_eigh` with fewer passes over the basis: `TOGETHER` products between two orthonormalizations.
 
     ``negative`` is the weight of the size of a negative eigenvalue where the leading ones are chosen: after a third of
     the products, a multiple of the identity is added to A, so that positive and negative eigenvalues are of the same

@@ -2,10 +2,10 @@ r"""Vectors of the tiers "default" and "best": three views of a graph side by si
 
 * **REFINE's** vectors, the tier "fast".
 * **local**: ``U |w|`` of the leading eigenpairs, of both signs, of :math:`D^{-a} A D^{-a}` with :math:`a = 0.4`. The
-  negative ones tell nodes with the same neighbours that are no neighbours themselves: roles rather than groups. Where
+  negative ones tell nodes with the same neighbors that are no neighbors themselves: roles rather than groups. Where
   walks forget, the agreement of the far view with REFINE's says which of the two a graph has, and so how many of each
   sign are taken (`graphrefine.refine.local_view`).
-* **far**: the logarithm of up to seven steps of a random walk, as `graphrefine.refine.far_view` factorises it. Its
+* **far**: the logarithm of up to seven steps of a random walk, as `graphrefine.refine.far_view` factorizes it. Its
   regions are of nodes whose vectors by REFINE are alike.
 
 The rows of each are freed of their mean and made unit. How much a view counts depends on how fast a walk forgets where
@@ -104,7 +104,7 @@ def joint_views(
 
     Examples
     --------
-    Two triangles: neighbours have the same vector.
+    Two triangles: neighbors have the same vector.
 
     >>> from graphrefine.progress import Stages
     >>> triangles = Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3])
@@ -120,7 +120,7 @@ def joint_views(
     dim, width = settings.dim, walk_columns(graph.nodes, settings.dim)
     (first,) = shop.keep("refine", lambda: (refine(shop.engine(dim), graph, settings, stages, threads=threads),))
     if is_complete(graph, graph.nodes - graph.isolated):
-        return shop.settle(first)  # any two nodes have the same neighbours: there is nothing else to see
+        return shop.settle(first)  # any two nodes have the same neighbors: there is nothing else to see
     ties = by_logarithm(graph)
     if graph.weighted:
         shop.release(dim)  # and with it the terms of its edges
@@ -270,9 +270,9 @@ def join_views(
     [[-1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
     """
     result, (n, k) = views[0] if out is None else out, views[0].shape
-    centred = [_Centred(view, part, threads) for view, part in zip(views, parts, strict=True)]
+    centered = [_Centered(view, part, threads) for view, part in zip(views, parts, strict=True)]
     wide = np.empty((len(sample), len(views) * k), np.float32)
-    for at, each in enumerate(centred):
+    for at, each in enumerate(centered):
         wide[:, at * k : (at + 1) * k] = each.rows(sample)
     axes = descending_eigh(gram_of(wide, threads=threads))[1]
     del wide
@@ -280,7 +280,7 @@ def join_views(
 
     def work(rows: slice) -> None:
         joint = np.zeros((rows.stop - rows.start, k), np.float32)
-        for each, rotation in zip(centred, rotations, strict=True):
+        for each, rotation in zip(centered, rotations, strict=True):
             joint += exact.matmul_tall(each.rows(rows), rotation)
         result[rows] = unit_rows(joint)
 
@@ -288,7 +288,7 @@ def join_views(
     return result
 
 
-class _Centred:
+class _Centered:
     """A view whose rows are freed of their mean, and of one length; rows of zeros stay."""
 
     def __init__(self, view: Floats, part: float, threads: int) -> None:
@@ -305,8 +305,8 @@ class _Centred:
         lengths = np.empty(len(view), np.float32)
 
         def measure(rows: slice) -> None:
-            centred = view[rows] - self.mean
-            lengths[rows] = exact.squares_of_rows(centred)
+            centered = view[rows] - self.mean
+            lengths[rows] = exact.squares_of_rows(centered)
 
         in_blocks(len(view), measure, threads=threads, rows=BLOCK)
         square = exact.dot(self.mean, self.mean)
@@ -318,6 +318,6 @@ class _Centred:
 
     def rows(self, which: slice | NDArray[np.int64]) -> Floats:
         """Some of the rows, as an array of their own."""
-        centred: Floats = self.view[which] - self.mean
-        centred *= self.scale[which, None]
-        return centred
+        centered: Floats = self.view[which] - self.mean
+        centered *= self.scale[which, None]
+        return centered

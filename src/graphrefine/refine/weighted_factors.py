@@ -7,7 +7,7 @@ The first sum is over edges, the second over all pairs: that an edge is missing 
 ICDM 2008). Here a is such that both have like weight (`MISSING`), and :math:`q_i`, in the mean 1, grows with the
 popularity of i: who leaves out what everybody has may not want it. b is the weight of all pairs of a node, so that
 :math:`\lambda` acts alike on nodes with many and with few edges (Rendle, Krichene, Zhang and Koren, RecSys 2022), and
-is about what each singular value of the normalised edges loses. :math:`c = \log_2(1 + w / \mathrm{median})`.
+is about what each singular value of the normalized edges loses. :math:`c = \log_2(1 + w / \mathrm{median})`.
 
 Given one side, each row of the other is the solution of k equations. In coordinates in which the matrix of the missing
 pairs, with :math:`\lambda`, is the identity, a few steps of conjugate gradients from the last solution are enough.
@@ -88,7 +88,7 @@ def weigh_pairs(arcs: Graph, sources: int) -> Pairs:
 def start_targets(pairs: Pairs, right: Floats, values: Doubles, regularization: float) -> None:
     """Make the rows of V the solution for edges that are spread evenly, in place: ``(t / b)^1/2 V (s - r)^1/2``.
 
-    ``right`` are right singular vectors of the normalised edges (items, k), t is the weight of all pairs. No value is
+    ``right`` are right singular vectors of the normalized edges (items, k), t is the weight of all pairs. No value is
     lowered below its half: a column of zeros would stay one.
     """
     totals = pairs.totals()[1]

@@ -1,4 +1,4 @@
-"""Neighbours of every node: blocks of rows, each a table, so that no more than a block is held at a time."""
+"""Neighbors of every node: blocks of rows, each a table, so that no more than a block is held at a time."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.display.table import Table
 from graphrefine.errors import InputError
 from graphrefine.graph.lookup import SIDES
 from graphrefine.progress import Stages, Watcher
 from graphrefine.search.neighbors import LinkedRows, allowed_rows, as_graph
 from graphrefine.search.searcher import Search, check_k
-from graphrefine.visuals.table import Table
 
 if TYPE_CHECKING:
-    from graphrefine.vectors.table import VectorTable
+    from graphrefine.embedding.table import VectorTable
 
 BATCH = 1 << 14  # nodes of a block
 
@@ -44,11 +44,11 @@ def all_neighbors(
     embedding : VectorTable
         Names and vectors.
     k : int
-        Number of neighbours of a node; fewer, if there are no more.
+        Number of neighbors of a node; fewer, if there are no more.
     score, index, among, labels, label, unlinked, threads
         As in `graphrefine.Embedding.neighbors`.
     batch : int
-        Number of nodes whose neighbours are in one table.
+        Number of nodes whose neighbors are in one table.
     watch : Watcher, optional
         Receives a stage ``neighbors`` with a step for each block.
 
@@ -56,7 +56,7 @@ def all_neighbors(
     -------
     iterator of Table
         Columns ``node``, ``neighbor``, ``rank`` (from 1) and ``score``, in the order of the embedding's rows. A
-        bipartite graph's tables have a column ``side``, that of the node. A node without neighbours has no row.
+        bipartite graph's tables have a column ``side``, that of the node. A node without neighbors has no row.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def all_neighbors(
     """
     if isinstance(batch, bool) or not isinstance(batch, int | np.integer) or batch < 1:
         raise InputError(f"batch={batch!r}: a positive number of nodes is expected", argument="batch")
-    check_k(k, "neighbours")
+    check_k(k, "neighbors")
     allowed = allowed_rows(embedding, among=among, labels=labels, label=label)
     linked = None if unlinked is None else LinkedRows(embedding, as_graph(embedding, unlinked))
     search = Search(embedding, score, index=index, threads=threads, watcher=watch)
@@ -110,7 +110,7 @@ def _search_blocks(
 def _as_table(
     embedding: VectorTable, rows: NDArray[np.int64], nearest: NDArray[np.int64], scores: NDArray[np.float32]
 ) -> Table:
-    """The neighbours of some rows; those that are -1 are none."""
+    """The neighbors of some rows; those that are -1 are none."""
     there = nearest >= 0
     query, place = np.nonzero(there)
     columns: dict[str, Any] = {"node": embedding.names[rows[query]]}

@@ -1,4 +1,4 @@
-"""The index: graphs of near neighbours, kept beside the embedding and mapped from disk.
+"""The index: graphs of near neighbors, kept beside the embedding and mapped from disk.
 
 It gives candidates; their scores are formed again from the vectors, and are exact. The number of candidates
 that usearch looks at, the width, is chosen when the index is made, by exact search for some nodes.
@@ -32,11 +32,11 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.search import usearch_graph
 from graphrefine.search.scores import ScoreSide, SearchDirection
 from graphrefine.search.usearch_graph import Part
+from graphrefine.system import companions
 from graphrefine.system.files import replacing_folder
-from graphrefine.vectors import companions
 
 if TYPE_CHECKING:
-    from graphrefine.vectors.table import VectorTable
+    from graphrefine.embedding.table import VectorTable
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -102,7 +102,7 @@ def open_index(
     An embedding that is in no file has its index in memory, as has one whose folder cannot be written.
     """
     if importlib.util.find_spec("usearch") is None:
-        raise MissingExtraError("an index of neighbours", "usearch", "ann")
+        raise MissingExtraError("an index of neighbors", "usearch", "ann")
     folder = None if embedding.path is None else companions.companion(embedding.path, f"{score}.index")
     if folder is not None and (index := _stored_index(folder, embedding, score, threads=threads)) is not None:
         return index

@@ -1,4 +1,4 @@
-"""Neighbours by name: from names, labels and graphs to rows, and from rows back to names."""
+"""Neighbors by name: from names, labels and graphs to rows, and from rows back to names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from graphrefine.search.searcher import Search
 from graphrefine.system import as_plain
 
 if TYPE_CHECKING:
-    from graphrefine.vectors.table import VectorTable
+    from graphrefine.embedding.table import VectorTable
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -35,7 +35,7 @@ def find_neighbors(
     threads: int | None,
     **filters: Any,
 ) -> Ranking[Neighbor] | Rankings[Neighbor]:
-    """The neighbours of one node or vector, or of several; ``filters`` are those of `ask`.
+    """The neighbors of one node or vector, or of several; ``filters`` are those of `ask`.
 
     `graphrefine.Embedding.neighbors` is the same with its options in full.
     """
@@ -69,13 +69,13 @@ def ask(
     side: Side | None = None,
     unknown: Unknown = "error",
 ) -> Rankings[Neighbor]:
-    """The neighbours of several nodes, or vectors, by a `Search` that is there already; see `neighbors`.
+    """The neighbors of several nodes, or vectors, by a `Search` that is there already; see `neighbors`.
 
     With ``unknown="skip"``, the list of a name that no node has is empty.
     """
     embedding = search.embedding
     if (nodes is None) == (vectors is None):
-        raise InputError("give either nodes or vectors to find the neighbours of")
+        raise InputError("give either nodes or vectors to find the neighbors of")
     if side is not None and (nodes is None or embedding.sides.kind != "rows"):
         problem = "a vector has no side" if nodes is None else "is for bipartite graphs, which have two sets of nodes"
         raise InputError(f"side={side!r}: {problem}; leave it out", argument="side")
@@ -125,7 +125,7 @@ def allowed_rows(
         raise InputError("labels and label belong together: which node has which label, and the label to keep")
     allowed = None
     if labels is not None and label is not None:
-        allowed = labelled_rows(embedding, labels, label)
+        allowed = labeled_rows(embedding, labels, label)
     if among is not None:
         if embedding.lookup.is_name(among):
             raise InputError(f"among={among!r}: several names are expected", argument="among")
@@ -135,7 +135,7 @@ def allowed_rows(
     return allowed
 
 
-def labelled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
+def labeled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
     """The rows of the nodes that have a label."""
     from graphrefine.readers.labels import align, as_labels  # and its readers, which most searches do without
 
@@ -143,7 +143,7 @@ def labelled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
     if str(label) not in table.classes:
         some = ", ".join(table.classes[:8]) + (", ..." if len(table.classes) > 8 else "")
         raise InputError(f"label={label!r}: no node of {table.source} has it; the labels are {some}", argument="label")
-    aligned = align(table, embedding.names, unlabelled="drop")
+    aligned = align(table, embedding.names, unlabeled="drop")
     having = aligned.indicator[:, [table.classes.index(str(label))]].nonzero()[0]
     mask = np.zeros(len(embedding), bool)
     mask[aligned.order[having]] = True
@@ -160,7 +160,7 @@ def as_graph(embedding: VectorTable, graph: Any) -> Graph:
 
 
 def linked_rows(embedding: VectorTable, rows: Rows, graph: Graph) -> list[Rows]:
-    """For each row of the embedding, the rows of its neighbours in a graph, matched by name.
+    """For each row of the embedding, the rows of its neighbors in a graph, matched by name.
 
     Examples
     --------
@@ -173,14 +173,14 @@ def linked_rows(embedding: VectorTable, rows: Rows, graph: Graph) -> list[Rows]:
 
 
 class LinkedRows:
-    """The neighbours of an embedding's nodes in a graph, matched by name once; InputError if it has none of them."""
+    """The neighbors of an embedding's nodes in a graph, matched by name once; InputError if it has none of them."""
 
     def __init__(self, embedding: VectorTable, graph: Graph) -> None:
         self._graph = graph
         self._node, self._row = match_nodes(embedding, graph)
 
     def of(self, rows: Rows) -> list[Rows]:
-        """For each row of the embedding, the rows of its neighbours."""
+        """For each row of the embedding, the rows of its neighbors."""
         graph, row = self._graph, self._row
         lists = (row[graph.rows(at, at + 1).indices] if at >= 0 else row[:0] for at in self._node[rows].tolist())
         return [linked[linked >= 0] for linked in lists]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from graphrefine.visuals.table import Table, Tabular
+from graphrefine.display.table import Table, Tabular
 
 
 class Neighbor(NamedTuple):

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.state import log_degrees
+from graphrefine.embedding.table import check_finite, check_origin
 from graphrefine.errors import InputError, suggest
 from graphrefine.graph.lookup import SIDES
 from graphrefine.linalg import inverse_lengths
-from graphrefine.vectors.state import log_degrees
-from graphrefine.vectors.table import check_finite, check_origin
 
 if TYPE_CHECKING:
-    from graphrefine.vectors.table import VectorTable
+    from graphrefine.embedding.table import VectorTable
 
 SCORES = ("cosine", "dot", "link")
 

@@ -16,7 +16,7 @@ from graphrefine.search.scores import ScoreSide, SearchDirection, search_directi
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
-    from graphrefine.vectors.table import VectorTable
+    from graphrefine.embedding.table import VectorTable
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
@@ -87,7 +87,7 @@ class Search:
         Parameters
         ----------
         rows : array of q rows of the embedding
-            The queries; a node is not its own neighbour.
+            The queries; a node is not its own neighbor.
         vectors : array of shape (q, dim)
             The queries, instead.
         k : int
@@ -99,7 +99,7 @@ class Search:
         """
         if (rows is None) == (vectors is None):
             raise InputError("give either rows or vectors to search for, not both")
-        check_k(k, "neighbours")
+        check_k(k, "neighbors")
         k = min(int(k), len(self.embedding))
         if vectors is not None:
             return self._nearest_to_vectors(self._check_vectors(vectors), k, among, without)

@@ -1,4 +1,4 @@
-"""usearch's graph of near neighbours for one set of answers: made, stored, and searched for candidates.
+"""usearch's graph of near neighbors for one set of answers: made, stored, and searched for candidates.
 
 A score ``query . (s_v y_v) + t_v`` is an inner product of longer vectors, all of one length M,
 

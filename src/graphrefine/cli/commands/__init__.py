@@ -34,7 +34,6 @@ COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN
     "live",
     "convert",
     "methods",
-    "reproduce",
     "demo",
 )
 

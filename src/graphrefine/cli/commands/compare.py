@@ -63,7 +63,7 @@ COMPARE = Command(
         Option(["--memory-limit"], metavar="SIZE", callback=_parse_size,
                help="Limit of memory, as in 500MB.  [default: 8GB, or 80% of the free memory if that is less]"),
         Option(["--ratios", "--ratio"], default="0.5", show_default=True, metavar="R,R,...", callback=parse_numbers,
-               help="Parts of the labelled nodes that train."),
+               help="Parts of the labeled nodes that train."),
         Option(["--repeats"], type=int, metavar="N",
                help="Random splits for each ratio [default: 10, and 50 at ratios up to 0.05]; or repeats of holding "
                     "edges out [default: 1]."),

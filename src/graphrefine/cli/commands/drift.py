@@ -11,9 +11,9 @@ DRIFT = Command(
     work="drift:drift",
     first=("output", "k", "every", "format"),
     short_help="What has become of each node: moved, lost, new.",
-    help="""What has become of the nodes of OLD in NEW: moved how far, lost, new, and how many neighbours each has kept.
+    help="""What has become of the nodes of OLD in NEW: moved how far, lost, new, and how many neighbors each has kept.
 
-    Rotations do not count: NEW is aligned to OLD first. Two seeds on one graph do not keep all neighbours either; the
+    Rotations do not count: NEW is aligned to OLD first. Two seeds on one graph do not keep all neighbors either; the
     page on answers has figures to compare with.
 
     \b
@@ -22,9 +22,9 @@ DRIFT = Command(
     params=[
         click.Argument(["old"], metavar="OLD"),
         click.Argument(["new"], metavar="NEW"),
-        Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbours to compare."),
+        Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbors to compare."),
         Option(["--all", "every"], is_flag=True,
-               help="Compare the neighbours of all shared nodes, not of a sample of 10,000 (of each side)."),
+               help="Compare the neighbors of all shared nodes, not of a sample of 10,000 (of each side)."),
         TABLE,
         Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the sample."),
         Option(["--format"], metavar="NAME", help="Format of OLD and NEW where their suffixes do not say."),

@@ -52,7 +52,7 @@ LABELS = Command(
                     "NMI and adjusted Rand index, beside those of random vectors."),
         Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
                help="Seed of the splits, and of the clusters."),
-        Option(["--unlabelled"], type=click.Choice(["drop", "keep"]), default="drop", show_default=True,
+        Option(["--unlabeled"], type=click.Choice(["drop", "keep"]), default="drop", show_default=True,
                help="Leave nodes without labels out before splitting, or split all nodes, as the authors' code "
                     "does."),
         Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Matrix in a .mat file."),

@@ -25,12 +25,12 @@ NEIGHBORS = Command(
     params=[
         click.Argument(["embedding"], metavar="EMBEDDING"),
         click.Argument(["nodes"], metavar="NODE...", nargs=-1),
-        Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbours."),
+        Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbors."),
         Option(["--score"], type=click.Choice(["cosine", "dot", "link"]), default="cosine", show_default=True,
                help="What is near: nodes that are alike (cosine), the inner product, for vectors whose length counts "
                     "(dot), or nodes that are likely to be linked, hubs first (link)."),
         Option(["--from", "listed"], metavar="FILE", help="Names of further nodes, one on each line; - for stdin."),
-        Option(["--all", "every"], is_flag=True, help="The neighbours of every node, written to -o block by block."),
+        Option(["--all", "every"], is_flag=True, help="The neighbors of every node, written to -o block by block."),
         TABLE,
         Option(["--vectors"], metavar="FILE",
                help="Search for the vectors of this embedding instead of nodes, such as those of new nodes."),
@@ -38,7 +38,7 @@ NEIGHBORS = Command(
         Option(["--label"], metavar="LABEL", help="Find only nodes that have this label."),
         Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Of a .mat file of labels."),
         Option(["--unlinked"], metavar="GRAPH",
-               help="Leave out nodes that are neighbours in this graph: near, but not linked yet."),
+               help="Leave out nodes that are neighbors in this graph: near, but not linked yet."),
         Option(["--side"], type=click.Choice(["source", "target"]),
                help="The side of the nodes, where a name stands on both of a bipartite graph."),
         Option(["--index/--exact"], default=None,

@@ -29,7 +29,7 @@ LABELS = Command(
     help="""Labels of the nodes of EMBEDDING that LABELS has none for, with probabilities.
 
     One logistic regression for each class, on vectors of length 1. If any node has several labels, any node may be
-    given several. The figures at the end are those of labelled nodes whose labels were hidden: they say how far to
+    given several. The figures at the end are those of labeled nodes whose labels were hidden: they say how far to
     trust the answer.
 
     \b
@@ -41,15 +41,15 @@ LABELS = Command(
         click.Argument(["embedding"], metavar="EMBEDDING"),
         click.Argument(["labels"], metavar="LABELS"),
         OUTPUT,
-        Option(["--all", "nodes"], is_flag=True, callback=choose_word("all", "unlabelled"),
-               help="Predict labelled nodes too, each by classifiers that have not seen its labels."),
+        Option(["--all", "nodes"], is_flag=True, callback=choose_word("all", "unlabeled"),
+               help="Predict labeled nodes too, each by classifiers that have not seen its labels."),
         Option(["--top"], type=int, metavar="N",
                help="List the N most likely labels of each node.  [default: the labels that it is given]"),
         Option(["--C", "C"], default="cv", show_default=True, metavar="C", callback=parse_penalty,
                help="Weight of the data in the logistic regression: a number; or several with commas between, or 'cv', "
-                    "of which cross-validation on the labelled nodes chooses."),
+                    "of which cross-validation on the labeled nodes chooses."),
         Option(["--folds"], type=int, default=5, show_default=True, metavar="N",
-               help="Parts of the labelled nodes, each predicted by classifiers of the others."),
+               help="Parts of the labeled nodes, each predicted by classifiers of the others."),
         Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the folds."),
         Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Matrix in a .mat file."),
         Option(["--format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
@@ -66,7 +66,7 @@ LINKS = Command(
     help="""The pairs of nodes of GRAPH without an edge that most likely have one.
 
     What makes an edge likely is learned from the graph: a tenth of its edges is hidden, and found again by degrees,
-    common neighbours, paths of three steps and low-rank parts of its matrix. The figures at the end say how many of the
+    common neighbors, paths of three steps and low-rank parts of its matrix. The figures at the end say how many of the
     first pairs were hidden edges, by this score and by plain ones.
 
     \b

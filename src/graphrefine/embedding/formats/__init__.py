@@ -50,8 +50,8 @@ from graphrefine.errors import (
 from graphrefine.system.files import check_writable
 
 if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
+    from graphrefine.embedding.table import Parts
     from graphrefine.graph.node_ids import Names
-    from graphrefine.vectors.table import Parts
 
 PathLike = str | os.PathLike[str]
 

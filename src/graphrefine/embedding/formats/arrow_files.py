@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.embedding.formats.encoding import MORE_MEMORY, dump_recipe, number_rows, parse_recipe, plain_array
+from graphrefine.embedding.state import COLUMNS, State, names_of
+from graphrefine.embedding.table import MARKS, Marks, Parts
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Names, pack
 from graphrefine.readers.arrow import check_ipc, parquet_batches
 from graphrefine.readers.limits import check_unpacked
 from graphrefine.readers.parquet_sizes import check_pages
 from graphrefine.system.versions import version_problem
-from graphrefine.vectors.state import COLUMNS, State, names_of
-from graphrefine.vectors.table import MARKS, Marks, Parts
 
 _NAMES = ("node", "name", "id")  # of columns that are meant to name the nodes
 _KEY = b"graphrefine"

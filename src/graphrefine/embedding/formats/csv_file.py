@@ -43,10 +43,10 @@ from graphrefine.embedding.formats.decimals import (
     row_chunks,
 )
 from graphrefine.embedding.formats.encoding import EDGES, create_gzip, open_text
+from graphrefine.embedding.table import Parts
 from graphrefine.errors import ArgumentWarning, FormatError
 from graphrefine.graph.node_ids import Names, encode_all, from_text
 from graphrefine.readers.limits import COLUMNS
-from graphrefine.vectors.table import Parts
 
 _NAME = re.compile(rb'"([^"]*(?:""[^"]*)*)"|([^",\r\n]*)')  # quoted, or not
 _NOTHING = Record([], frozenset(), 0)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphrefine.embedding.formats.encoding import plain_array
 
 # Most readers parse a float64 and round that to float32. Of all float32 there is one (by trying every
-# one) whose shortest decimal then gives its neighbour: it gets one digit more.
+# one) whose shortest decimal then gives its neighbor: it gets one digit more.
 ROUNDS_TWICE = (b"7.038531e-26", b"7.0385307e-26")
 _VALUES_AT_ONCE = 1 << 16  # of which each takes some 60 bytes while it is formatted
 _BYTES_AT_ONCE = 1 << 23

@@ -26,14 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.formats import FORMAT_VERSION
+from graphrefine.embedding.state import State, names_of
+from graphrefine.embedding.table import MARKS, Marks, Parts
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, save_npy
 from graphrefine.system.digest import digest_file
 from graphrefine.system.files import check_only, recover
 from graphrefine.system.versions import version_problem
-from graphrefine.vectors.state import State, names_of
-from graphrefine.vectors.table import MARKS, Marks, Parts
 
 MARK = "graphrefine embedding"
 _ARRAYS = names_of("column", "array")  # of the state; its numbers stand in meta.json

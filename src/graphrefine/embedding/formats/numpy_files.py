@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.embedding.formats.encoding import EDGES, MORE_MEMORY, dump_recipe, parse_recipe
+from graphrefine.embedding.state import State, names_of
+from graphrefine.embedding.table import Marks, Parts
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.readers.limits import check_unpacked
 from graphrefine.system.arrays import map_npy, row_blocks, save_npy, write_array, write_npy_blocks
 from graphrefine.system.versions import version_problem
-from graphrefine.vectors.state import State, names_of
-from graphrefine.vectors.table import Marks, Parts
 
 MARK = "graphrefine embedding"
 _LAST_CHARACTER = 0x10FFFF  # of Unicode

@@ -21,10 +21,10 @@ from graphrefine.embedding.formats.decimals import (
     parse_rows,
     row_chunks,
 )
+from graphrefine.embedding.state import COLUMNS, State, names_of
+from graphrefine.embedding.table import Marks, Parts
 from graphrefine.graph.lookup import Sides
 from graphrefine.graph.node_ids import Names, encode_all
-from graphrefine.vectors.state import COLUMNS, State, names_of
-from graphrefine.vectors.table import Marks, Parts
 
 _ESCAPES = {b"\\": b"\\\\", b"\n": b"\\n", b"\r": b"\\r", b"\t": b"\\t"}
 _TO_ESCAPE = re.compile(rb"[\\\n\r\t]")

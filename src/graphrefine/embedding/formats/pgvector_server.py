@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from graphrefine.embedding.formats import check_address, format_address
 from graphrefine.embedding.formats import pgvector_sql as sql
 from graphrefine.embedding.formats.pgvector_rows import gather, lines
+from graphrefine.embedding.table import Parts
 from graphrefine.errors import FormatError, GraphRefineError, InputError, MissingExtraError, OutputError
-from graphrefine.vectors.table import Parts
 
 if TYPE_CHECKING:
     import psycopg

@@ -26,10 +26,10 @@ from typing import Any
 
 from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.embedding.formats.pgvector_rows import columns, sides_of
+from graphrefine.embedding.table import Parts, check_finite
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Names
 from graphrefine.system.versions import version_problem
-from graphrefine.vectors.table import Parts, check_finite
 
 MARK = '{"graphrefine": '  # what the comment of every table of ours begins with
 TABLE = "embedding"  # its name where nothing else is known

@@ -13,9 +13,9 @@ from graphrefine.embedding.formats import format_address
 from graphrefine.embedding.formats import pgvector_sql as sql
 from graphrefine.embedding.formats.pgvector_rows import columns, lines
 from graphrefine.embedding.formats.pgvector_server import connect, description_of, run
+from graphrefine.embedding.table import Parts
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.graph.node_ids import Names
-from graphrefine.vectors.table import Parts
 
 
 def table_recipe(address: str, *, table: str) -> dict[str, Any] | None:

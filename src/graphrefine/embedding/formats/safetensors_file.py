@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.embedding.formats.encoding import dump_recipe, parse_recipe
 from graphrefine.embedding.formats.numpy_files import as_vectors
+from graphrefine.embedding.state import State, names_of
+from graphrefine.embedding.table import Marks, Parts
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_array, row_blocks
 from graphrefine.system.versions import version_problem
-from graphrefine.vectors.state import State, names_of
-from graphrefine.vectors.table import Marks, Parts
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),

@@ -14,9 +14,9 @@ import os
 import stat
 from pathlib import Path
 
+from graphrefine.embedding.fingerprint import fingerprint_of
+from graphrefine.embedding.table import Marks, Parts
 from graphrefine.system.digest import DIGITS, digest_file, read_pieces
-from graphrefine.vectors.fingerprint import fingerprint_of
-from graphrefine.vectors.table import Marks, Parts
 
 _KIND = "grs1"
 _WINDOW = 1 << 22  # bytes at either end of a file in which its metadata is looked for, beside the length of that

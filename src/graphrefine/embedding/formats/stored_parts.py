@@ -27,10 +27,10 @@ from graphrefine.embedding.formats.seal import (
     marks_problem,
     new_marks,
 )
+from graphrefine.embedding.state import State
+from graphrefine.embedding.table import Parts
 from graphrefine.errors import ArgumentWarning, FormatError, InputError, OutputError
 from graphrefine.system.files import replacing, replacing_folder
-from graphrefine.vectors.state import State
-from graphrefine.vectors.table import Parts
 
 _log = logging.getLogger(__name__)
 _ATTEMPTS = 100  # to load a file that is replaced meanwhile

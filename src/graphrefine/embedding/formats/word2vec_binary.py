@@ -15,9 +15,9 @@ from graphrefine.embedding.formats.decimals import row_chunks
 from graphrefine.embedding.formats.word2vec_text import check as check
 from graphrefine.embedding.formats.word2vec_text import read_counts
 from graphrefine.embedding.formats.word2vec_text import replace_blanks as replace_blanks
+from graphrefine.embedding.table import Parts
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import encode_all, from_text
-from graphrefine.vectors.table import Parts
 
 
 def write(path: Path, parts: Parts) -> None:

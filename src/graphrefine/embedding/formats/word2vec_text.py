@@ -14,9 +14,9 @@ import numpy as np
 
 from graphrefine.embedding.formats.decimals import RowError, format_rows, line_blocks, parse_rows, row_chunks
 from graphrefine.embedding.formats.encoding import EDGES
+from graphrefine.embedding.table import Parts
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Names, encode_all, from_text
-from graphrefine.vectors.table import Parts
 
 _SPACE = re.compile(r"[ \t\n\r\f\v]")
 

@@ -14,7 +14,7 @@ from graphrefine.explore.live import responses
 from graphrefine.explore.live.renewal import Renewal
 from graphrefine.explore.strict_route import StrictRoute
 from graphrefine.live.service import LiveService
-from graphrefine.live.vectors import Neighbour
+from graphrefine.live.vectors import Neighbor
 
 _Value = TypeVar("_Value")
 
@@ -70,7 +70,7 @@ async def get_live_recommendations(request: Request, params: live_params.Recomme
     )
 
 
-def _neighbors(live: LiveService, node: Any, near: list[Neighbour]) -> responses.LiveNeighbors:
+def _neighbors(live: LiveService, node: Any, near: list[Neighbor]) -> responses.LiveNeighbors:
     neighbors: list[responses.NearNode] = [{"node": each.name, "score": each.score} for each in near]
     return {"node": node, "group": live.group, "neighbors": neighbors}
 

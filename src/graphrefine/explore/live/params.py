@@ -64,9 +64,9 @@ class LiveNodeQuery(Side):
 
 
 class LiveNeighborQuery(LiveNodeQuery):
-    """Neighbours of one node, of this moment."""
+    """Neighbors of one node, of this moment."""
 
-    k: Annotated[int, whole(1, K)] = Field(10, description="Number of neighbours; fewer if there are no more.")
+    k: Annotated[int, whole(1, K)] = Field(10, description="Number of neighbors; fewer if there are no more.")
 
 
 class RecommendQuery(Params):

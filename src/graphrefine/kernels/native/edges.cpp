@@ -150,7 +150,7 @@ struct Tally {
 };
 
 // An entry of a row: the column, and below it one bit for the direction it was listed in (0: from this row).
-// Sorted, both directions of an edge are neighbours.
+// Sorted, both directions of an edge are neighbors.
 using Key = uint32_t;
 
 // Visits both ends of the usable edges from `begin` to `end`; `ahead` hears of each row some edges before.

@@ -15,7 +15,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 constexpr double NOTHING = 0x1p-960;  // the square of a column that is nothing beside the largest entry, which is about 1
-constexpr double ROUNDING = 0x1p-53, LEAST = 0x1p-56;  // beside the diagonal: of its neighbours, of the largest of all
+constexpr double ROUNDING = 0x1p-53, LEAST = 0x1p-56;  // beside the diagonal: of its neighbors, of the largest of all
 constexpr int ROUNDS = 60;  // for one eigenvalue; two or three are usual
 constexpr int PATIENCE = 16;  // rounds after which the least doubles each time: noise of large numbers may keep small ones alive
 constexpr int CHUNK = LANES / D;  // vectors of a row that pass all rotations of a step
@@ -168,7 +168,7 @@ void turn_round(Grid &z, std::int64_t first, std::int64_t last, Numbers &d, Numb
 }
 
 // d to the eigenvalues of T, rows of z turned with them; false where one is not found
-bool diagonalise(Grid &z, std::int64_t k, Numbers &d, Numbers &e) {
+bool diagonalize(Grid &z, std::int64_t k, Numbers &d, Numbers &e) {
     Numbers cosines(at(k)), sines(at(k));
     double least = 0;
     for (std::int64_t i = 0; i < k; ++i) least = std::max(least, LEAST * (std::fabs(d[at(i)]) + std::fabs(e[at(i)])));
@@ -210,7 +210,7 @@ bool eigh(const double *a, std::int64_t k, double *values, double *vectors) {
     Grid &z = reflectors;  // done with: now the columns of Q, as rows
     for (std::int64_t i = 0; i < k; ++i)
         for (std::int64_t j = 0; j < k; ++j) z.row(j)[i] = basis.row(i)[j];
-    if (!diagonalise(z, k, d, e)) return false;
+    if (!diagonalize(z, k, d, e)) return false;
     std::vector<std::int64_t> order(at(k));
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t i, std::int64_t j) { return d[at(i)] < d[at(j)]; });

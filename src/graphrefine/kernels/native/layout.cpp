@@ -1,4 +1,4 @@
-// Points in the plane: what pulls and pushes them, and how they move; and the nearest neighbours that decide who pulls whom.
+// Points in the plane: what pulls and pushes them, and how they move; and the nearest neighbors that decide who pulls whom.
 //
 // Every point reads where all were before the step and writes itself alone. What is summed over points is summed in whole
 // numbers. So nothing depends on the number of threads.

@@ -4,7 +4,7 @@
 // function of row i of A and of parts that are frozen:  R_i = (q / |q| - mean) W,  q = sum over j of (ln A_ij - ln d_i + shift_j) B_j.
 // For each node a number `lag` bounds the length of its residual  a R^ + (1 - a) T G - G  (R^: R as it was last made), and `drift`
 // the length by which q has moved since. A change of an edge raises both at its two ends, a row of G that moves raises `lag` at
-// its neighbours, and `settle` makes rows anew, each of which then has no lag but that of rounding, until all are within the
+// its neighbors, and `settle` makes rows anew, each of which then has no lag but that of rounding, until all are within the
 // tolerance. The vector of a node is  F = (G - a R^) / (1 - a), near T G. It is published once it has moved by a share of its
 // length since it last was. The order of all of it is a function of the changes: the same changes give the same bits.
 #include "live.h"
@@ -74,7 +74,7 @@ struct Record {  // of a node: what only its own row asks for
 
 struct Kept {  // a node as it was before the group
     std::int32_t node;
-    double numbers[NUMBERS];  // of `Record` once the rows are kept: neighbours that are told of a step have none to change
+    double numbers[NUMBERS];  // of `Record` once the rows are kept: neighbors that are told of a step have none to change
     std::int64_t rows, sums;  // of R and G among the kept rows, -1: not yet kept; of the hub among the kept sums, -1: none
 };
 
@@ -91,7 +91,7 @@ class LiveGraph : LiveEdges {
     double a_, loop_, tolerance_, rounding_, spread_, publish_;
     double typical_shift_ = 0;  // of nodes without a row of the basis
     Large<Record> records_;
-    std::int64_t hub_;  // neighbours from which a node is a hub, whose sums are kept up to date; half as many, and it is none
+    std::int64_t hub_;  // neighbors from which a node is a hub, whose sums are kept up to date; half as many, and it is none
     HubSums hubs_;
     Table R_, G_;
     std::deque<std::int32_t> queue_;
@@ -109,7 +109,7 @@ class LiveGraph : LiveEdges {
     std::deque<std::int32_t> queue_before_;
     // room for one row
     std::vector<double> sum_, turned_, step_, factors_;
-    std::vector<std::int32_t> known_neighbours_;
+    std::vector<std::int32_t> known_neighbors_;
 
     double inverse(const Node &node) const { return 1 / (node.degree + loop_); }
 
@@ -220,25 +220,25 @@ class LiveGraph : LiveEdges {
     void make_hub(std::int32_t u) {  // all of its sums anew
         Node &node = nodes_[u];
         if (node.hub < 0) node.hub = hubs_.add();
-        const std::int32_t *others = neighbours_.data() + node.start;
+        const std::int32_t *others = neighbors_.data() + node.start;
         const float *weights = weights_.data() + node.start;
         HubNumbers numbers;
         numbers.peak = node.degree + loop_;
         factors_.assign(weights, weights + node.count);
         arithmetic->sum_precisely(others, factors_.data(), node.count, G_.begin(), columns_, hubs_.states(node.hub));
-        known_neighbours_.clear(), factors_.clear();
+        known_neighbors_.clear(), factors_.clear();
         for (std::int32_t e = 0; e < node.count; ++e) {
             const double entry = shifted(others[e], weights[e]);
             numbers.entries += entry, numbers.squares += entry * entry;
             if (!is_in_basis(others[e])) continue;
-            known_neighbours_.push_back(others[e]), factors_.push_back(entry);
+            known_neighbors_.push_back(others[e]), factors_.push_back(entry);
             numbers.mass += std::abs(entry) * reach_[others[e]], numbers.reach += reach_[others[e]];
         }
         const std::int64_t count = static_cast<std::int64_t>(factors_.size());
         gathered_ += 2 * count + node.count;
-        arithmetic->sum_precisely(known_neighbours_.data(), factors_.data(), count, basis_.data(), columns_, hubs_.shifted(node.hub));
+        arithmetic->sum_precisely(known_neighbors_.data(), factors_.data(), count, basis_.data(), columns_, hubs_.shifted(node.hub));
         factors_.assign(count, 1.);
-        arithmetic->sum_precisely(known_neighbours_.data(), factors_.data(), count, basis_.data(), columns_, hubs_.plain(node.hub));
+        arithmetic->sum_precisely(known_neighbors_.data(), factors_.data(), count, basis_.data(), columns_, hubs_.plain(node.hub));
         hubs_.numbers(node.hub) = numbers;
     }
     // The sums of u after a change of its edge to v; u becomes a hub, or is none any more.
@@ -316,20 +316,20 @@ class LiveGraph : LiveEdges {
     // q of a node and the energy of its row, from its edges; the length of q
     double sum_entries(std::int32_t u, double own) {
         const Node &node = nodes_[u];
-        const std::int32_t *others = neighbours_.data() + node.start;
+        const std::int32_t *others = neighbors_.data() + node.start;
         const float *weights = weights_.data() + node.start;
         double energy = 0;
-        known_neighbours_.clear(), factors_.clear();
+        known_neighbors_.clear(), factors_.clear();
         for (std::int32_t e = 0; e < node.count; ++e) {
             const double entry = shifted(others[e], weights[e]) - own;
             energy += entry * entry;
-            if (is_in_basis(others[e])) known_neighbours_.push_back(others[e]), factors_.push_back(entry);
+            if (is_in_basis(others[e])) known_neighbors_.push_back(others[e]), factors_.push_back(entry);
         }
         records_[u].energy = energy;
         const std::int64_t count = static_cast<std::int64_t>(factors_.size());
         if (!count) return 0;
         gathered_ += count;
-        arithmetic->sum_precisely(known_neighbours_.data(), factors_.data(), count, basis_.data(), columns_, sum_.data());
+        arithmetic->sum_precisely(known_neighbors_.data(), factors_.data(), count, basis_.data(), columns_, sum_.data());
         double squares = 0;
         for (const double x : sum_) squares += x * x;
         return std::sqrt(squares);
@@ -351,7 +351,7 @@ class LiveGraph : LiveEdges {
     const double *gather(std::int32_t u) {
         const Node &node = nodes_[u];
         gathered_ += node.count;
-        arithmetic->sum_rows(neighbours_.data() + node.start, weights_.data() + node.start, node.count, G_.begin(), columns_, sum_.data());
+        arithmetic->sum_rows(neighbors_.data() + node.start, weights_.data() + node.start, node.count, G_.begin(), columns_, sum_.data());
         return sum_.data();
     }
     double residual(std::int32_t u, const double *sum) const {
@@ -380,18 +380,18 @@ class LiveGraph : LiveEdges {
         ++made_;
         const double turn = node.drift > 0 ? make_target(u) : 0;
         bool moves = true;
-        if (node.hub >= 0) {  // few of its neighbours' steps add up: what they come to is known without the neighbours
+        if (node.hub >= 0) {  // few of its neighbors' steps add up: what they come to is known without the neighbors
             node.lag = hub_residual(u);
             moves = node.lag > tolerance_ / 2;
         }
         const double step = moves ? make_state(u) : 0;
         records_[u].unpublished += (step + a_ * turn) / (1 - a_) * UP;
         if (records_[u].unpublished > publish_ * length_of(u)) publish(u);
-        if (step > 0) tell_neighbours(u, step);
+        if (step > 0) tell_neighbors(u, step);
     }
-    void tell_neighbours(std::int32_t u, double step) {
+    void tell_neighbors(std::int32_t u, double step) {
         const Node &node = nodes_[u];
-        const std::int32_t *others = neighbours_.data() + node.start;
+        const std::int32_t *others = neighbors_.data() + node.start;
         const float *weights = weights_.data() + node.start;
         for (std::int32_t e = 0; e < node.count; ++e) {
             if (e + 8 < node.count) __builtin_prefetch(&nodes_[others[e + 8]]);
@@ -428,9 +428,9 @@ public:
             for (std::int64_t e = indptr.data()[i]; e < indptr.data()[i + 1]; ++e)
                 need(indices.data()[e] >= 0 && indices.data()[e] < rows && indices.data()[e] != i && (e == indptr.data()[i] || indices.data()[e - 1] < indices.data()[e]),
                      "`indices` must be other nodes, ascending in each row");
-        need(hub > 0, "a hub has neighbours");
+        need(hub > 0, "a hub has neighbors");
         nodes_.resize(rows), records_.resize(rows);
-        neighbours_.assign(indices.data(), indices.data() + entries);
+        neighbors_.assign(indices.data(), indices.data() + entries);
         if (weights) weights_.assign(weights->data(), weights->data() + entries);
         else weights_.assign(entries, 1.f);
         entries_ = entries;
@@ -499,7 +499,7 @@ public:
             if (operations.data()[i] == ISOLATE) {
                 while (nodes_[u].count) {
                     const std::int64_t last = nodes_[u].start + nodes_[u].count - 1;
-                    set_weight(u, neighbours_[last], weights_[last], 0.f);
+                    set_weight(u, neighbors_[last], weights_[last], 0.f);
                 }
                 continue;
             }
@@ -617,7 +617,7 @@ public:
         const auto step = [&](std::size_t u) {  // of T
             const Node &node = nodes_[u];
             double sum = loop_ * error[u];
-            for (std::int32_t e = 0; e < node.count; ++e) sum += static_cast<double>(weights_[node.start + e]) * error[neighbours_[node.start + e]];
+            for (std::int32_t e = 0; e < node.count; ++e) sum += static_cast<double>(weights_[node.start + e]) * error[neighbors_[node.start + e]];
             return sum * inverse(node) * UP;
         };
         for (int round = 0; round < rounds; ++round) {
@@ -627,7 +627,7 @@ public:
         for (std::size_t u = 0; u < nodes_.size(); ++u) stop_if_asked(u), out.data()[u] = step(u) + nodes_[u].lag / (1 - a_);
     }
 
-    // The rows of the graph as they are: indptr, neighbours, weights.
+    // The rows of the graph as they are: indptr, neighbors, weights.
     nb::tuple rows() const {
         Buffer<std::int64_t> indptr(nodes_.size() + 1);
         Buffer<std::int32_t> indices(entries_);
@@ -635,7 +635,7 @@ public:
         std::int64_t at = 0;
         for (std::size_t u = 0; u < nodes_.size(); ++u) {
             indptr[u] = at;
-            std::copy_n(neighbours_.begin() + nodes_[u].start, nodes_[u].count, indices.begin() + at);
+            std::copy_n(neighbors_.begin() + nodes_[u].start, nodes_[u].count, indices.begin() + at);
             std::copy_n(weights_.begin() + nodes_[u].start, nodes_[u].count, weights.begin() + at);
             at += nodes_[u].count;
         }
@@ -643,12 +643,12 @@ public:
         return nb::make_tuple(indptr.numpy(), indices.numpy(), weights.numpy());
     }
 
-    nb::tuple neighbours(std::int64_t u) const {
+    nb::tuple neighbors(std::int64_t u) const {
         check_node(u);
         const Node &node = nodes_[u];
         Buffer<std::int32_t> indices(node.count);
         Buffer<float> weights(node.count);
-        std::copy_n(neighbours_.begin() + node.start, node.count, indices.begin());
+        std::copy_n(neighbors_.begin() + node.start, node.count, indices.begin());
         std::copy_n(weights_.begin() + node.start, node.count, weights.begin());
         return nb::make_tuple(indices.numpy(), weights.numpy());
     }
@@ -752,7 +752,7 @@ void bind_live(nb::module_ &module, const std::string &simd) {
         .def("lags", &LiveGraph::lags, "out"_a)
         .def("bounds", &LiveGraph::bounds, "out"_a, nb::kw_only(), "rounds"_a)
         .def("rows", &LiveGraph::rows)
-        .def("neighbours", &LiveGraph::neighbours, "node"_a)
+        .def("neighbors", &LiveGraph::neighbors, "node"_a)
         .def("take_out", &LiveGraph::take_out, "first"_a, "targets"_a, "states"_a, "numbers"_a)
         .def("put_in", &LiveGraph::put_in, "first"_a, "targets"_a, "states"_a, "numbers"_a)
         .def("begin", &LiveGraph::begin)

@@ -1,6 +1,6 @@
-// Sums over the neighbours of nodes that have many, kept up to date as edges and rows of neighbours change.
+// Sums over the neighbors of nodes that have many, kept up to date as edges and rows of neighbors change.
 //
-// With them the residual of a hub is known without a look at its neighbours. They are in float64, and each change of a sum adds a
+// With them the residual of a hub is known without a look at its neighbors. They are in float64, and each change of a sum adds a
 // rounding: `updates`, `peak` and the masses bound it, so that it can be told when a sum has to be made anew.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 struct HubNumbers {
-    double entries = 0, squares = 0;  // sums of ln A + shift, and of its square, over all neighbours
+    double entries = 0, squares = 0;  // sums of ln A + shift, and of its square, over all neighbors
     double peak = 0;                  // the largest degree since the sums were made
     double mass = 0, reach = 0;       // sums of |ln A + shift| |B|, and of |B|, of all that was added since
     double updates = 0;

@@ -78,7 +78,7 @@ void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t
              "`bounds` must run from 0 to the length of `left_out`");
         for (std::size_t i = 0; i < queries.shape(0); ++i) need(bounds->data()[i] <= bounds->data()[i + 1], "`bounds` must not decrease");
     }
-    Catalogue view;
+    Catalog view;
     view.data = rows.data(), view.count = static_cast<std::int64_t>(rows.shape(0));
     view.columns = static_cast<std::int64_t>(rows.shape(1)), view.stride = view.count ? rows.stride(0) : 0;
     view.scale = scale ? scale->data() : nullptr, view.added = added ? added->data() : nullptr;

@@ -6,7 +6,7 @@
 constexpr std::int64_t GROUP = 6;  // queries that are scored beside each other
 
 // The score of a query and a row is (query . row) * scale[row] + added[row].
-struct Catalogue {
+struct Catalog {
     const float *data = nullptr;
     std::int64_t count = 0, columns = 0, stride = 0;  // a row begins `stride` floats after the one before
     const float *scale = nullptr;                     // null: one
@@ -28,10 +28,10 @@ struct Best {
 };
 
 // Looks at the rows from `first` to before `last`, which come after all that `best` has seen.
-using Scan = void (*)(const Catalogue &, const Queries &, const Best &, std::int64_t first, std::int64_t last);
+using Scan = void (*)(const Catalog &, const Queries &, const Best &, std::int64_t first, std::int64_t last);
 
-void scan_baseline(const Catalogue &, const Queries &, const Best &, std::int64_t first, std::int64_t last);
+void scan_baseline(const Catalog &, const Queries &, const Best &, std::int64_t first, std::int64_t last);
 #ifdef GRAPHREFINE_X86
-void scan_avx2(const Catalogue &, const Queries &, const Best &, std::int64_t first, std::int64_t last);
-void scan_avx512(const Catalogue &, const Queries &, const Best &, std::int64_t first, std::int64_t last);
+void scan_avx2(const Catalog &, const Queries &, const Best &, std::int64_t first, std::int64_t last);
+void scan_avx512(const Catalog &, const Queries &, const Best &, std::int64_t first, std::int64_t last);
 #endif

@@ -47,7 +47,7 @@ struct Panel {
     std::vector<float> columns;  // LANES numbers for each
     float scale[LANES], added[LANES];
 
-    void fill(const Catalogue &rows, std::int64_t first, std::int64_t last) {
+    void fill(const Catalog &rows, std::int64_t first, std::int64_t last) {
         const std::int64_t count = std::min<std::int64_t>(LANES, last - first);
         for (std::int64_t i = 0; i < LANES; ++i) {
             const bool there = i < count;
@@ -130,7 +130,7 @@ void look(const Panel &panel, std::int64_t columns, const Queries &queries, cons
 
 }  // namespace
 
-void JOIN(scan_, VARIANT)(const Catalogue &rows, const Queries &queries, const Best &best, std::int64_t first, std::int64_t last) {
+void JOIN(scan_, VARIANT)(const Catalog &rows, const Queries &queries, const Best &best, std::int64_t first, std::int64_t last) {
     using Look = void (*)(const Panel &, std::int64_t, const Queries &, const Best &, std::int64_t, std::int64_t);
     constexpr Look looks[] = {nullptr, look<1>, look<2>, look<3>, look<4>, look<5>, look<6>};
     Panel panel;

@@ -1,6 +1,6 @@
 // What is prepared before the products: sums of rows, the order of rows in memory, the signs of the random sketch.
 //
-// On the order: a product gathers rows of a matrix larger than the cache. Numbering nodes breadth first puts neighbours near one
+// On the order: a product gathers rows of a matrix larger than the cache. Numbering nodes breadth first puts neighbors near one
 // another; on a web graph of a million nodes that makes each product about three times as fast.
 #include "checks.h"
 #include "random.h"

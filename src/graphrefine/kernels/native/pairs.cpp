@@ -45,7 +45,7 @@ public:
                 for (std::int64_t w = 0; w < many; ++w) {
                     const std::uint64_t random = mixed(key[w] + static_cast<std::uint64_t>(step) * GOLDEN);
                     const std::int64_t from = rows_.indptr[at[w]], to = rows_.indptr[at[w] + 1];
-                    need(from < to, "a walk came to a node without neighbours");
+                    need(from < to, "a walk came to a node without neighbors");
                     at[w] = rows_.node(rows_.draw(from, to, random));
                 }
                 for (std::int64_t w = 0; w < many; ++w) {  // without a branch: whether a node is new cannot be foreseen
@@ -76,7 +76,7 @@ nb::tuple walk_pairs(Indptr indptr, Indices indices, Sums sums, std::int64_t fir
     const std::int64_t count = static_cast<std::int64_t>(walks.shape(0));
     need(first >= 0 && first <= rows.nodes - count, "`walks` must be one number for each of some rows");
     for (std::int64_t i = 0; i < count; ++i) {
-        need(!walks.data()[i] || rows.degree(static_cast<std::int32_t>(first + i)), "a node without neighbours has no walks");
+        need(!walks.data()[i] || rows.degree(static_cast<std::int32_t>(first + i)), "a node without neighbors has no walks");
         need(walks.data()[i] <= 0 || (walks.data()[i] <= MOST && length <= MOST / walks.data()[i]), "there are more steps of walks than can be counted");
     }
     const std::uint64_t salt = mixed(seed + 2 * GOLDEN);

@@ -1,4 +1,4 @@
-// CSR rows to walk on: how a neighbour is drawn.
+// CSR rows to walk on: how a neighbor is drawn.
 #pragma once
 
 #include "checks.h"

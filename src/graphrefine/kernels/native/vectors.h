@@ -44,7 +44,7 @@ inline Floats fma(Floats a, Floats b, Floats c) { return (Floats)_mm256_fmadd_ps
 inline Floats fma(Floats a, Floats b, Floats c) { return (Floats)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
 #else
 // a * b + c, rounded once, without an instruction for it. The product of two floats is exact as a double; its sum with c is
-// rounded to odd (to the neighbour whose last bit is 1, if it is not exact), which the rounding to a float does not notice
+// rounded to odd (to the neighbor whose last bit is 1, if it is not exact), which the rounding to a float does not notice
 // (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
 typedef double Doubles __attribute__((vector_size(W * 8)));
 typedef std::int64_t Longs __attribute__((vector_size(W * 8)));

@@ -3,7 +3,7 @@
 // A walk is a function of the seed, its round and its first node: the number that decides a step is a hash of these and of
 // the step. So walks are the same for any number of threads, and in whatever pieces they are asked for.
 //
-// A neighbour is drawn by multiplying where weights are absent, else by a search in the cumulative sums of all weights. The
+// A neighbor is drawn by multiplying where weights are absent, else by a search in the cumulative sums of all weights. The
 // second-order walks of node2vec draw the same way and accept with probability bias / bound. Where going back is preferred to
 // all else (1/p > max(1, 1/q)), the preference beyond the bound is a second way of going back, so that the bound stays low.
 #include "random.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t ABREAST = 64;  // walks that take each step together, so that their cache misses overlap
 
-struct Bias {  // of node2vec: 1/p for going back, 1 for a neighbour of the node before, 1/q for others
+struct Bias {  // of node2vec: 1/p for going back, 1 for a neighbor of the node before, 1/q for others
     double bound, extra;
     std::uint64_t back, near, far;  // 2^32 times the probability of being accepted
 

@@ -1,0 +1,345 @@
+"""Checks of an embedding: is its file whole, would this machine make the same, is another one close enough to it.
+
+The file is held to the checksum and the fingerprint that it was written with (`graphrefine.embedding.fingerprint`).
+With a graph the recipe is run again, and the vectors are compared bit by bit. Against another embedding, the figures of
+`graphrefine.measure_drift` are held to limits: a gate for releases.
+
+A file that is damaged, whichever of the two, or that holds nothing that a command could use, is a problem of the
+verdict. A path that is missing, cannot be read, or is no file of an embedding is a mistake, and an error.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from graphrefine.analysis.drift import SAMPLE, measure_drift
+from graphrefine.analysis.remake import remake
+from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.embedding.fingerprint import NAME, Fingerprint
+from graphrefine.embedding.formats import Format, format_place, input_format, is_address
+from graphrefine.embedding.formats.seal import find_damage
+from graphrefine.embedding.formats.stored_parts import check_kind, load_parts
+from graphrefine.embedding.table import Parts, check_finite
+from graphrefine.errors import FormatError, InputError
+from graphrefine.graph.lookup import SIDES
+from graphrefine.progress import Watcher
+from graphrefine.readers.options import ReadOptions
+
+PathLike = str | os.PathLike[str]
+K = 10  # nearest nodes that are compared
+
+
+@dataclass
+class Verdict:
+    """What a check has found.
+
+    Attributes
+    ----------
+    problems
+        What is not as it should be, in words; empty where all is well.
+    remarks
+        What could not be told.
+    figures
+        All that was measured, as JSON can hold it.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no problem."""
+        return not self.problems
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+
+def check(
+    embedding: PathLike | Embedding,
+    *,
+    graph: Any = None,
+    against: PathLike | Embedding | None = None,
+    max_drift: float | None = None,
+    min_neighbors: float | None = None,
+    max_lost: float | None = None,
+    expect: str | None = None,
+    features: Any = None,
+    reading: Mapping[str, Any] | None = None,
+    k: int = K,
+    sample: int | None = SAMPLE,
+    seed: int = 0,
+    format: str | None = None,
+    table: str | None = None,
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+) -> Verdict:
+    """Whether an embedding is whole, can be made again, and is close to another one.
+
+    Parameters
+    ----------
+    embedding : path, address or Embedding
+        A file is read whole, and held to its checksum and its fingerprint.
+    graph : optional
+        Anything that `graphrefine.read` takes: the recipe is run again, and the bits are compared.
+    against : path or Embedding, optional
+        A newer embedding, of anybody's making, to be held to the limits.
+    max_drift : float, optional
+        Largest mean distance of the unit rows of shared nodes, after the best rotation: 0 to 2.
+    min_neighbors : float, optional
+        Smallest mean share of the k nearest nodes that a shared node keeps: 0 to 1. Of a directed or bipartite graph,
+        also of the k targets with the highest scores that a source keeps.
+    max_lost : float, optional
+        Largest share of the nodes that are not in the newer embedding, or have zero vectors there: 0 to 1. Drift and
+        neighbors are those of shared nodes, whatever their number. Of a bipartite graph, each limit holds for each
+        side.
+    expect : str, optional
+        The fingerprint that it must have, "grf1:...", or the 32 digits of one of its parts.
+    features : optional
+        Those that the vectors were made with, for `graph`; refused without one.
+    reading : mapping, optional
+        Options of `graphrefine.read` for `graph`. Unless they have one, the direction is that of the recipe.
+    k, sample, seed
+        See `graphrefine.measure_drift`; refused without `against`.
+    format, table
+        See `Embedding.load`.
+    threads : int, optional
+        One for each core if not given; no answer depends on it.
+    watcher : Watcher, optional
+        Receives the progress.
+
+    Examples
+    --------
+    >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0, 1], [0.6, 0.8]])
+    >>> moved = Embedding(["ada", "bob", "cy"], [[0.8, 0.6], [0, 1], [-0.6, 0.8]])
+    >>> verdict = check(people, against=moved, max_drift=0.2, k=1)
+    >>> verdict.ok, verdict.problems
+    (False, ['mean drift 0.422 is above 0.2'])
+    """
+    limits = {"max_drift": max_drift, "min_neighbors": min_neighbors, "max_lost": max_lost}
+    _check_limits(against, limits)
+    usual = {"k": K, "sample": SAMPLE, "seed": 0}
+    values = {"k": k, "sample": sample, "seed": seed}
+    check_uses({name: value for name, value in values.items() if value != usual[name]}, against=against)
+    check_uses(({} if features is None else {"features": features}) | _take_changes(reading or {}), graph=graph)
+    verdict = Verdict()
+    whole = embedding if isinstance(embedding, Embedding) else _check_file(embedding, verdict, format, table)
+    other = _load_other(against, verdict, format)
+    if whole is None:
+        return verdict
+    fingerprint = whole.fingerprint
+    verdict.figures |= {"nodes": len(whole), "dim": whole.dim, "fingerprint": fingerprint.figures()}
+    if expect is not None:
+        _check_expected(expect, fingerprint, verdict)
+    usable = _check_use(whole, "the embedding", verdict)
+    if graph is not None:
+        settings: dict[str, Any] = {"features": features, "threads": threads, "watcher": watcher}
+        problem, verdict.figures["remade"] = remake(whole, graph, reading=reading, **settings)
+        verdict.problems += [] if problem is None else [problem]
+    if other is not None and _check_use(other, "the newer embedding", verdict) and usable:
+        with warnings.catch_warnings(record=True) as records:
+            warnings.simplefilter("always")
+            drift = measure_drift(whole, other, k=k, sample=sample, seed=seed, threads=threads, watcher=watcher).figures
+        verdict.remarks += [str(warning.message) for warning in records]
+        verdict.figures["drift"] = {**drift, **limits}
+        verdict.problems += judge_drift(drift, **limits)
+    return verdict
+
+
+def judge_drift(
+    drift: dict[str, Any], *, max_drift: float | None, min_neighbors: float | None, max_lost: float | None
+) -> list[str]:
+    """What is beyond the limits in the figures of `graphrefine.measure_drift`: of each side, where there are two."""
+    parts: list[tuple[str, dict[str, Any]]] = [("", drift)]
+    if "sides" in drift:
+        parts = [(f" of the {side} side", drift["sides"][side]) for side in SIDES if drift["sides"][side]["old_nodes"]]
+    problems = []
+    for part, figures in parts if max_drift is not None else []:
+        moved = figures["moved"] and figures["moved"]["mean"]
+        if moved is None:
+            problems.append(f"no shared node{part} had a vector, so that no drift can be measured")
+        elif moved > max_drift:
+            problems.append(f"mean drift {moved:.3g}{part} is above {max_drift:g}")
+    rankings = [(f"nearest nodes{part}", figures) for part, figures in parts if not part or figures["old_nodes"] > 1]
+    if "targets" in drift:
+        rankings.append(("nearest targets of a source", drift["targets"]))
+    for words, figures in rankings if min_neighbors is not None else []:
+        kept = figures["kept"]
+        if kept is None:
+            problems.append(f"no shared node had {words}, so that none can be compared")
+        elif kept < min_neighbors:
+            problems.append(f"{kept:.3g} of the {figures['k']} {words} are kept, fewer than {min_neighbors:g}")
+    for part, figures in parts if max_lost is not None else []:
+        lost, count = figures["lost"] + figures["vanished"], figures["old_nodes"]
+        if lost > max_lost * count:
+            zeros = f" ({figures['vanished']:,} have zero vectors)" if figures["vanished"] else ""
+            share = lost / count
+            problems.append(f"{lost:,} nodes of {count:,}{part} are lost{zeros}, {share:.3g}, above {max_lost:g}")
+    return problems
+
+
+def check_uses(options: Mapping[str, Any], **needs: Any) -> None:
+    """Refuse options that would do nothing, because what they are for is not there: `graph` or `against`.
+
+    Examples
+    --------
+    >>> check_uses({"k": 5}, against=None)
+    Traceback (most recent call last):
+        ...
+    graphrefine.errors.InputError: k= is for a comparison with another embedding; say which one with against=
+    """
+    purposes = {"graph": "a run on a graph", "against": "a comparison with another embedding"}
+    for name, value in options.items():
+        for need in (need for need, there in needs.items() if there is None):
+            option = f"{name}=False" if value is False else f"{name}="
+            text = f"{option} is for {purposes[need]}; say which one with {need}="
+            raise InputError(text, argument=name, mentions=[need])
+
+
+def _take_changes(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of reading that are not as they are without a word."""
+    defaults = {each.name: each.default for each in fields(ReadOptions)}
+
+    def differs(name: str, value: Any) -> bool:
+        default = defaults.get(name)
+        return value is not None and value is not default and not (isinstance(value, str) and value == default)
+
+    return {name: value for name, value in reading.items() if differs(name, value)}
+
+
+def _check_limits(against: Any, limits: Mapping[str, float | None]) -> None:
+    for name, value in limits.items():
+        if value is None:
+            continue
+        most = 2.0 if name == "max_drift" else 1.0
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+            raise InputError(f"{name}={value!r}: a number from 0 to {most:g} is expected", argument=name)
+        if against is None:
+            text = f"{name}={value:g} is a limit for another embedding; say which one with against="
+            raise InputError(text, argument=name, mentions=["against"])
+    if against is not None and all(value is None for value in limits.values()):
+        names = "max_drift=, min_neighbors= or max_lost="
+        raise InputError(
+            f"against= needs a limit, {names}; graphrefine drift prints the figures without one",
+            argument="against",
+            mentions=list(limits),
+        )
+
+
+def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str | None) -> Embedding | None:
+    """Hold a file to what it says of itself; None where it cannot be read."""
+    file_format = input_format(path, format)
+    verdict.figures |= {"embedding": format_place(path), "format": file_format.name, "whole": False, "stored": None}
+    _check_place(path, file_format)
+    try:
+        parts = load_parts(path, format=format, table=table, verify=False)
+        embedding = Embedding.from_parts(parts)
+        check_finite(embedding.vectors, embedding.names)  # mapped ones are not, so far
+    except (FormatError, InputError) as error:
+        if file_format.server:
+            raise
+        verdict.problems.append(_describe_damage(path, error))
+        return None
+    if not is_address(path):
+        embedding.path = Path(path)
+    problem = _find_difference(path, file_format, parts, embedding, verdict)
+    if problem is not None:
+        verdict.problems.append(f"{format_place(path)}: {problem}")
+    return embedding
+
+
+def _load_other(against: PathLike | Embedding | None, verdict: Verdict, format: str | None) -> Embedding | None:
+    """The newer embedding; None where there is none, or its file is damaged."""
+    if against is None or isinstance(against, Embedding):
+        return against
+    file_format = input_format(against, format)
+    _check_place(against, file_format)
+    try:
+        embedding = load(against, format=format, verify=True)
+        check_finite(embedding.vectors, embedding.names)
+    except (FormatError, InputError) as error:
+        if file_format.server:
+            raise
+        verdict.problems.append(_describe_damage(against, error))
+        return None
+    return embedding
+
+
+def _check_place(path: PathLike, file_format: Format) -> None:
+    """Refuse a path where no embedding can be, damaged or not."""
+    if file_format.server:
+        return
+    place = Path(path)
+    if not place.exists():
+        raise FormatError(path, "no such file or folder")
+    if not (place.is_file() or place.is_dir() or place.is_fifo()):
+        raise FormatError(path, "is neither a file nor a folder")
+    check_kind(path, file_format)
+    if file_format.folder and not any((place / name).exists() for name in ("meta.json", "vectors.npy")):
+        raise FormatError(path, "is a folder without meta.json and vectors.npy: not an embedding")
+
+
+def _describe_damage(path: PathLike, error: InputError) -> str:
+    """What is wrong with a file, and its name; raises the error again where it is that of a path or an argument."""
+    cause = error.__cause__
+    if error.argument is not None or (isinstance(cause, OSError) and cause.errno not in (None, errno.ENOENT)):
+        raise error
+    return str(error) if isinstance(error, FormatError) else f"{format_place(path)}: {error}"
+
+
+def _check_use(embedding: Embedding, words: str, verdict: Verdict) -> bool:
+    """Whether an embedding has nodes, numbers and a name for each row; a problem of the verdict where not."""
+    place = words if embedding.path is None else format_place(embedding.path)
+    problem = None
+    if not len(embedding):
+        problem = "has no nodes"
+    elif not embedding.dim:
+        problem = "has vectors of no numbers"
+    else:
+        try:
+            embedding.lookup.check_distinct()
+        except InputError as error:
+            problem = str(error)
+    if problem is not None:
+        verdict.problems.append(f"{place}: {problem}")
+    return problem is None
+
+
+def _find_difference(
+    path: PathLike, file_format: Format, parts: Parts, embedding: Embedding, verdict: Verdict
+) -> str | None:
+    damage = find_damage(Path(path), parts) if file_format.state and not file_format.server else None
+    if damage is not None:
+        return damage
+    if parts.marks.fingerprint is None:
+        verdict.figures["whole"] = None
+        why = "it was written before there were fingerprints, or by another program"
+        why = why if file_format.state else f"the format {file_format.name} has no place for one"
+        verdict.remarks.append(f"no fingerprint is stored ({why}): an expected one alone can tell whether it is whole")
+        return None
+    stored = Fingerprint.parse(parts.marks.fingerprint)
+    if stored is None:
+        return "its fingerprint is damaged"
+    verdict.figures["stored"] = stored.figures()
+    if differing := stored.differences(embedding.fingerprint):
+        return f"other {', '.join(differing)} than it was written with: changed since"
+    verdict.figures["whole"] = True
+    return None
+
+
+def _check_expected(expect: str, fingerprint: Fingerprint, verdict: Verdict) -> None:
+    known = {str(fingerprint): "all", **{digits: name for name, digits in fingerprint._asdict().items() if digits}}
+    digits = expect.removeprefix(NAME)
+    if len(digits) != 32 or set(digits) - set("0123456789abcdef"):
+        problem = f"expect={expect!r} is no fingerprint, which is {NAME} and 32 digits from 0 to f; or the digits alone"
+        raise InputError(f"{problem} of one of its parts", argument="expect")
+    verdict.figures["expected"] = expect
+    if expect not in known:
+        verdict.problems.append(f"the fingerprint is {fingerprint}, and no part of it is {expect}, which is expected")

@@ -1,0 +1,264 @@
+"""Duplicates: pairs of nodes that look like the same thing.
+
+Vectors find the candidates, and neighbors decide where there is a graph: of two copies of a thing whose edges differ a
+little, the cosine can be anything from 0.5 on, and on another graph there are thousands of pairs above 0.98, but hardly
+any two nodes have most of their neighbors in common by chance.
+
+===============  =========================================================  ====================================
+input            candidates                                                 duplicates
+===============  =========================================================  ====================================
+vectors          all pairs whose cosine is at least ``above``               all candidates
+and a graph      each node and its 20 nearest; with ``above`` all pairs,    those of at least ``overlap``
+                 as without a graph                                         (`graphrefine.analysis.neighbor_sets`)
+===============  =========================================================  ====================================
+
+Nodes that cannot be told apart (with a graph: the same neighbors; without: the same vector) are one candidate, the
+first of them, which stands for all in pairs with others and makes one pair with each of its copies: 100,000 leaves of
+one hub are 99,999 rows, not five billion. ``figures["pairs"]`` counts them all.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.analysis.copies import Copies, group_neighbors, group_vectors
+from graphrefine.analysis.neighbor_sets import NeighborSets, Overlaps
+from graphrefine.display.table import Table
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.table import check_finite, check_table
+from graphrefine.errors import InputError
+from graphrefine.progress import Stages, Watcher
+from graphrefine.search.close_pairs import ClosePairs, find_close_pairs, pair_cosines
+from graphrefine.search.neighbors import as_graph, match_nodes
+from graphrefine.search.searcher import Search
+from graphrefine.system.threads import usable_threads
+
+ABOVE = 0.98  # cosine, where there is no graph
+OVERLAP = 0.5  # of the neighbors: most of them
+MIN_DEGREE = 3  # neighbors without which there is too little to compare
+NEAREST = 20  # candidates of each node: of planted copies, 98 to 100 of 100 are among the ten nearest
+BATCH = 4096  # nodes searched at a time
+MOST_PAIRS = 10_000_000
+
+TWINS, LEAVES = "twins", "leaves of one hub"
+SOME_LEAVES = "leaves"  # of one hub or of several: only a graph tells
+ROUNDING = 1e-7  # of a cosine of float32
+
+Rows = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def find_duplicates(
+    embedding: Embedding,
+    graph: Any = None,
+    *,
+    above: float | None = None,
+    overlap: float | None = None,
+    min_degree: int | None = None,
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+) -> Table:
+    """Pairs of nodes that look like the same thing, the most alike first.
+
+    Parameters
+    ----------
+    embedding : Embedding
+        Of the graph; how it was made does not matter.
+    graph : Graph, or anything that `graphrefine.read` takes, optional
+        The graph of the embedding. With it, neighbors decide; without it, the cosine alone does.
+    above : float, optional
+        Lowest cosine of a pair. If not given: 0.98 without a graph; with one, the 20 nearest nodes of each node are
+        looked at, whatever their cosine.
+    overlap : float, optional
+        With a graph: lowest share of common neighbors among all neighbors of the two, 0.5 if not given.
+    min_degree : int, optional
+        Nodes with fewer neighbors are left out: all leaves of a hub have the same vector. 3 if not given, where
+        degrees are known, from the graph or the embedding.
+    threads : int, optional
+        One for each core if not given; the answer does not depend on it.
+    watcher : Watcher, optional
+        Receives the progress.
+
+    Returns
+    -------
+    Table
+        A row for each pair: ``group`` (pairs that hang together have one number), ``node``, ``other``, ``cosine``; with
+        a graph ``shared`` neighbors, ``overlap``, and whether an edge joins the two, ``linked``; with degrees
+        ``degree``, ``other_degree`` and ``kind``: "twins", or "leaves of one hub" ("leaves" without a graph). Copies
+        that cannot be told apart are each paired with the first of them. ``figures`` has counts and settings.
+
+    Examples
+    --------
+    >>> people = Embedding(["ada", "Ada L.", "bob"], [[1, 0.1], [1, 0.11], [0, 1]])
+    >>> find_duplicates(people)
+    group  node  other   cosine
+        1  ada   Ada L.       1
+    """
+    check_table(embedding, "embedding")
+    check_finite(embedding.vectors, embedding.names)
+    stages = Stages(watcher)
+    links = None if graph is None else Links.of(embedding, graph)
+    bounds = _check_bounds(embedding, links, above=above, overlap=overlap, min_degree=min_degree)
+    degrees = embedding.degrees if links is None else links.degrees
+    eligible, left_out = _find_eligible(embedding, links, degrees, bounds.min_degree)
+    copies = group_vectors(embedding, eligible) if links is None else group_neighbors(links.sets, links.node, eligible)
+    candidates = _find_candidates(embedding, np.sort(copies.first), bounds, usable_threads(threads), stages)
+    pairs, overlaps = _confirm(embedding, copies, candidates, links, bounds, stages)
+    table = _make_table(embedding, pairs, overlaps, degrees)
+    table.figures = {
+        "nodes": len(embedding), "compared": int(eligible.sum()), "left_out": left_out, **bounds._asdict(),
+        "nearest": NEAREST if bounds.above is None else None, "candidates": len(candidates.first),
+        "pairs": _count_pairs(pairs, copies, len(embedding)),
+        "groups": int(table["group"].max(initial=0)), "kinds": _count_kinds(table),
+    }  # fmt: skip
+    return table
+
+
+class Bounds(NamedTuple):
+    """What a pair must reach; None where it does not count."""
+
+    above: float | None
+    overlap: float | None
+    min_degree: int
+
+
+class Links(NamedTuple):
+    """The neighbors that a graph has for the rows of an embedding."""
+
+    sets: NeighborSets
+    node: Rows  # of each row; -1 for none
+    degrees: Rows  # of each row; 0 for none
+
+    @classmethod
+    def of(cls, embedding: Embedding, graph: Any) -> Links:
+        """Those of a graph, read if need be."""
+        links = as_graph(embedding, graph)
+        node, _ = match_nodes(embedding, links)
+        sets = NeighborSets(links)
+        return cls(sets, node, np.append(sets.sizes, 0)[node])
+
+
+def _check_bounds(
+    embedding: Embedding, links: Links | None, *, above: float | None, overlap: float | None, min_degree: int | None
+) -> Bounds:
+    for name, value in (("above", above), ("overlap", overlap)):
+        if value is not None and not (isinstance(value, int | float) and 0 < value <= 1):
+            raise InputError(f"{name}={value!r} must be a number above 0 and at most 1", argument=name)
+    if min_degree is not None and (isinstance(min_degree, bool) or not isinstance(min_degree, int) or min_degree < 0):
+        raise InputError(f"min_degree={min_degree!r} must be a whole number of 0 or more", argument="min_degree")
+    if links is not None:
+        least = MIN_DEGREE if min_degree is None else max(min_degree, 1)
+        return Bounds(above, OVERLAP if overlap is None else overlap, least)
+    if overlap is not None:
+        text = f"overlap={overlap:g} is a share of neighbors, which only a graph tells; give graph=, or leave it out"
+        raise InputError(text, argument="overlap", mentions=["graph"])
+    if embedding.degrees is None and min_degree:
+        text = f"min_degree={min_degree}: the embedding holds no degrees; give graph=, or leave it out"
+        raise InputError(text, argument="min_degree", mentions=["graph"])
+    usual = 0 if embedding.degrees is None else MIN_DEGREE
+    return Bounds(ABOVE if above is None else above, None, usual if min_degree is None else min_degree)
+
+
+def _find_eligible(
+    embedding: Embedding, links: Links | None, degrees: NDArray[Any] | None, least: int
+) -> tuple[Mask, dict[str, int]]:
+    """The rows to compare, and the number of others by reason."""
+    some: Mask = np.asarray(embedding.vectors.any(axis=1))
+    inside = some if links is None else some & (links.node >= 0)
+    enough = inside if degrees is None else inside & (degrees >= least)
+    counts = {"zero_vectors": ~some, "not_in_graph": some & ~inside, "few_neighbors": inside & ~enough}
+    return enough, {reason: int(mask.sum()) for reason, mask in counts.items()}
+
+
+def _find_candidates(embedding: Embedding, rows: Rows, bounds: Bounds, threads: int, stages: Stages) -> ClosePairs:
+    """Pairs of rows that may be duplicates."""
+    if bounds.above is None:
+        return _pair_nearest(embedding, rows, threads=threads, stages=stages)
+    start = embedding.sides.start if embedding.sides.kind == "rows" else len(embedding)
+    sides = (rows[rows < start], rows[rows >= start])  # the two of a bipartite graph are not compared
+    return ClosePairs.join([
+        find_close_pairs(embedding.vectors, side, above=bounds.above, most=MOST_PAIRS, threads=threads, stages=stages)
+        for side in sides if len(side)
+    ])  # fmt: skip
+
+
+def _pair_nearest(embedding: Embedding, rows: Rows, *, threads: int, stages: Stages) -> ClosePairs:
+    """Each row with the nearest of the others, each pair once."""
+    search = Search(embedding, threads=threads)
+    among = np.zeros(len(embedding), np.bool_)
+    among[rows] = True
+    keys = [np.empty(0, np.int64)]
+    with stages.stage("nearest", steps=-(-len(rows) // BATCH)):
+        for lo in range(0, len(rows), BATCH):
+            some = rows[lo : lo + BATCH]
+            near = search.nearest(rows=some, k=NEAREST, among=None if search.index else among).rows
+            there = (near >= 0) & among[near]
+            first, second = np.repeat(some, there.sum(axis=1)), near[there]
+            keys.append(np.minimum(first, second) * len(embedding) + np.maximum(first, second))
+            stages.advance()
+    first, second = np.divmod(np.unique(np.concatenate(keys)), max(len(embedding), 1))
+    return ClosePairs(first, second, pair_cosines(embedding.vectors, first, second))
+
+
+def _confirm(
+    embedding: Embedding, copies: Copies, candidates: ClosePairs, links: Links | None, bounds: Bounds, stages: Stages
+) -> tuple[ClosePairs, Overlaps | None]:
+    """The pairs that reach the bounds, of candidates and of copies with their originals."""
+    own = ClosePairs(copies.originals, copies.others, pair_cosines(embedding.vectors, copies.originals, copies.others))
+    pairs = ClosePairs.join([own, candidates])
+    if links is None:
+        return pairs, None
+    with stages.stage("overlap"):
+        overlaps = links.sets.compare(links.node[pairs.first], links.node[pairs.second])
+    alike = (overlaps.overlap >= np.float32(bounds.overlap or 0)) & (pairs.cosines >= (bounds.above or -1) - ROUNDING)
+    return pairs.pick(alike), overlaps.pick(alike)
+
+
+def _count_pairs(pairs: ClosePairs, copies: Copies, nodes: int) -> int:
+    """The number of pairs, those of copies with each other and with the pairs of their originals counted in."""
+    own = np.isin(pairs.second, copies.others)
+    sizes = np.bincount(pairs.first[own], minlength=nodes).astype(np.int64) + 1
+    between = sizes[pairs.first[~own]] * sizes[pairs.second[~own]]
+    return int(between.sum()) + int((sizes * (sizes - 1) // 2).sum())
+
+
+def _make_table(
+    embedding: Embedding, pairs: ClosePairs, overlaps: Overlaps | None, degrees: NDArray[Any] | None
+) -> Table:
+    """The pairs by name, the most alike first: of equal overlap those of more neighbors."""
+    ranks: list[NDArray[Any]] = [pairs.second, pairs.first, -pairs.cosines]
+    ranks += [] if overlaps is None else [-overlaps.shared, -overlaps.overlap]
+    order = np.lexsort(ranks)
+    first, second = pairs.first[order], pairs.second[order]
+    columns: dict[str, Any] = {
+        "group": _number_groups(first, second, len(embedding)),
+        "node": embedding.names[first], "other": embedding.names[second], "cosine": pairs.cosines[order],
+    }  # fmt: skip
+    if overlaps is not None:
+        columns |= {name: values[order] for name, values in overlaps._asdict().items()}
+    if degrees is not None:
+        leaves = (degrees[first] == 1) & (degrees[second] == 1)
+        columns |= {"degree": degrees[first].astype(np.int64), "other_degree": degrees[second].astype(np.int64)}
+        columns["kind"] = np.where(leaves, LEAVES if overlaps is not None else SOME_LEAVES, TWINS).astype(object)
+    return Table(columns)
+
+
+def _number_groups(first: Rows, second: Rows, count: int) -> Rows:
+    """A number for each pair, from 1 in the order of the pairs, the same where pairs hang together."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not len(first):
+        return first
+    _, parts = connected_components(coo_array((np.ones(len(first)), (first, second)), shape=(count, count)), False)
+    _, places, inverse = np.unique(parts[first], return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(places))[inverse] + 1
+
+
+def _count_kinds(table: Table) -> dict[str, int] | None:
+    """The number of pairs of each kind; None if kinds are not known."""
+    kinds = table.columns.get("kind")
+    return None if kinds is None else {"twins": int((kinds == TWINS).sum()), "leaves": int((kinds != TWINS).sum())}

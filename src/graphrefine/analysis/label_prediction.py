@@ -1,0 +1,338 @@
+"""Labels of the nodes that have none, predicted from the vectors by logistic regression, with probabilities.
+
+Rows have length 1, and each class has a classifier of its own against the rest (`evaluate.logistic`, liblinear's
+optimum). The labeled nodes are dealt into folds; each fold is predicted by classifiers that the others trained. These
+held-out decision values decide how decision values become probabilities and labels (`answers.probabilities`), and
+are judged: the figures say how far to trust the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.analysis.probabilities import Rule, cross_judge
+from graphrefine.display.table import Table
+from graphrefine.errors import InputError
+from graphrefine.evaluate.classification import NamedVectors, check_finite, parse_penalties, split_names
+from graphrefine.evaluate.judges import choose_penalty
+from graphrefine.evaluate.logistic import Classifiers, fit_logistic
+from graphrefine.evaluate.metrics import Bool
+from graphrefine.linalg import unit_rows
+from graphrefine.progress import Stages, Watcher
+from graphrefine.readers.labels import Labels, align, as_labels
+from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
+
+BLOCK = 8192  # rows whose probabilities are in memory at a time
+MOST_NODES = 20_000  # labeled ones that choose C
+FOLDS = 5
+
+Rows = NDArray[np.int64]
+Float32 = NDArray[np.float32]
+
+
+def predict_labels(
+    embedding: NamedVectors | NDArray[Any],
+    labels: Any,
+    *,
+    nodes: Literal["unlabeled", "all"] = "unlabeled",
+    top: int | None = None,
+    C: float | Sequence[float] | Literal["cv"] = "cv",
+    folds: int = FOLDS,
+    seed: int = 0,
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+) -> Table:
+    """Predict the labels of the nodes that have none, with probabilities.
+
+    Parameters
+    ----------
+    embedding : Embedding, or ndarray (n, k)
+        The rows of an array are the nodes 0 to n-1. A node whose vector is zero, as that of a node without edges is,
+        neither trains nor gets a label, and is counted in ``figures["without_vectors"]``.
+    labels
+        Anything that `graphrefine.evaluate.as_labels` takes: a file, a mapping, a table, a list, a matrix, a pair
+        (graph, attribute). If any node has several labels, any node may be given several.
+    nodes : {"unlabeled", "all"}
+        "all": the labeled ones too, each by classifiers that have not seen its labels.
+    top : int, optional
+        Rows for so many of the most likely labels of each node, with a column ``given``; as many as there are classes
+        for all probabilities. By default the labels that a node is given.
+    C : float, sequence of float, or "cv"
+        Weight of the data against the penalty. Of several, or "cv" for a usual range, the one of the highest F1 in
+        cross-validation within the labeled nodes.
+    folds : int
+        Parts of the labeled nodes, each predicted by classifiers of the others.
+    seed : int
+        Seed of the folds.
+    threads : int, optional
+        Folds at a time; by default all processors. The answer does not depend on it.
+    watcher : Watcher, optional
+        Watcher of the stages "choose C", "folds" and "predict".
+
+    Returns
+    -------
+    Table
+        Columns ``node``, ``label`` and ``probability``, in the order of the embedding, the most likely label of a node
+        first; with ``nodes="all"`` also ``labeled`` (the node has labels) and ``known`` (this label is one of them).
+        In ``figures``: the counts, the rule, and the figures of held-out nodes beside those of a control that knows how
+        frequent each label is and nothing else.
+
+    Examples
+    --------
+    The sign of the first coordinate is the label of eight nodes, so it tells those of the last two:
+
+    >>> vectors = np.array([[1, 0], [-1, 0], [2, 1], [-2, 1], [3, 1], [-3, 1], [4, 0], [-4, 0], [5, 1], [-5, 1]])
+    >>> answer = predict_labels(vectors, ["+", "-"] * 4 + [None, None], folds=4)
+    >>> answer["node"].tolist(), answer["label"].tolist(), answer.figures["held_out"]["accuracy"]
+    ([8, 9], ['+', '-'], 1.0)
+    """
+    penalties = parse_penalties(C)
+    vectors, names = split_names(embedding)
+    labels = as_labels(labels, names=names)
+    _check(nodes, top, folds, seed)
+    task = _make_task(vectors, names, labels, folds=folds, seed=seed)
+    rows = _find_rows(task, nodes, labels)
+    stages = Stages(watcher)
+    with one_blas_thread():
+        with stages.stage("choose C"):
+            penalty = _choose_penalty(task, penalties, seed)
+        decisions = _predict_folds(task, penalty, threads=threads, stages=stages)
+        several = bool((task.targets.sum(axis=1) > 1).any())
+        rule = Rule.learn(decisions, task.targets, several=several)
+        with stages.stage("predict", steps=-(-len(rows) // BLOCK) + 1):
+            classifiers = fit_logistic(task.training, task.targets, C=penalty)
+            stages.advance()
+            answer = _predict(task, rows, _Model(classifiers, rule), decisions, top, stages)
+    columns = _columns(answer, names, labels, task, nodes, top)
+    figures = {
+        "nodes": len(names),
+        "labeled": len(task.labeled),
+        "predicted": len(rows),
+        "without_vectors": task.zeros,
+        "missing_nodes": task.missing,
+        "classes": len(task.classes),
+        "several": several,
+        "rule": rule.describe(),
+        "threshold": rule.threshold if several else None,
+        "scale": rule.scale,
+        "shift": rule.shift,
+        "C": penalty,
+        "folds": folds,
+        "seed": seed,
+        "held_out": cross_judge(decisions, task.targets, task.fold, several=several),
+        "control": cross_judge(_frequencies(task), task.targets, task.fold, several=several),
+        "labels": labels.source,
+        "labels_reading": labels.describe(names),
+    }
+    return Table(columns, figures)
+
+
+class _Task(NamedTuple):
+    """Labeled and unlabeled rows of an embedding."""
+
+    vectors: NDArray[Any]  # (n, k)
+    labeled: Rows  # (m,): with a vector and a label, in the order of their names
+    unlabeled: Rows  # with a vector and without a label, ascending
+    training: Float32  # (m, k): unit rows of the labeled ones
+    targets: Bool  # (m, classes)
+    classes: NDArray[Any]  # places of the columns among the classes of the labels
+    fold: Rows  # (m,)
+    zeros: int  # nodes without a vector
+    missing: int  # labeled nodes that the embedding does not have
+
+
+class _Model(NamedTuple):
+    classifiers: Classifiers
+    rule: Rule
+
+
+class _Answer(NamedTuple):
+    """A label of a node in each row."""
+
+    row: Rows  # of the embedding
+    column: Rows  # of the targets
+    probability: NDArray[np.float64]
+    given: Bool
+
+
+def _check(nodes: str, top: int | None, folds: int, seed: int) -> None:
+    if nodes not in ("unlabeled", "all"):
+        raise InputError(f'nodes={nodes!r}: "unlabeled" or "all" is expected', argument="nodes")
+    if top is not None and top < 1:
+        raise InputError(f"top={top}: at least 1 is expected", argument="top")
+    if folds < 2:
+        raise InputError(f"folds={folds}: at least 2 are expected", argument="folds")
+    if seed < 0:
+        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
+
+
+def _make_task(vectors: NDArray[Any], names: NDArray[Any], labels: Labels, *, folds: int, seed: int) -> _Task:
+    check_finite(vectors, names)
+    order, indicator, missing = align(labels, names, unlabeled="keep")
+    nonzero: Bool = np.asarray(vectors.any(axis=1))
+    has_label: Bool = np.asarray(np.diff(indicator.indptr) > 0)
+    kept = np.flatnonzero(has_label & nonzero[order])
+    counts = np.asarray(indicator[kept].sum(axis=0)).ravel()
+    classes = np.flatnonzero(counts)
+    if len(kept) and len(classes) < 2:
+        raise InputError(
+            f"{labels.source}: all {len(kept):,} labeled nodes that have a vector have the one label "
+            f"{labels.classes[classes[0]]!r}, so there is nothing to tell apart; give labels of two classes or more, "
+            'such as "yes" and "no"',
+            argument="labels",
+        )
+    if len(kept) < folds:
+        raise InputError(
+            f"{labels.source}: {len(kept):,} labeled nodes have a vector, too few for folds={folds}; label more, or "
+            "give fewer folds",
+            argument="labels",
+            mentions=["folds"],
+        )
+    targets = indicator[kept][:, classes].toarray()
+    unlabeled = np.sort(order[~has_label & nonzero[order]])
+    return _Task(
+        vectors, order[kept], unlabeled, unit_rows(vectors[order[kept]]), targets, classes,
+        _deal(targets, folds, seed), int(len(names) - nonzero.sum()), missing,
+    )  # fmt: skip
+
+
+def _deal(targets: Bool, folds: int, seed: int) -> Rows:
+    """A fold for each node: the nodes of a class, by its rarest one, are spread evenly.
+
+    Examples
+    --------
+    >>> fold = _deal(np.repeat(np.eye(2, dtype=bool), [4, 8], axis=0), 4, 0)
+    >>> np.bincount(fold[:4]).tolist(), np.bincount(fold[4:]).tolist()
+    ([1, 1, 1, 1], [2, 2, 2, 2])
+    """
+    counts = targets.sum(axis=0)
+    rarest = np.where(targets, counts, len(targets) + 1).argmin(axis=1)
+    order = np.lexsort((np.random.default_rng((seed, folds)).random(len(targets)), rarest))
+    fold = np.empty(len(targets), np.int64)
+    fold[order] = np.arange(len(targets)) % folds
+    return fold
+
+
+def _find_rows(task: _Task, nodes: str, labels: Labels) -> Rows:
+    """The rows to predict, ascending."""
+    if nodes == "all":
+        return np.sort(np.concatenate([task.labeled, task.unlabeled]))
+    if not len(task.unlabeled):
+        raise InputError(
+            f"{labels.source}: every node that has a vector has a label, so there is none to predict; nodes='all' "
+            "predicts each labeled node by the others",
+            argument="labels",
+            mentions=["nodes"],
+        )
+    return task.unlabeled
+
+
+def _choose_penalty(task: _Task, penalties: tuple[float, ...], seed: int) -> float:
+    m = len(task.labeled)
+    some: Any = slice(None)
+    if m > MOST_NODES:
+        some = np.sort(np.random.default_rng((seed, MOST_NODES)).choice(m, MOST_NODES, replace=False))
+    return choose_penalty(task.training[some], task.targets[some], penalties, (seed,))
+
+
+def _predict_folds(task: _Task, penalty: float, *, threads: int | None, stages: Stages) -> Float32:
+    """Decision values of each labeled node by classifiers that have not seen it.  # (m, classes)."""
+    folds = int(task.fold.max()) + 1
+    decisions = np.empty(task.targets.shape, np.float32)
+
+    def predict(number: int) -> None:
+        test = task.fold == number
+        classifiers = fit_logistic(task.training[~test], task.targets[~test], C=penalty)
+        decisions[test] = _decide(classifiers, task.training[test], int((~test).sum()))
+
+    with stages.stage("folds", steps=folds), thread_pool(min(usable_threads(threads), folds)) as pool:
+        try:
+            for _ in pool.map(predict, range(folds)):
+                stages.advance()
+        except BaseException:  # Ctrl-C too: stop before the queue is worked through
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return decisions
+
+
+def _decide(classifiers: Classifiers, rows: Float32, training: int) -> NDArray[np.float64]:
+    """Decision values; a class of none or of all training nodes has the odds that half a node more would give."""
+    bounds, intercepts = np.log(2 * training + 1), classifiers.intercepts
+    finite = np.where(np.isfinite(intercepts), intercepts, np.sign(intercepts) * bounds)
+    return Classifiers(classifiers.weights, finite).decision(rows)
+
+
+def _frequencies(task: _Task) -> NDArray[np.float64]:
+    """Decision values of the control: log odds of each class among the nodes of the other folds.  # (m, classes)."""
+    decisions = np.empty(task.targets.shape)
+    for number in range(int(task.fold.max()) + 1):
+        train = task.fold != number
+        share = (task.targets[train].sum(axis=0) + 0.5) / (train.sum() + 1)
+        decisions[~train] = np.log(share / (1 - share))
+    return decisions
+
+
+def _predict(task: _Task, rows: Rows, model: _Model, decisions: Float32, top: int | None, stages: Stages) -> _Answer:
+    """The labels of rows, block by block; of a labeled node by its held-out decision values."""
+    place = np.full(len(task.vectors), -1)
+    place[task.labeled] = np.arange(len(task.labeled))
+    parts = []
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK]
+        values = _decide(model.classifiers, unit_rows(task.vectors[block]), len(task.labeled))
+        held_out = place[block] >= 0
+        values[held_out] = decisions[place[block[held_out]]]
+        probabilities = model.rule.probabilities(values)
+        parts.append(_list_labels(block, probabilities, model.rule, top))
+        stages.advance()
+    return _Answer(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def _list_labels(block: Rows, probabilities: NDArray[np.float64], rule: Rule, top: int | None) -> _Answer:
+    given = rule.choose(probabilities)
+    ranking = np.argsort(-probabilities, axis=1, kind="stable")
+    counts = given.sum(axis=1) if top is None else np.full(len(block), min(top, probabilities.shape[1]))
+    row, rank = np.nonzero(np.arange(probabilities.shape[1]) < counts[:, None])
+    column = ranking[row, rank]
+    return _Answer(block[row], column, probabilities[row, column], given[row, column])
+
+
+def _columns(
+    answer: _Answer, names: NDArray[Any], labels: Labels, task: _Task, nodes: str, top: int | None
+) -> dict[str, NDArray[Any]]:
+    classes = np.array([labels.classes[column] for column in task.classes], object)
+    columns: dict[str, NDArray[Any]] = {
+        "node": names[answer.row],
+        "label": classes[answer.column],
+        "probability": answer.probability,
+    }
+    if top is not None:
+        columns["given"] = answer.given
+    if nodes == "all":
+        place = np.full(len(names), -1)
+        place[task.labeled] = np.arange(len(task.labeled))
+        columns["labeled"] = place[answer.row] >= 0
+        columns["known"] = columns["labeled"] & task.targets[place[answer.row], answer.column]
+    return columns
+
+
+def describe_prediction(table: Table) -> list[str]:
+    """What a person should know of an answer of `predict_labels`, in lines."""
+    figures = table.figures
+    held, control = figures["held_out"], figures["control"]
+    exact = "exactly right" if figures["several"] else "right"
+    lines = [
+        f"{figures['predicted']:,} nodes predicted from {figures['labeled']:,} labeled ones, {figures['classes']:,} "
+        f"classes, C = {figures['C']:g}; a node is given {figures['rule']}",
+        f"on held-out labeled nodes ({figures['folds']} folds): Micro F1 {held['micro_f1']:.2f}, Macro F1 "
+        f"{held['macro_f1']:.2f}, {held['accuracy']:.1%} {exact}, log loss {held['log_loss']:.3f}; by the frequencies "
+        f"of labels alone {control['micro_f1']:.2f}, {control['macro_f1']:.2f}, {control['accuracy']:.1%}, "
+        f"{control['log_loss']:.3f}",
+    ]
+    if figures["without_vectors"]:
+        lines.append(f"note: {figures['without_vectors']:,} nodes have no vector (all zeros), and get no label")
+    return lines

@@ -1,0 +1,239 @@
+"""Table: named columns of one length. It prints, shows in a notebook, saves, and goes to other packages."""
+
+from __future__ import annotations
+
+import os
+from collections import namedtuple
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.display.console import format_table
+from graphrefine.display.html import count_of, render, shorten
+from graphrefine.errors import InputError, MissingExtraError, suggest
+from graphrefine.system import as_plain
+
+Column = NDArray[Any]
+SHOWN = 10  # rows that are printed, or shown in a notebook
+
+
+class Table:
+    """Columns with names, all of one length; a row is a named tuple.
+
+    Parameters
+    ----------
+    columns : mapping of names to arrays or sequences
+        Numbers stay NumPy arrays; anything else is an array of objects.
+    figures : mapping, optional
+        Facts about the whole answer, such as settings and counts: anything that JSON can hold.
+
+    Attributes
+    ----------
+    columns : dict of arrays
+    figures : dict
+
+    Examples
+    --------
+    >>> table = Table({"node": ["ann", "bob"], "score": [0.5, 0.25]}, {"k": 1})
+    >>> table
+    node  score
+    ann     0.5
+    bob    0.25
+    >>> table[1], table["score"].tolist(), len(table), table.figures
+    (Row(node='bob', score=0.25), [0.5, 0.25], 2, {'k': 1})
+    >>> [row.node for row in table if row.score > 0.3]
+    ['ann']
+    """
+
+    def __init__(self, columns: Mapping[str, Any], figures: Mapping[str, Any] | None = None) -> None:
+        self.columns: dict[str, Column] = {name: as_column(values) for name, values in columns.items()}
+        self.figures: dict[str, Any] = dict(figures or {})
+        lengths = {name: len(column) for name, column in self.columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise InputError(f"columns of a table have one length; these have {lengths}", argument="columns")
+
+    @cached_property
+    def _row_type(self) -> Any:
+        return namedtuple("Row", list(self.columns), rename=True)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values()), ()))
+
+    def __iter__(self) -> Iterator[Any]:
+        columns = (column.tolist() for column in self.columns.values())
+        return map(self._row_type._make, zip(*columns, strict=True))
+
+    @overload
+    def __getitem__(self, key: str) -> Column: ...
+
+    @overload
+    def __getitem__(self, key: int) -> Any: ...
+
+    @overload
+    def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> Table: ...
+
+    def __getitem__(self, key: Any) -> Any:
+        """A column by its name, a row by its number, or a table of some rows."""
+        if isinstance(key, str):
+            if key not in self.columns:
+                near = suggest(key, self.columns)
+                raise KeyError(f"there is no column {key!r}{near}; the columns are {', '.join(self.columns)}")
+            return self.columns[key]
+        if isinstance(key, int | np.integer):
+            return self._row_type._make(as_plain(column[key]) for column in self.columns.values())
+        rows = key if isinstance(key, slice) else np.asarray(key)
+        return type(self)({name: column[rows] for name, column in self.columns.items()}, self.figures)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table):
+            return NotImplemented
+        return list(self.columns) == list(other.columns) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]  # tables are equal by content, and can change
+
+    def __repr__(self) -> str:
+        left = [place for place, column in enumerate(self.columns.values()) if column.dtype.kind not in "iuf"]
+        more = f"\n... {count_of(len(self), 'row')}" if len(self) > SHOWN else ""
+        return format_table([tuple(self.columns), *self._cells(SHOWN)], left=left) + more
+
+    def _repr_html_(self) -> str:
+        """The table in a notebook."""
+        return render(
+            "table.html",
+            title=count_of(len(self), "row"),
+            lines=[f"the first {SHOWN}"] if len(self) > SHOWN else [],
+            heads=list(self.columns),
+            rows=self._cells(SHOWN),
+            numbers=[name for name, column in self.columns.items() if column.dtype.kind in "iuf"],
+        )
+
+    def _cells(self, count: int) -> list[tuple[str, ...]]:
+        """The first rows as text."""
+        columns = [[_cell(value) for value in column[:count].tolist()] for column in self.columns.values()]
+        return list(zip(*columns, strict=True))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The columns as lists."""
+        return {name: column.tolist() for name, column in self.columns.items()}
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dicts, for JSON; a number that is not one becomes None."""
+        columns = [[None if value != value else value for value in column.tolist()] for column in self.columns.values()]
+        return [dict(zip(self.columns, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame."""
+        try:
+            import pandas as pd
+        except ModuleNotFoundError:
+            raise MissingExtraError("to_pandas()", "pandas") from None
+        return pd.DataFrame(self.columns)
+
+    def to_polars(self) -> Any:
+        """A polars DataFrame."""
+        try:
+            import polars as pl
+        except ModuleNotFoundError:
+            raise MissingExtraError("to_polars()", "polars") from None
+        columns = {name: column.tolist() if column.dtype == object else column for name, column in self.columns.items()}
+        return pl.DataFrame(columns)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table."""
+        from graphrefine.display.table_files import arrow_table
+
+        return arrow_table(self.columns)
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The table by the Arrow PyCapsule interface: what DuckDB, polars and pyarrow take."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the table, replacing what is there in one step; .csv, .tsv, .jsonl, .parquet or .arrow.
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "near.csv"
+        >>> Table({"node": ["ann, jr.", "bob"], "score": [0.5, 0.25]}).save(path)
+        >>> print(path.read_text(), end="")
+        node,score
+        "ann, jr.",0.5
+        bob,0.25
+        """
+        from graphrefine.display.table_files import save_table
+
+        save_table(self.columns, path)
+
+
+class Tabular:
+    """An answer that has a table: the doors to other packages, and to a notebook, that every such answer has."""
+
+    def table(self) -> Table:
+        """The answer as a table, which prints, saves and goes to other packages."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame of the table."""
+        return self.table().to_pandas()
+
+    def to_polars(self) -> Any:
+        """A polars DataFrame of the table."""
+        return self.table().to_polars()
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table of the table."""
+        return self.table().to_arrow()
+
+    def _repr_html_(self) -> str:
+        """The table in a notebook."""
+        return self.table()._repr_html_()
+
+
+def table_of(rows: Sequence[Mapping[str, Any]], figures: Mapping[str, Any] | None = None) -> Table:
+    """The table of rows that have the same names; a number that a row has not, None, is NaN.
+
+    Examples
+    --------
+    >>> table_of([{"method": "line", "dim": 8}, {"method": "degree", "dim": None}]).to_dict()
+    {'method': ['line', 'degree'], 'dim': [8.0, nan]}
+    """
+    return Table({name: fill_gaps([row[name] for row in rows]) for name in (rows[0] if rows else ())}, figures)
+
+
+def fill_gaps(values: list[Any]) -> list[Any]:
+    """Numbers with NaN in the place of None; other values as they are."""
+    present = [value for value in values if value is not None]
+    numbers = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in present)
+    return [float("nan") if value is None else value for value in values] if numbers and present else values
+
+
+def text_html(rows: Sequence[Sequence[str]], title: str, lines: Sequence[str] = ()) -> str:
+    """Rows of text, the column titles first, for a notebook."""
+    heads, *cells = rows
+    return render("table.html", title=title, lines=list(lines), heads=list(heads), rows=cells, numbers=list(heads)[1:])
+
+
+def as_column(values: Any) -> Column:
+    """Values as a column: numbers and truth values as NumPy has them, anything else as objects.
+
+    Examples
+    --------
+    >>> as_column([1, 2]).dtype, as_column(["a", "b"]).dtype, as_column([("a", 1), ("b", 2)]).tolist()
+    (dtype('int64'), dtype('O'), [('a', 1), ('b', 2)])
+    """
+    if isinstance(values, np.ndarray) and values.ndim == 1 and (values.dtype.kind in "biuf" or values.dtype == object):
+        return values
+    listed = list(values)
+    if all(isinstance(value, int | float | np.number | np.bool_) for value in listed) and listed:
+        return np.asarray(listed)
+    column = np.empty(len(listed), object)
+    column[:] = listed
+    return column
+
+
+def _cell(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else shorten(value)

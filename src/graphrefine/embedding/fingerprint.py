@@ -1,0 +1,113 @@
+"""The fingerprint of an embedding: digits for graph, settings, arithmetic and vectors, and one name for all of them.
+
+Equal fingerprints are equal names and vectors, bit for bit, by the same settings and arithmetic from the same graph.
+The definition has a version, the 1 in ``grf1:``; docs/reproducibility.md states it. What is learned beside the vectors
+(degrees, fold map) has digits of its own, ``state``, which are no part of the name: its last bits are a processor's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from graphrefine.kernels.arithmetic import MADE_ON, bits_of
+from graphrefine.system.digest import DIGITS, digest_array, digest_json, digest_names
+
+if TYPE_CHECKING:
+    from graphrefine.embedding.table import Parts
+    from graphrefine.graph.graph import Graph
+
+NAME = "grf1:"
+GRAPH = "graph"  # in recipes: the digits of the graph
+NO_SETTINGS = (GRAPH, "reading", "version", "arithmetic", "kernel", "processor_dependence", MADE_ON)  # in recipes
+
+
+class Fingerprint(NamedTuple):
+    """Digits of the parts of an embedding; ``graph`` is empty where the recipe does not name one.
+
+    Examples
+    --------
+    >>> from graphrefine import Embedding
+    >>> one, same, other = (Embedding(["ada"], [[x]], {"seed": 1}).fingerprint for x in (1, 1, 2))
+    >>> str(one) == str(same), str(one) == str(other), one.settings == other.settings
+    (True, False, True)
+    """
+
+    graph: str
+    settings: str
+    arithmetic: str
+    names: str
+    vectors: str
+    state: str
+
+    def __str__(self) -> str:
+        """The name of all parts but the state."""
+        lines = "".join(f"{name} {digits}\n" for name, digits in self._asdict().items() if name != "state")
+        return NAME + hashlib.sha256(lines.encode()).hexdigest()[:DIGITS]
+
+    def figures(self) -> dict[str, str]:
+        """The name and the parts, as JSON and files hold them."""
+        return {"name": str(self), **self._asdict()}
+
+    @classmethod
+    def parse(cls, stored: Any) -> Fingerprint | None:
+        """Undo `figures`, given as JSON or as text of it; None where it is none or does not fit its name."""
+        try:
+            value = json.loads(stored) if isinstance(stored, str | bytes) else stored
+            fingerprint = cls(*(value[name] for name in cls._fields))
+            return fingerprint if value["name"] == str(fingerprint) and len(value) == len(cls._fields) + 1 else None
+        except (ValueError, LookupError, TypeError, RecursionError):
+            return None
+
+    def differences(self, other: Fingerprint) -> list[str]:
+        """The names of the parts that differ."""
+        return [name for name in self._fields if getattr(self, name) != getattr(other, name)]
+
+
+def fingerprint_of(parts: Parts) -> Fingerprint:
+    """The fingerprint of names, vectors, recipe and state."""
+    graph, bits, pieces = parts.recipe.get(GRAPH), bits_of(parts.recipe), parts.state.arrays()
+    state = {}
+    for name, piece in pieces.items():
+        state[name] = digest_array(piece, "<f4" if piece.ndim else "<f8")
+    return Fingerprint(
+        graph=graph if isinstance(graph, str) else "",
+        settings=digest_json(settings_of(parts.recipe)),
+        arithmetic=digest_json(bits),
+        names=digest_names(parts.names),
+        vectors=digest_array(parts.vectors, "<f4"),
+        state=digest_json(state),
+    )
+
+
+def settings_of(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """All of a recipe but its graph, its arithmetic and what changes no bit.
+
+    Examples
+    --------
+    >>> settings_of({"seed": 1, "arithmetic": 1, "version": "0.1.0"})
+    {'seed': 1}
+    """
+    return {name: value for name, value in recipe.items() if name not in NO_SETTINGS}
+
+
+def digest_graph(graph: Graph) -> str:
+    """The digits of a graph: names in order, rows, weights, directions and sides, wherever it stands.
+
+    Examples
+    --------
+    >>> import graphrefine
+    >>> digest_graph(graphrefine.read([(0, 1), (1, 2)])) == digest_graph(graphrefine.read([(2, 1), (0, 1)]))
+    True
+    """
+    facts = {
+        "directed": graph.directed,
+        "sources": graph.sources,
+        "names": digest_names(graph.names),
+        "indptr": digest_array(graph.indptr, "<i8"),
+        "indices": digest_array(graph.indices, "<i4"),
+        "weights": None if graph.weights is None else digest_array(graph.weights, "<f4"),
+    }
+    return digest_json(facts)

@@ -1,0 +1,202 @@
+"""`embed`: the one call from anything that holds a graph to an `Embedding`."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.table import check_table
+from graphrefine.errors import ArgumentWarning, KeywordError, suggest
+from graphrefine.graph.graph import Graph
+from graphrefine.methods.contract import Method
+from graphrefine.methods.registry import find_method, make_settings
+from graphrefine.pipeline.embed_run import EmbedRun, Request, aligned_dim
+from graphrefine.pipeline.settings import RunSettings, check_work
+from graphrefine.progress import Watcher
+from graphrefine.readers.options import OPTION_NAMES, list_options, split_reading
+
+
+@list_options
+def embed(
+    graph: Any,
+    dim: int | str | None = None,
+    *,
+    method: str = "refine",
+    features: Any = None,
+    align_to: Embedding | None = None,
+    preset: str | None = None,
+    quality: str | None = None,
+    block: int | None = None,
+    power: int | None = None,
+    negative: float | None = None,
+    exponent: float | None = None,
+    log_weights: bool | None = None,
+    two_sided: bool | None = None,
+    spectrum: float | None = None,
+    filter: str | Sequence[float] | None = None,
+    order: int | None = None,
+    scale: float | None = None,
+    loop: float | None = None,
+    center: bool | None = None,
+    axes: float | None = None,
+    bfloat16: bool | None = None,
+    seed: int | None = None,
+    threads: int | None = None,
+    memory: int | str | None = None,
+    work: str | os.PathLike[str] | None = None,
+    executor: str = "local",
+    scheduler: str | None = None,
+    workers: int | None = None,
+    tls_ca_file: str | None = None,
+    tls_cert: str | None = None,
+    tls_key: str | None = None,
+    trusted_network: bool = False,
+    learn: bool | None = None,
+    arithmetic: int | None = None,
+    watcher: Watcher | None = None,
+    **others: Any,
+) -> Embedding:
+    """Vectors for the nodes of a graph.
+
+    Parameters
+    ----------
+    graph
+        Anything that `graphrefine.read` takes: a file, a SciPy matrix, a NetworkX or igraph graph, a table of edges ...
+        A graph that says itself that it is directed is embedded so, with a warning.
+    dim
+        Length of the vectors; 128 by default, or the number of nodes, with a warning, if that is less. ``"auto"``
+        takes as many axes of the spectrum as held-out edges confirm, up to 256 (`graphrefine.refine.dimension`);
+        ``recipe["auto_dim"]`` has what 32, 64, 128 and 256 of them would lose.
+    method
+        A name in `graphrefine.methods.registry.METHODS`; ``graphrefine methods`` lists them.
+    features
+        Further knowledge of the nodes beside the edges, for REFINE to use: a matrix (n, f), sparse or dense, where the
+        nodes are called 0 to n-1; else a file, a mapping, a DataFrame or a pair (names, matrix).
+    align_to
+        An older embedding of some of the same nodes, onto which the vectors are rotated: `Embedding.align_to`.
+    preset
+        ``"paper"`` computes what the authors' code computes; options given beside it override it.
+    quality, block, power, negative, exponent, log_weights, two_sided, spectrum, filter, order, scale, loop, center
+        Settings of REFINE: `graphrefine.refine.settings.RefineSettings`. None leaves the preset's value.
+    axes, bfloat16, seed
+        Likewise.
+    threads, memory, work, executor, scheduler, workers, tls_ca_file, tls_cert, tls_key, trusted_network
+        Settings of the run: `graphrefine.pipeline.settings.RunSettings`. REFINE's vectors do not depend on them. With
+        ``memory``, vectors that do not fit are kept on disk, and mapped from a file in the end.
+    learn
+        True adds what `Embedding.fold_in` and `Embedding.score` learn from the graph; see `Embedding.learn`.
+    arithmetic
+        Version of the arithmetic, for the bits of an embedding whose ``recipe["arithmetic"]`` says it; the newest by
+        default.
+    watcher
+        A listener to the stages: `graphrefine.progress.Watcher`.
+    directed
+        Whether edges have a direction: ``embedding.source`` and ``embedding.target`` are half of the columns each. By
+        default as the graph says (NetworkX, igraph, GraphML ...), else False.
+    bipartite
+        Whether edges join two sets of nodes, users and items say: ``embedding.source`` are the rows of the one,
+        ``embedding.target`` those of the other.
+    weights, source, target, nodes, format, delimiter, header, quote, comments, encoding, time, since, until, half_life
+        Options of reading the graph: `graphrefine.read`.
+    names, query, variable
+        Likewise.
+    others
+        Settings of the other methods, such as ``window`` of ``deepwalk``.
+
+    Returns
+    -------
+    Embedding
+        Names and vectors, row by row; REFINE's have length 1, but for two sides. A node without edges or features has a
+        zero vector.
+
+    Examples
+    --------
+    >>> embedding = embed([(i, (i + 1) % 6) for i in range(6)], dim=2)
+    >>> embedding.vectors.shape, embedding.names.tolist()
+    ((6, 2), [0, 1, 2, 3, 4, 5])
+    """
+    check_work(work, memory=memory, executor=executor)
+    reading, others = split_reading(others)
+    _check_keywords(others, find_method(method))
+    if align_to is not None:
+        check_table(align_to, "align_to")
+        dim = aligned_dim(dim, align_to, "align_to")
+    automatic = isinstance(dim, str) and dim == "auto"
+    settings = make_settings(
+        method,
+        preset,
+        dim=None if automatic else dim,
+        quality=quality,
+        block=block,
+        power=power,
+        negative=negative,
+        exponent=exponent,
+        log_weights=log_weights,
+        two_sided=two_sided,
+        spectrum=spectrum,
+        filter=filter,
+        order=order,
+        scale=scale,
+        loop=loop,
+        center=center,
+        axes=axes,
+        bfloat16=bfloat16,
+        seed=seed,
+        **others,
+    )
+    request = Request(
+        graph,
+        settings,
+        method=find_method(method),
+        dim_is_default=dim is None,
+        dim_is_automatic=automatic,
+        quality_is_default=quality is None,
+        reading=reading,
+        features=features,
+        align_to=align_to,
+        run=RunSettings(
+            threads=threads,
+            memory=memory,
+            work=work,
+            executor=executor,
+            scheduler=scheduler,
+            workers=workers,
+            tls_ca_file=tls_ca_file,
+            tls_cert=tls_cert,
+            tls_key=tls_key,
+            trusted_network=trusted_network,
+            learn=learn,
+            arithmetic=arithmetic,
+        ),
+    )
+    with EmbedRun(request) as run:
+        read = run.read(watcher)
+        if not isinstance(graph, Graph):
+            warn_of_direction(read, stacklevel=3)
+        run.make_plan(learn=bool(learn))
+        return run.embed()
+
+
+def _check_keywords(others: dict[str, Any], method: Method[Any]) -> None:
+    """Refuse a keyword that is neither a setting of the method nor an option of `embed`."""
+    settings = [each.name for each in fields(method.settings)]
+    for unknown in sorted(others.keys() - set(settings)):
+        near = suggest(unknown, [*settings, *OPTION_NAMES, *(embed.__kwdefaults__ or {})])
+        raise KeywordError(
+            f"{unknown!r} is neither an option of embed nor a setting of method {method.name!r}{near}; its settings "
+            f"are {', '.join(settings)}"
+        )
+
+
+def warn_of_direction(graph: Graph, *, stacklevel: int) -> None:
+    """Tell the caller of `embed` that a graph is directed because it says so itself."""
+    if graph.directed and not graph.stored and graph.report.get("direction") == "declared":
+        text = (
+            f"the graph ({graph.source}) says that it is directed, and is embedded so: each vector has a source and a "
+            "target half; directed=True says the same without this warning, directed=False leaves the directions out"
+        )
+        warnings.warn(ArgumentWarning(text, "directed"), stacklevel=stacklevel)

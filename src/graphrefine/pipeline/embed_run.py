@@ -1,0 +1,369 @@
+"""A run: settings -> graph -> memory plan -> engine -> method -> learn -> `Embedding`; `EmbedRun` is its steps."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from contextlib import ExitStack, nullcontext
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property, partial
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from graphrefine import __version__
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.fingerprint import GRAPH, digest_graph
+from graphrefine.embedding.learn import can_learn, learn_state
+from graphrefine.embedding.state import State
+from graphrefine.embedding.table import Parts
+from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import ONE, Sides
+from graphrefine.kernels import kernels
+from graphrefine.kernels.arithmetic import use_arithmetic
+from graphrefine.methods.contract import Method, Resources, Shape
+from graphrefine.methods.registry import find_method
+from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, plan_run
+from graphrefine.pipeline.settings import RunSettings
+from graphrefine.progress import Stages, Watcher
+from graphrefine.readers.limits import UnpackedError, reading_within
+from graphrefine.readers.read import read
+from graphrefine.readers.source import reading_bytes
+from graphrefine.refine.settings import MethodSettings
+from graphrefine.system.memory import budget_of, gigabytes, private_bytes, release_free_memory
+from graphrefine.system.threads import one_blas_thread, usable_threads
+
+if TYPE_CHECKING:
+    from graphrefine.refine.dimension import Dimension
+    from graphrefine.system.work_folder import WorkFolder
+
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Request:
+    """All that a run is asked for: a graph, a method with its settings, and where to work."""
+
+    source: Any  # a graph, or anything that `graphrefine.read` takes
+    settings: MethodSettings
+    method: Method[Any] = field(default_factory=lambda: find_method("refine"))
+    dim_is_default: bool = False  # then dim is lowered, with a warning, for a graph of fewer nodes
+    dim_is_automatic: bool = False  # then dim is chosen from the spectrum of the graph
+    quality_is_default: bool = False  # then quality is lowered, with a warning, where the budget needs that
+    reading: dict[str, Any] = field(default_factory=dict)  # options of `graphrefine.read`
+    features: Any = None
+    align_to: Embedding | None = None
+    run: RunSettings = field(default_factory=RunSettings)
+
+
+class EmbedRun:
+    """One run, as a context manager: `read`, then `make_plan`, then `embed`.
+
+    Vectors too large for the memory are in the work folder, which goes away at the end, unless an error ends the block.
+
+    Examples
+    --------
+    >>> from graphrefine.methods.registry import make_settings
+    >>> ring = [(i, (i + 1) % 6) for i in range(6)]
+    >>> with EmbedRun(Request(ring, make_settings("refine", dim=2, quality="fast"))) as run:
+    ...     graph, plan = run.read(), run.make_plan()
+    ...     embedding = run.embed()
+    >>> graph.nodes, plan.mode, list(run.stages.seconds)
+    (6, 'memory', ['read', 'proximity', 'range', 'filter'])
+    """
+
+    def __init__(self, request: Request) -> None:
+        self.request, self.method, self.cluster = request, request.method, request.run.cluster()
+        self.settings: Any = request.settings
+        self.resumed, self.blocks, self.learn = False, 0, False
+        self.dimension: Dimension | None = None  # where it is automatic
+        self.workers: list[dict[str, Any]] | None = None
+        self.graph: Graph
+        self.plan: MemoryPlan
+        self._stack = ExitStack()
+        self._ingested = False
+        self._lowered: list[ArgumentWarning] = []
+        self.reading = ""  # how the graph was read, in words
+
+    def __enter__(self) -> EmbedRun:
+        if self.request.run.arithmetic is not None:
+            self._stack.enter_context(use_arithmetic(self.request.run.arithmetic))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None and self._ingested and self.plan.mode == "memory":
+                self.work.finish()
+        finally:
+            self._stack.__exit__(kind, error, trace)
+
+    @cached_property
+    def folder(self) -> Path:
+        """Place of the work folder; a temporary one where none is named."""
+        if self.request.run.work is not None:
+            return Path(self.request.run.work)
+        place: Path = self._stack.enter_context(_out_of_core().temporary_place())
+        return place
+
+    @cached_property
+    def work(self) -> WorkFolder:
+        """The work folder, locked until the end of the run."""
+        from graphrefine.system.work_folder import WorkFolder
+
+        return self._stack.enter_context(WorkFolder(self.folder))
+
+    def read(self, watcher: Watcher | None = None) -> Graph:
+        """The graph, in memory; one whose file is too large for that is put on disk first, in the work folder."""
+        source, run = self.request.source, self.request.run
+        self.stages = Stages(watcher)
+        self.threads, self.budget = usable_threads(run.threads), budget_of(run.memory)
+        is_file = run.memory is not None and isinstance(source, str | os.PathLike)
+        needed = reading_bytes(os.fspath(source)) if is_file else 0
+        self._ingested = needed > 0 and needed + private_bytes() > self.budget
+        reading = {**self.request.reading, "threads": self.threads}
+        with self.stages.stage("read"):
+            self.graph = self._ingest(reading, watcher) if self._ingested else self._read(reading, watcher)
+            self.reading, self.can_learn = self.graph.reading, can_learn(self.graph)
+            release_free_memory()
+        return self.graph
+
+    def _read(self, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
+        """The graph of the source; a compressed file that turns out too large for the budget is put on disk too."""
+        try:
+            with reading_within(None if self.request.run.memory is None else self.budget):
+                return read(self.request.source, **reading)
+        except UnpackedError:
+            if self.request.run.memory is None or not Path(os.fspath(self.request.source)).is_file():
+                raise
+            self._ingested = True
+            return self._ingest(reading, watcher)
+
+    def _ingest(self, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
+        path = os.fspath(self.request.source)
+        graph: Graph = _out_of_core().ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=watcher)
+        return graph
+
+    def make_plan(self, *, learn: bool = False, writing: int = 0) -> MemoryPlan:
+        """How the graph is embedded within the budget; InputError where it cannot be.
+
+        A dim that nobody asked for is lowered to the most that the graph allows; `embed` warns of it. One that is
+        automatic is chosen here (`graphrefine.refine.dimension`). ``learn`` adds the stage that learns from the graph,
+        where that is possible; if nobody asked for it by name, only where the budget has room for it. ``writing`` are
+        bytes of memory that the writer of the output holds beside the vectors.
+        """
+        if self.request.dim_is_automatic and self.dimension is None:
+            self._measure_dimension()
+        try:
+            return self._plan(learn=learn, writing=writing)
+        except BudgetError:
+            lower = lower_tier(self.settings) if self.request.quality_is_default else None
+            if lower is None:
+                raise
+            before, self.settings = self.settings.quality, replace(self.settings, quality=lower)
+            plan = self._plan(learn=learn, writing=writing)
+            where = f"within {gigabytes(self.budget)} of memory"
+            text = f"quality= is lowered from {before!r} to {lower!r}: {before!r} cannot be made {where}"
+            self._lowered.append(ArgumentWarning(text, "quality"))
+            return plan
+
+    def _plan(self, *, learn: bool, writing: int) -> MemoryPlan:
+        self._fit_dim()
+        reason = self.method.on_disk(self.graph, self.settings)  # why the vectors must be in memory
+        if self.request.features is not None:
+            reason = "features are joined to the vectors in memory"
+        elif self.request.align_to is not None:
+            reason = "vectors are aligned in memory"
+        self.method.check(self.graph, self.settings, in_memory=False)
+        self.learn = learn and self.can_learn
+        plan = partial(
+            plan_run,
+            self.graph,
+            self.settings,
+            method=self.method,
+            budget=self.budget,
+            folder=None if self.request.run.work is None else self.folder,
+            in_memory_for=reason,
+            cluster=self.cluster,
+            writing=writing,
+            threads=self.threads,
+        )
+        try:
+            self.plan = plan(learn=self.learn)
+        except BudgetError:
+            if not self.learn or self.request.run.learn:
+                raise
+            self.learn = False
+            self.plan = plan(learn=False)
+        sizes = gigabytes(self.plan.predicted), gigabytes(self.plan.budget)
+        _log.info("plan: %s, %s expected of %s", self.plan.mode, *sizes)
+        return self.plan
+
+    def _measure_dimension(self) -> None:
+        from graphrefine.pipeline.automatic_dim import choose_dimension
+
+        with self.stages.stage("dimension"):
+            self.dimension = choose_dimension(
+                self.graph, method=self.method.name, budget=self.budget, threads=self.threads
+            )
+            self.settings = replace(self.settings, dim=self.dimension.dim)
+
+    def _fit_dim(self) -> None:
+        graph, dim = self.graph, self.settings.dim
+        if self.request.dim_is_default and dim > (most := self.method.most_columns(graph, self.settings)):
+            self.settings = replace(self.settings, dim=most)
+            to = "that" if most == graph.nodes else f"{most}, as it must be even"
+            text = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
+            self._lowered.append(ArgumentWarning(text, "dim"))
+
+    def embed(self) -> Embedding:
+        """The embedding, made as planned."""
+        for lowered in self._lowered:
+            warnings.warn(lowered, stacklevel=3)
+        engines = None if self.plan.mode == "memory" else self._engines()
+        _log.info("embed by %s, dim %d, threads %d", self.method.name, self.settings.dim, self.threads)
+        embedding = _embed(
+            self.graph,
+            self.settings,
+            self.method,
+            Resources(self.threads, self.stages, engines),
+            features=self.request.features,
+            learn=self.learn,
+        )
+        if self.dimension is not None:
+            embedding.recipe["auto_dim"] = self.dimension.figures()
+        if engines is not None:
+            self.blocks = engines.blocks
+            self.workers = engines.workers() if self.cluster is not None else None
+        if self.request.align_to is not None:
+            with self.stages.stage("align"):
+                embedding = embedding.align_to(self.request.align_to)
+        return embedding
+
+    def figures(self, *, total: float) -> dict[str, Any]:
+        """Figures of the run, once it is done; ``total`` are the seconds of all of it.
+
+        Of the seconds, ``compute`` is all but reading, learning and writing.
+        """
+        spent = self.stages.seconds
+        apart = sum(spent.get(stage, 0.0) for stage in ("read", "learn", "write"))
+        figures = {
+            "method": self.method.name,
+            "seconds": {**spent, "total": total, "compute": total - apart},
+            "threads": self.threads,
+            "seed": self.settings.seed,
+            "plan": {**self.plan.figures(), "blocks": self.blocks, "resumed": self.resumed},
+        }
+        if self.dimension is not None:
+            figures["auto_dim"] = self.dimension.figures()
+        return figures if self.workers is None else {**figures, "workers": self.workers}
+
+    def _engines(self) -> Any:
+        """The factory of engines on disk or on a cluster; the work folder is locked, and goes with success."""
+        disk = _out_of_core()
+        folder, client = self.folder, None  # a temporary folder comes first, so that it outlives the workers
+        if self.cluster is not None:
+            with self.stages.stage("connect"):
+                client = self._stack.enter_context(self.cluster.connect())
+        self.resumed = self._stack.enter_context(
+            disk.working(
+                self.graph, self.settings, self.plan, work=self.work, method=self.method.name, stages=self.stages
+            )
+        )
+        if client is None:
+            return disk.OnDisk(folder, self.plan.panel, self.threads)
+        self.graph = disk.store_in(folder, self.graph, threads=self.threads)
+        return disk.OnCluster(folder, client, self.plan.each, self.threads)
+
+
+def _out_of_core() -> ModuleType:
+    """What works on disk and on clusters, loaded where it is needed."""
+    from graphrefine.pipeline import out_of_core
+
+    return out_of_core
+
+
+def embed_graph(
+    graph: Graph,
+    settings: MethodSettings,
+    *,
+    method: str = "refine",
+    features: Any = None,
+    learn: bool = False,
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+) -> tuple[Embedding, Stages]:
+    """An `Embedding` of a graph in memory by a method with settings of its own, and the time of each stage.
+
+    ``learn`` adds what can be learned from the graph, if anything can.
+    """
+    contract, stages = find_method(method), Stages(watcher)
+    contract.check(graph, settings)
+    resources = Resources(usable_threads(threads), stages)
+    return _embed(graph, settings, contract, resources, features=features, learn=learn and can_learn(graph)), stages
+
+
+def _embed(
+    graph: Graph, settings: MethodSettings, method: Method[Any], resources: Resources, *, features: Any, learn: bool
+) -> Embedding:
+    """The embedding of a graph that the method was checked to take."""
+    settings = method.resolve(Shape.of(graph), settings)
+    sides = method.sides(graph, settings)
+    recipe = {"method": method.name, **asdict(settings), "directed": graph.directed, **sides, **method.bits()}
+    if features is not None:  # read before any work is done for nothing
+        from graphrefine.pipeline import feature_table
+
+        table = feature_table.read_for_method(features, method, graph, settings)
+    # Products of BLAS have other last bits on several threads; what has the same bits everywhere needs none.
+    with nullcontext() if method.processor_dependence is None else one_blas_thread():
+        try:
+            vectors = method.fit(graph, settings, resources)
+        except np.linalg.LinAlgError as error:
+            raise InputError(
+                f"{method.name} came to numbers that floats do not hold ({error}); choose settings nearer to the "
+                "defaults, or weights nearer to 1"
+            ) from error
+    if graph.isolated:
+        vectors[graph.without_edges()] = 0.0  # whatever the method made of them
+    release_free_memory()
+    if features is not None:
+        added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
+        recipe["features"] = added
+    with resources.stages.stage("learn") if learn else nullcontext():
+        recipe |= {"version": __version__, **kernels().names(), **kernels().origin(method.libraries)}
+        recipe[GRAPH] = digest_graph(graph)
+        degrees = graph.neighbor_counts().astype(np.float32)
+        recipe["reading"] = graph.reading
+        places = Sides.of(sides, vectors.shape) if sides else ONE
+        state = State(degrees)
+        if learn:
+            with one_blas_thread():
+                state = learn_state(graph, vectors, degrees, seed=settings.seed, sides=places)
+        release_free_memory()
+    return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state))
+
+
+def lower_tier(settings: Any) -> str | None:
+    """The quality that takes less memory; None where there is none.
+
+    Examples
+    --------
+    >>> from graphrefine.refine.settings import RefineSettings
+    >>> lower_tier(RefineSettings()), lower_tier(RefineSettings(quality="fast"))
+    ('fast', None)
+    """
+    return "fast" if getattr(settings, "quality", "fast") != "fast" else None
+
+
+def aligned_dim(dim: int | str | None, old: Embedding, name: str) -> int:
+    """The length of vectors that are to be aligned: that of the old ones."""
+    if dim is not None and dim != old.dim:
+        problem = f"dim={dim} is not that of {name}, whose vectors have {old.dim} numbers; leave dim out"
+        raise InputError(problem, argument="dim")
+    return old.dim

@@ -1,0 +1,167 @@
+"""Forecast of an embedding's time and memory, before it is made: for `info` and for estimates.
+
+A small graph is simply embedded: that takes a fraction of a second and is the best forecast there is. For a larger one
+the memory is that of `memory_plan`, and the time a formula of edges, columns and products,
+
+``(once + products * product) * k / w + dense * (gram + rotation) * (k / w)^2``,
+
+calibrated by one short run of an engine's verbs with w columns on the whole graph: ``once`` is order, proximity and
+memory that is used for the first time. The width w is that of the embedding, up to `COLUMNS`: the time of a product is
+not in proportion to its columns, as a gather from a row that no cache holds waits first, and then reads fast.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from graphrefine.engine.local import LocalEngine
+from graphrefine.linalg.operators import Operator, proximity
+from graphrefine.methods.refine import REFINE_METHOD, two_sides
+from graphrefine.methods.refine_sides import arcs_and_columns, rounds
+from graphrefine.pipeline.embed_run import embed_graph
+from graphrefine.pipeline.memory_plan import in_memory_bytes, learning_need
+from graphrefine.refine.arc_svd import normalize_arcs
+from graphrefine.refine.bipartite import PATH
+from graphrefine.refine.directed_far_view import count_blocks
+from graphrefine.refine.range_finder import TOGETHER
+from graphrefine.refine.settings import QUALITIES
+from graphrefine.refine.views import TIERS, WIDTH, WINDOW
+from graphrefine.system.memory import PeakMemory, private_bytes
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+    from graphrefine.refine.settings import RefineSettings
+
+SMALL = 1 << 28  # entries times columns: below this, the forecast is the run itself
+COLUMNS = 128  # of the calibration, at most
+SWEEP = 2e-8  # seconds of a sweep of least squares for an edge or a node and a column, as measured
+FAR = 7  # Gram matrices and rotations that a block of the far view of arcs takes the time of, as measured
+LAST = 6  # Gram matrices and rotations that joining three views takes the time of
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Expected cost of an embedding, reading and writing aside."""
+
+    seconds: float
+    peak_bytes: int
+
+
+class Speed(NamedTuple):
+    """Seconds of an engine's verbs with so many columns, and of the preparation."""
+
+    columns: int
+    once: float
+    product: float
+    gram: float
+    rotation: float
+
+    def seconds(self, columns: int, *, products: float, dense: float) -> float:
+        """Time of so many products, and pairs of a Gram matrix and a rotation, with so many columns."""
+        ratio = columns / self.columns
+        return (self.once + products * self.product) * ratio + dense * (self.gram + self.rotation) * ratio**2
+
+
+def estimate(graph: Graph, settings: RefineSettings, *, threads: int) -> Estimate:
+    """The cost of embedding a graph with these settings on this machine."""
+    learning = learning_need(graph, settings)
+    if len(graph.indices) * settings.dim > SMALL:
+        needed = in_memory_bytes(graph, settings, REFINE_METHOD, extra=learning)
+        return Estimate(_seconds(graph, settings, threads), needed)
+    with PeakMemory() as peak:
+        start = perf_counter()
+        embed_graph(graph, settings, threads=threads)
+        seconds = perf_counter() - start
+    return Estimate(seconds, max(peak.bytes, private_bytes() + graph.nodes * settings.dim * 4 + learning))
+
+
+def compare_tiers(graph: Graph, settings: RefineSettings, cost: Estimate, *, threads: int) -> dict[str, Estimate]:
+    """The cost of every tier of quality, from that of one of them."""
+    learning, speed = learning_need(graph, settings), _calibrate(graph, settings, threads)
+    base, tiers = _seconds_at(speed, graph, settings), {}
+    for quality in QUALITIES:
+        other = replace(settings, quality=quality)
+        seconds = cost.seconds * _seconds_at(speed, graph, other) / max(base, 1e-9)
+        needed = in_memory_bytes(graph, other, REFINE_METHOD, extra=learning)
+        tiers[quality] = cost if quality == settings.quality else Estimate(seconds, needed)
+    return tiers
+
+
+def _seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:
+    if two_sides(graph, settings):
+        arcs, width = arcs_and_columns(graph, settings.dim)
+        pairs, operator = rounds(settings) + 1, normalize_arcs(arcs)[0]
+        speed = measure(arcs, operator, columns=width, threads=threads, bfloat16=settings.bfloat16)
+        seconds = speed.seconds(width, products=2 * pairs, dense=2 * pairs)
+        if settings.quality == "fast":
+            return seconds
+        if graph.sources is None:
+            blocks = count_blocks(graph, width)
+            far = speed._replace(once=0.0).seconds(width, products=4 * blocks, dense=FAR * blocks)
+            return seconds + far
+        return 2 * seconds + SWEEP * (len(arcs.indices) + graph.nodes) * settings.dim * 2 * len(PATH)
+    return _seconds_at(_calibrate(graph, settings, threads), graph, settings)
+
+
+def _calibrate(graph: Graph, settings: RefineSettings, threads: int) -> Speed:
+    """The speed on a graph, with the making of M as part of the preparation."""
+    start = perf_counter()
+    M = proximity(graph, threads=threads)
+    prepared = perf_counter() - start
+    speed = measure(graph, M, columns=settings.dim, threads=threads, bfloat16=settings.bfloat16)
+    return speed._replace(once=speed.once + prepared * speed.columns / settings.dim)
+
+
+def _seconds_at(speed: Speed, graph: Graph, settings: RefineSettings) -> float:
+    """Time of the vectors by these settings at this speed."""
+    theta = settings.theta(graph)
+    steps = 0 if theta is None else len(theta) - 1
+    dense = -(-settings.power // TOGETHER) + (settings.spectrum != 1.0) + (theta is not None)
+    seconds = speed.seconds(settings.dim, products=settings.power + 1 + steps, dense=dense)
+    return seconds if settings.quality == "fast" else seconds + _views_seconds(graph, settings, speed)
+
+
+def _views_seconds(graph: Graph, settings: RefineSettings, speed: Speed) -> float:
+    """Time of the views beside REFINE's, from the speed of its own: eigenpairs, regions, walks, and the joint axes."""
+    tier, speed = TIERS[str(settings.quality)], speed._replace(once=0.0)  # REFINE's view has prepared the engine
+    regions = min(tier.regions(graph.nodes, len(graph.indices), 1.0), graph.nodes)
+    width = max(settings.dim, min(WIDTH, graph.nodes))
+    local = speed.seconds(settings.dim, products=tier.products, dense=tier.products / TOGETHER + 1)
+    blocks = tier.draws * -(-regions // width)
+    far = speed.seconds(width, products=WINDOW * blocks + 2, dense=2 * blocks)  # each row meets a region twice
+    return local + far + speed.seconds(settings.dim, products=0, dense=LAST * (2 + tier.draws) / 3)
+
+
+def measure(graph: Graph, operator: Operator, *, columns: int, threads: int, bfloat16: bool) -> Speed:
+    """The speed of an engine on a graph: each verb done once, with these columns or with fewer.
+
+    Memory is new to the system in the first two products and used again after them, as in a run.
+
+    Examples
+    --------
+    >>> from graphrefine.graph.graph import Graph
+    >>> ring = Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0])
+    >>> measure(ring, proximity(ring), columns=4, threads=1, bfloat16=True).product > 0
+    True
+    """
+    width = min(columns, COLUMNS)
+    engine = LocalEngine(graph, columns=width, threads=threads, bfloat16=bfloat16)
+    first, x = _time(lambda: engine.apply(operator, engine.random(seed=0)))
+    second, y = _time(lambda: engine.apply(operator, x, precise=True))
+    engine.release(x)
+    gram, _ = _time(lambda: engine.gram(y))
+    rotation, x = _time(lambda: engine.rotate(y, np.eye(width, dtype=np.float32)))
+    engine.release(y)
+    product, _ = _time(lambda: engine.apply(operator, x, precise=True))  # to the memory of the second
+    fresh = max(second - product, 0.0)  # of one slab; half a slab more is new in a run
+    return Speed(width, first - product + 1.5 * fresh, product, gram, rotation)
+
+
+def _time(call: Any) -> tuple[float, Any]:
+    start = perf_counter()
+    value = call()
+    return perf_counter() - start, value

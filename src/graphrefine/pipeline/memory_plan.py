@@ -1,0 +1,279 @@
+"""Memory plan of a run within its budget: in memory, in panels of columns, streamed from disk, or on a cluster.
+
+What is counted is memory that belongs to the process alone (anonymous memory): pages of files that the system keeps at
+hand are its own, and it takes them back when they are wanted. The count is what the process holds once the graph is
+read, and on top of it the largest of: the work of the method (`Method.memory`, or `panel_bytes` with the vectors on
+disk), learning beside the vectors, and the writer beside the vectors; and names that are still on disk.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from graphrefine.embedding.learn import can_learn, learning_bytes
+from graphrefine.errors import InputError
+from graphrefine.kernels import PAD, kernels
+from graphrefine.methods.contract import DiskNeed, Method, Shape
+from graphrefine.system.memory import available_bytes, gigabytes, megabytes, private_bytes
+
+if TYPE_CHECKING:
+    from graphrefine.engine.layout import Layout
+    from graphrefine.graph.graph import Graph
+    from graphrefine.pipeline.settings import Cluster
+    from graphrefine.refine.settings import RefineSettings
+
+Mode = Literal["memory", "columns", "streamed", "dask"]
+VECTOR_BYTES = 36  # for each node, of vectors with one number: degrees, logarithms, names
+STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
+BUFFERS = 5.0  # blocks of a tall matrix that are read, worked and written at a time, in float32
+PRECISE = 2  # further ones, where all that is read and written is in float32
+ROWS_READ = 3  # blocks of the graph
+STRING_BYTES = 64  # for each name that is a string, beside its text: an object, and its place in the array
+LIBRARIES = 6_000_000  # bytes of BLAS and of threads, in memory
+LATER = 24_000_000  # bytes of modules and of small arrays that the work itself takes
+WORKER = 55_000_000  # bytes that a Dask worker holds by itself
+MANAGING = 60_000_000  # of the scheduler, and of the processes that mind workers
+LEAST_OF_WORKER = 32_000_000
+RUN = "run"  # name of the state of a work folder with the plan of its run
+MODES = {
+    "memory": "in memory",
+    "columns": "the graph in memory, vectors on disk in panels of columns",
+    "streamed": "the graph and the vectors on disk, read in blocks",
+    "dask": "on a Dask cluster, in blocks",
+}
+
+
+class BudgetError(InputError):
+    """A budget that is too small, however the work is done."""
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """How an embedding will be made."""
+
+    mode: Mode
+    budget: int
+    predicted: int  # bytes of memory at the height
+    disk: int = 0  # bytes of disk at the height, beside the output
+    panel: int = 0  # columns held at a time
+    panels: int = 1
+    each: int | None = None  # bytes of memory for each worker that is started
+
+    def in_words(self) -> str:
+        """The plan for people."""
+        parts = [f"{MODES[self.mode]}: about {gigabytes(self.predicted)} of {gigabytes(self.budget)}"]
+        if self.mode == "dask":
+            parts.append(f"{gigabytes(self.disk)} of disk")
+        elif self.mode != "memory":
+            parts.append(f"{self.panels} panel{'s' * (self.panels != 1)} of {self.panel} columns")
+            parts.append(f"{gigabytes(self.disk)} of disk")
+        return ", ".join(parts)
+
+    def figures(self) -> dict[str, Any]:
+        """The same for JSON."""
+        named = asdict(self)
+        sizes = {f"{name}_mb": named[name] / 1e6 for name in ("budget", "predicted", "disk")}
+        return {"mode": self.mode, **sizes, "panel": self.panel, "panels": self.panels}
+
+
+def plan_run(
+    graph: Graph,
+    settings: Any,
+    *,
+    method: Method[Any],
+    budget: int,
+    folder: Path | None,
+    in_memory_for: str | None = None,
+    cluster: Cluster | None = None,
+    learn: bool = False,
+    writing: int = 0,
+    threads: int = 1,
+) -> MemoryPlan:
+    """The plan of a run within a budget; InputError where there is none.
+
+    Work that waits in ``folder`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory; ``cluster``
+    does the work, if given; ``learn`` adds the stage that learns; ``writing`` is the memory of the writer beside
+    vectors and names; ``threads`` are those of this process.
+    """
+    writer = writing + packed_names(graph) if writing else 0
+    extra = max(writer, learning_need(graph, settings) if learn else 0)
+    if in_memory_for is None and cluster is not None:
+        need = method.disk_need(Shape.of(graph), settings, threads)
+        return plan_cluster(graph, settings, budget, workers=cluster.workers, need=need)
+    if in_memory_for is None:
+        begun = begun_plan(folder)
+        plan = plan_local(graph, settings, budget, method=method, extra=extra, threads=threads)
+        if begun is None:
+            return plan
+        plan = replace(plan, **begun)
+        if plan.predicted > budget:
+            raise InputError(
+                f"memory={megabytes(budget)}: {folder} holds unfinished work that needs {megabytes(plan.predicted)}; "
+                "give that much to go on with it, or delete it to start anew",
+                argument="memory",
+            )
+        return plan
+    if cluster is not None:
+        problem = f"a Dask cluster cannot be used for {method.name} on {graph.source}: {in_memory_for}"
+        raise InputError(problem, mentions=["quality"])
+    method.check_room(graph, settings)  # which says what would fit
+    needed = in_memory_bytes(graph, settings, method, extra=extra)
+    if needed > budget:
+        raise BudgetError(
+            f"memory={megabytes(budget)} is too little: {method.name} needs {megabytes(needed)} for {graph.source}, "
+            f"and {in_memory_for}",
+            argument="memory",
+            mentions=["quality"],
+        )
+    return MemoryPlan("memory", budget, needed)
+
+
+def begun_plan(folder: Path | None) -> dict[str, Any] | None:
+    """The plan of the work that waits in a folder; None if there is none."""
+    if folder is None:
+        return None
+    try:
+        begun = json.loads((folder / f"{RUN}.json").read_bytes())["plan"]
+        return {name: begun[name] for name in ("mode", "predicted", "disk", "panel", "panels")}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def plan_local(
+    graph: Graph, settings: RefineSettings, budget: int, *, method: Method[Any], extra: int = 0, threads: int = 1
+) -> MemoryPlan:
+    """In memory if the budget has room for that, else in panels of as many columns as it has room for.
+
+    ``extra`` is the memory of what comes after the method, beside the vectors. Raises BudgetError, which names the
+    least that would do, where there is no room for the narrowest panel.
+    """
+    whole = in_memory_bytes(graph, settings, method, extra=extra)
+    if whole <= min(budget, private_bytes() + (available_bytes() or budget)):  # whatever the budget says
+        return MemoryPlan("memory", budget, whole)
+    base, need = private_bytes() + unread_names(graph), method.disk_need(Shape.of(graph), settings, threads)
+    panel = widest_panel(graph, settings, budget - base, need) if base + extra <= budget else 0
+    if panel:
+        needed = base + max(panel_bytes(graph, settings, panel, need), extra)
+        mode: Mode = "streamed" if graph.stored else "columns"
+        panels = -(-need.columns // panel)
+        return MemoryPlan(mode, budget, needed, disk_bytes(graph, need), panel, panels)
+    least = base + max(panel_bytes(graph, settings, PAD, need), extra)
+    in_files = f", {megabytes(least - graph_bytes(graph))} with the graph on disk (graphrefine ingest)"
+    lower = ""
+    if getattr(settings, "quality", "fast") != "fast":
+        fast = base + max(panel_bytes(graph, settings, PAD), extra)
+        lower = f", or take quality='fast', which needs {megabytes(fast)}"
+    raise BudgetError(
+        f"memory={megabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
+        f"time, {megabytes(least)} are needed at least{'' if graph.stored else in_files}; give that much, or use a "
+        f"cluster (--executor dask){lower}",
+        argument="memory",
+        mentions=["quality"] if lower else [],
+    )
+
+
+def in_memory_bytes(graph: Graph, settings: Any, method: Method[Any], *, extra: int = 0) -> int:
+    """What an embedding in memory holds at its height: in the method, or with ``extra`` beside the vectors later."""
+    names, vectors = unread_names(graph), int(graph.nodes * settings.dim * 4)
+    work = method.memory(Shape.of(graph), settings) + LIBRARIES
+    return names + max(work, vectors + extra) + private_bytes()
+
+
+def learning_need(graph: Graph, settings: Any) -> int:
+    """What learning from a graph takes beside the vectors; 0 where there is nothing to learn."""
+    return learning_bytes(graph.nodes, graph.entries, settings.dim) if can_learn(graph) else 0
+
+
+def unread_names(graph: Graph) -> int:
+    """What names will take that are strings and still on disk."""
+    text = graph.unread_text if graph.stored else 0
+    return text + graph.nodes * STRING_BYTES if text else 0
+
+
+def packed_names(graph: Graph) -> int:
+    """What names that are strings take in the form that files hold, while they are written."""
+    if graph.stored and graph.unread_text:
+        return 2 * graph.unread_text + 8 * graph.nodes
+    names = graph.names
+    return 0 if names.dtype != object else 2 * sum(len(str(name)) for name in names) + 8 * graph.nodes
+
+
+def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNeed | None = None) -> int:
+    """What is held beside the graph when so many columns at a time are gathered from."""
+    from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes  # where vectors are on disk
+
+    need = need or DiskNeed(settings.dim)
+    half = settings.bfloat16 and kernels().name == "native"
+    row = -(-need.columns // PAD) * PAD * 4
+    block = usual_bytes(graph.nodes, need.columns)
+    entries = min(BLOCK_ENTRIES, int(graph.entries / graph.nodes * block / row)) * (12 if graph.weighted else 4)
+    joined = 0 if panel >= need.columns else block  # rows are put together from their panels
+    degrees = graph.entries * 8 if graph.weighted and not graph.stored else 0  # weights, while they are summed
+    buffers = int(BUFFERS * block) + joined + ROWS_READ * entries + degrees + LATER
+    gathered = graph.nodes * panel * (2 if half else 4) + need.held
+    if need.precise:
+        gathered = max(gathered, graph.nodes * min(panel, settings.dim) * 4 + PRECISE * block)
+    return graph.nodes * VECTOR_BYTES + buffers + gathered
+
+
+def widest_panel(graph: Graph, settings: RefineSettings, room: int, need: DiskNeed) -> int:
+    """The widest panel, in as few as possible of equal width, that so many bytes have room for; 0 if none."""
+    units = -(-need.columns // PAD)
+    for panels in range(1, units + 1):
+        panel = -(-units // panels) * PAD
+        if panel_bytes(graph, settings, panel, need) <= room:
+            return panel
+    return 0
+
+
+def disk_bytes(graph: Graph, need: DiskNeed) -> int:
+    """What the tall matrices and the results of stages take on disk at the height."""
+    return graph.nodes * -(-need.columns // PAD) * PAD * STORED_BYTES + need.stored
+
+
+def graph_bytes(graph: Graph) -> int:
+    """What the rows of a graph take."""
+    arrays = (graph.indptr, graph.indices, graph.weights)
+    return sum(array.nbytes for array in arrays if array is not None) * (2 if graph.directed else 1)
+
+
+def plan_cluster(
+    graph: Graph, settings: RefineSettings, budget: int, *, workers: int | None, need: DiskNeed
+) -> MemoryPlan:
+    """A plan for a Dask cluster.
+
+    ``workers`` are those that are started on this machine, and then share the budget with this process; None: the
+    cluster is elsewhere, its workers have limits of their own, and the budget is this process's.
+    """
+    from graphrefine.engine.dask import plan_layout  # loads Dask's engine
+
+    here = private_bytes() + unread_names(graph) + graph.nodes * VECTOR_BYTES + need.held
+    disk = disk_bytes(graph, need) + (0 if graph.stored else graph_bytes(graph))
+    padded = -(-need.columns // PAD) * PAD
+    if workers is None:
+        return MemoryPlan("dask", budget, here, disk, padded)
+    each = (budget - here - MANAGING) // workers - WORKER
+    if each < LEAST_OF_WORKER:
+        least = here + MANAGING + workers * (WORKER + LEAST_OF_WORKER)
+        raise BudgetError(
+            f"memory={megabytes(budget)} is too little for {workers} workers on this machine: {megabytes(least)} are "
+            "needed at least; give that much, or start fewer",
+            argument="memory",
+        )
+    layout, group = plan_layout(graph, columns=need.columns, workers=workers, memory=each)
+    needed = here + MANAGING + workers * (WORKER + task_bytes(graph, layout, group))
+    return MemoryPlan("dask", budget, needed, disk, padded, each=each)
+
+
+def task_bytes(graph: Graph, layout: Layout, group: int) -> int:
+    """What a worker holds in a product: a chunk to gather from, the sums of its blocks, their rows of the graph."""
+    chunks = len(layout.chunks) - 1
+    chunk = max(layout.chunk_rows(at).stop - layout.chunk_rows(at).start for at in range(chunks))
+    rows = min(group * int(np.diff(layout.bounds).max()), graph.nodes)
+    entries = graph.entries / graph.nodes * (8 if graph.weighted else 4)
+    return int(chunk * layout.padded * 2 + rows * (layout.padded * 4 * 2 + 8 * chunks + 8 + entries))

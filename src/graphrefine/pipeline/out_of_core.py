@@ -1,0 +1,270 @@
+"""Embedding with tall matrices on disk: the work folder, and the engine that works in it.
+
+The work folder holds what is needed to go on after an interruption, and what says of which run it is. It belongs to one
+run at a time, and is gone when that is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine import __version__
+from graphrefine.engine.block_compute import BlockCompute, Pattern
+from graphrefine.engine.blocks import BlockEngine
+from graphrefine.engine.dask import Cluster, cluster_engine
+from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
+from graphrefine.engine.pipeline import Pipeline
+from graphrefine.engine.workshop import FolderWorkshop, Workshop
+from graphrefine.errors import GraphRefineError, InputError, OutputError
+from graphrefine.graph.node_ids import identities, is_text
+from graphrefine.graph.save import store
+from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored
+from graphrefine.kernels import kernels
+from graphrefine.kernels.arithmetic import check_arithmetic
+from graphrefine.pipeline.memory_plan import RUN, MemoryPlan
+from graphrefine.system.files import check_free_disk
+from graphrefine.system.fingerprint import hash_parts
+from graphrefine.system.storage import open_storage
+from graphrefine.system.temporary import temporary_folder
+from graphrefine.system.work_folder import FORMAT, WorkFolder
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+    from graphrefine.progress import Stages, Watcher
+    from graphrefine.refine.settings import RefineSettings
+
+STAMP, INPUT = "input", "input.grf"  # a graph file that had to be ingested: of what it was made, and what it became
+GRAPH = "graph.grf"  # a graph from elsewhere, for the workers of a cluster
+
+
+@dataclass
+class OnDisk:
+    """An `EngineFactory` whose tall matrices are files in a folder."""
+
+    folder: Path
+    panel: int
+    threads: int
+    engines: int = 0
+    blocks: int = 0  # of the engine made last
+
+    def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
+        """An engine for tall matrices of this width on the nodes of a graph."""
+        self.engines += 1
+        return self.engine_in(self.folder / f"engine-{self.engines - 1}", graph, columns, bfloat16=bfloat16)
+
+    def workshop(self, graph: Graph, *, bfloat16: bool) -> Workshop:
+        """Engines of any width, and the results of stages in the same folder."""
+        return FolderWorkshop(
+            self.folder, lambda place, columns: self.engine_in(place, graph, columns, bfloat16=bfloat16)
+        )
+
+    def engine_in(self, place: Path, graph: Graph, columns: int, *, bfloat16: bool) -> BlockEngine:
+        """An engine in a folder of its own."""
+        bounds = cut_rows(graph.indptr, columns=columns)
+        layout = Layout(bounds, cut_chunks(bounds, rows=graph.nodes), columns, self.panel)
+        storage, using, self.blocks = open_storage(place), kernels(), layout.blocks
+        compute = BlockCompute(
+            storage, layout, patterns(graph), using=using, threads=self.threads, identities=row_identities(graph)
+        )
+        return BlockEngine(storage, layout, Pipeline(compute), using=using, bfloat16=bfloat16, threads=self.threads)
+
+
+@dataclass
+class OnCluster:
+    """The same, the work done by a Dask cluster whose workers share the folder and the graph."""
+
+    folder: Path
+    client: Any
+    worker_memory: int | None
+    threads: int = 1  # of this process, for the work on rows
+    executors: list[Cluster] = field(default_factory=list)
+    blocks: int = 0
+
+    def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
+        """An engine for tall matrices of this width on the nodes of a graph."""
+        return self.engine_in(self.folder / "engine-0", graph, columns, bfloat16=bfloat16)
+
+    def workshop(self, graph: Graph, *, bfloat16: bool) -> Workshop:
+        """Engines of any width, and the results of stages in the same folder."""
+        return FolderWorkshop(
+            self.folder, lambda place, columns: self.engine_in(place, graph, columns, bfloat16=bfloat16)
+        )
+
+    def engine_in(self, place: Path, graph: Graph, columns: int, *, bfloat16: bool) -> BlockEngine:
+        """An engine in a folder of its own."""
+        assert isinstance(graph, StoredGraph)
+        engine = cluster_engine(
+            self.client, graph, str(place), columns=columns, bfloat16=bfloat16, worker_memory=self.worker_memory
+        )
+        engine.threads, self.blocks = self.threads, engine.layout.blocks
+        self.executors.append(engine.executor)  # type: ignore[arg-type]
+        return engine
+
+    def workers(self) -> list[dict[str, Any]]:
+        """What each worker has done, for all engines."""
+        return add_reports(executor.workers_report() for executor in self.executors)
+
+
+def add_reports(reports: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Reports of workers as one, their counts added up.
+
+    Examples
+    --------
+    >>> add_reports([[{"name": "a", "tasks": 2}], [{"name": "a", "tasks": 3}, {"name": "b", "tasks": 1}]])
+    [{'name': 'a', 'tasks': 5}, {'name': 'b', 'tasks': 1}]
+    """
+    total: dict[str, dict[str, Any]] = {}
+    for report in chain.from_iterable(reports):
+        sums = total.setdefault(report["name"], {"name": report["name"]})
+        for name, count in report.items():
+            if name != "name":
+                sums[name] = sums.get(name, 0) + count
+    return [total[name] for name in sorted(total)]
+
+
+def patterns(graph: Graph) -> dict[str, Pattern]:
+    """The rows of a graph and of its reversed arcs: in memory, or read from disk as they are needed."""
+    if isinstance(graph, StoredGraph):
+        storage = open_storage(graph.path)
+        both = [StoredPattern(storage, weighted=graph.weighted, reverse=turned) for turned in (False, graph.directed)]
+        return {"rows": both[0], "arrivals": both[1]}
+    return {"rows": graph, "arrivals": graph.transposed()}
+
+
+def row_identities(graph: Graph) -> NDArray[np.int32] | None:
+    """See `graphrefine.graph.node_ids.identities`."""
+    return None if isinstance(graph, StoredGraph) and graph.has_row_names else identities(graph.names)
+
+
+def store_in(folder: Path, graph: Graph, *, threads: int) -> StoredGraph:
+    """A graph on disk: itself, or put into the folder where it is in memory."""
+    if isinstance(graph, StoredGraph):
+        return graph
+    if not (folder / GRAPH).exists():
+        store(graph, folder / GRAPH, threads=threads)
+    return open_stored(folder / GRAPH)
+
+
+@contextmanager
+def working(
+    graph: Graph, settings: RefineSettings, plan: MemoryPlan, *, work: WorkFolder, method: str, stages: Stages
+) -> Iterator[bool]:
+    """A folder, locked, made ready for the work of embedding a graph; and whether work of an earlier run is taken up.
+
+    The folder goes away if all goes well, and stays for the next run if not.
+    """
+    mark = {
+        "graph": fingerprint(graph),
+        "method": method,
+        "settings": _plain(asdict(settings)),
+        "version": __version__,
+        **kernels().names(),
+    }
+    earlier = work.state(RUN)
+    if earlier is None:
+        work.clear(keep=(INPUT, f"{STAMP}.json"))
+        check_free_disk(work.path, plan.disk, way_out="choose another place with --work")
+        work.save(RUN, {"format": FORMAT, **mark, "plan": asdict(plan)})
+    else:
+        work.check_format(earlier)
+        _check_same(work.path, earlier, mark)
+    if isinstance(graph, StoredGraph):
+        verify(graph, stages)
+    try:
+        yield earlier is not None
+    except OSError as error:
+        if isinstance(error, GraphRefineError):
+            raise
+        raise OutputError(
+            f"{error.filename or work.path}: {error.strerror or error}; the same command goes on from {work.path}"
+        ) from error
+    work.finish()
+
+
+@contextmanager
+def temporary_place() -> Iterator[Path]:
+    """A place for a work folder that nobody has named."""
+    with temporary_folder() as folder:
+        yield folder / "work"
+
+
+def ingest_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
+    """A graph file that is too large to be read into memory, as a graph on disk in the work folder."""
+    from graphrefine.ingestion.ingest import ingest_files
+    from graphrefine.readers.options import ReadOptions
+
+    about = Path(path).stat()
+    read_by = {name: str(value) for name, value in reading.items() if name != "threads"}
+    stamp = {"path": str(Path(path).absolute()), "size": about.st_size, "changed": about.st_mtime_ns}
+    stamp |= {"reading": read_by}
+    earlier, place = work.state(STAMP), work.path / INPUT
+    if earlier is not None and earlier != stamp:
+        raise OutputError(
+            f"{work.path}: holds the unfinished work of another run: the graph file, or how it is read, has changed; "
+            "delete it to start anew, or choose another place with --work"
+        )
+    work.save(STAMP, stamp)
+    if not place.exists():
+        try:
+            ingest_files(path, place, ReadOptions(**reading), memory=budget, watcher=watcher)
+        except InputError:
+            work.finish()  # a mistake of the user's, and there is nothing to go on with
+            raise
+    return open_stored(place)
+
+
+def verify(graph: StoredGraph, stages: Stages) -> None:
+    """Hold every block of a graph on disk to its checksum."""
+    sides = [graph, graph.transposed()] if graph.directed else [graph]
+    with stages.stage("check", steps=sum(len(side.blocks) - 1 for side in sides if isinstance(side, StoredGraph))):
+        for side in sides:
+            assert isinstance(side, StoredGraph)
+            for block in range(len(side.blocks) - 1):
+                side.verify_block(block)
+                stages.advance()
+
+
+def fingerprint(graph: Graph) -> str:
+    """What tells one graph from another."""
+    if isinstance(graph, StoredGraph):
+        return graph.fingerprint
+    names = graph.names
+    if is_text(names):
+        text = "\n".join(names.tolist()).encode("utf-8", "surrogateescape")
+    else:
+        hashes = identities(names) if names.dtype == object else None
+        text = (names if hashes is None else hashes).tobytes()
+    return hash_parts(graph.indptr, graph.indices, graph.weights, text)
+
+
+def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
+    if not isinstance(earlier, dict):
+        raise OutputError(f"{folder}: holds no work that can be read; delete it to start anew")
+    check_arithmetic(earlier, source=str(folder))
+    reasons = {"graph": "the graph has changed", "version": "another version of graphrefine made it"}
+    reasons["kernel"] = "other kernels made it, compiled ones or their twins"
+    for name, value in mark.items():
+        if earlier.get(name) != value:
+            theirs, settings = earlier.get(name), {name: value}
+            if isinstance(theirs, dict) and isinstance(value, dict):
+                settings = {key: setting for key, setting in value.items() if theirs.get(key) != setting}
+            differences = ", ".join(f"{key}={setting!r}" for key, setting in settings.items())
+            why = reasons.get(name, f"it was not made with {differences}")
+            raise OutputError(
+                f"{folder}: holds the unfinished work of another run: {why}; delete it to start anew, or choose "
+                "another place with --work",
+                mentions=[*settings],
+            )
+
+
+def _plain(settings: dict[str, Any]) -> dict[str, Any]:
+    """As JSON gives it back."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}

@@ -1,0 +1,251 @@
+"""`graphrefine.check` and ``graphrefine check``: whole files, the same bits again, and the gate."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphrefine
+from cli_runs import refuses, run
+from graphrefine import Embedding, check
+from graphrefine.errors import ArgumentWarning, FormatError, InputError
+from graphrefine.kernels import kernels
+
+EDGES = np.random.default_rng(0).integers(120, size=(700, 2))
+
+
+@pytest.fixture(scope="module")
+def vectors() -> Embedding:
+    return graphrefine.embed(EDGES, dim=8, quality="fast")
+
+
+def flip(path: Path, byte: int = -1) -> None:
+    content = bytearray(path.read_bytes())
+    content[byte] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("name", ["x", "x.npz", "x.parquet", "x.arrow", "x.safetensors"])
+def test_a_whole_file_passes_and_a_changed_one_does_not(name: str, vectors: Embedding, tmp_path: Path) -> None:
+    vectors.save(tmp_path / name)
+    verdict = check(tmp_path / name)
+    assert verdict.ok and verdict.figures["whole"] is True
+    assert verdict.figures["fingerprint"]["name"] == verdict.figures["stored"]["name"] == str(vectors.fingerprint)
+    file = tmp_path / name / "degrees.npy" if name == "x" else tmp_path / name
+    flip(file, -1 if name == "x" else file.stat().st_size // 2)
+    verdict = check(tmp_path / name)
+    assert not verdict and verdict.figures["whole"] is False and verdict.problems
+
+
+@pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.csv.gz", "x.vec", "x.bin"])
+def test_formats_without_a_place_for_it_are_held_to_one_that_is_expected(
+    name: str, vectors: Embedding, tmp_path: Path
+) -> None:
+    plain = Embedding(None, vectors.vectors)
+    plain.save(tmp_path / name)
+    verdict = check(tmp_path / name, expect=plain.fingerprint.vectors)
+    assert verdict.ok and "has no place for one" in verdict.remarks[0]
+    assert check(tmp_path / name, expect=str(plain.fingerprint)).ok
+    assert not check(tmp_path / name, expect="0" * 32).ok
+    with pytest.raises(InputError, match="is no fingerprint"):
+        check(tmp_path / name, expect="grf1:abc")
+
+
+def test_the_recipe_is_run_again(vectors: Embedding, tmp_path: Path) -> None:
+    vectors.save(tmp_path / "x")
+    verdict = check(tmp_path / "x", graph=EDGES[::-1])
+    assert verdict.ok and verdict.figures["remade"] == {
+        "reading": graphrefine.read(EDGES[::-1]).reading,
+        "same_graph": True,
+        "same_vectors": True,
+        "differing_nodes": 0,
+        "largest_difference": 0.0,
+    }
+    other = check(tmp_path / "x", graph=EDGES[:-1])
+    assert not other.ok and "not the one that the vectors were made from" in other.problems[0]
+    moved = vectors.vectors.copy()
+    moved[5, 2] = np.nextafter(moved[5, 2], np.float32(9))
+    verdict = check(Embedding(vectors.names, moved, vectors.recipe), graph=EDGES)
+    assert verdict.figures["remade"]["differing_nodes"] == 1
+    assert (
+        "1 of 120 vectors have other bits here" in verdict.problems[0]
+        and "nothing in the recipes" in verdict.problems[0]
+    )
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"method": "prone", "dim": 4},
+        {"dim": 8, "directed": True, "quality": "fast"},
+        {"dim": 4, "filter": (0.5, 0.5), "quality": "fast"},
+        {"dim": "auto", "quality": "fast"},
+    ],
+)
+def test_recipes_of_all_kinds_can_be_run_again(settings: dict[str, Any]) -> None:
+    assert check(graphrefine.embed(EDGES, **settings), graph=EDGES).ok
+
+
+def test_why_the_bits_differ_is_said(vectors: Embedding) -> None:
+    other = "scipy" if kernels().name == "native" else "native"
+    claimed = Embedding(vectors.names, vectors.vectors + 1, {**vectors.recipe, "kernel": other})
+    (problem,) = check(claimed, graph=EDGES).problems
+    assert f"there and here: kernel '{other}' and '{kernels().name}'" in problem
+    newer = Embedding(vectors.names, vectors.vectors, {**vectors.recipe, "arithmetic": 9})
+    assert "arithmetic 9, and this graphrefine computes 1" in check(newer, graph=EDGES).problems[0]
+    turned = vectors.align_to(vectors)
+    for derived, text in [
+        (turned, "align_to"),
+        (vectors.truncated(2), "truncated"),
+        (Embedding(None, [[1]]), "recorded"),
+    ]:
+        with pytest.raises(InputError, match=text):
+            check(derived, graph=EDGES)
+
+
+def test_the_gate(vectors: Embedding, tmp_path: Path) -> None:
+    near = vectors.vectors + np.random.default_rng(1).normal(0, 0.05, vectors.shape).astype(np.float32)
+    np.save(tmp_path / "near.npy", near)
+    same = check(vectors, against=Embedding(vectors.names, vectors.vectors), max_drift=0.001, min_neighbors=1.0)
+    assert same.ok and same.figures["drift"]["kept"] == 1.0
+    figures = graphrefine.measure_drift(vectors, graphrefine.load(tmp_path / "near.npy")).figures
+    moved, kept = figures["moved"]["mean"], figures["kept"]
+    assert 0.05 < moved < 1 and 0.1 < kept < 0.99
+    new = tmp_path / "near.npy"
+    assert check(vectors, against=new, max_drift=moved + 1e-6, min_neighbors=kept - 1e-6).ok
+    beyond = check(vectors, against=new, max_drift=moved - 1e-6, min_neighbors=kept + 1e-6)
+    assert len(beyond.problems) == 2 and "mean drift" in beyond.problems[0] and "are kept" in beyond.problems[1]
+    assert {name: beyond.figures["drift"][name] for name in figures} == figures
+    wrongs: list[tuple[dict[str, Any], str]] = [
+        ({"max_drift": 3}, "from 0 to 2"),
+        ({"min_neighbors": -1}, "from 0 to 1"),
+        ({"max_lost": 2}, "from 0 to 1"),
+        ({}, "needs a limit"),
+    ]
+    for wrong, text in wrongs:
+        with pytest.raises(InputError, match=text):
+            check(vectors, against=new, **wrong)
+    with pytest.raises(InputError, match="say which one"):
+        check(vectors, max_drift=0.1)
+
+
+def test_nodes_that_are_lost_are_held_to_a_limit(vectors: Embedding) -> None:
+    fewer = Embedding(vectors.names[:90], vectors.vectors[:90])
+    assert check(vectors, against=fewer, max_drift=0.001).ok  # of the nodes that are there
+    beyond = check(vectors, against=fewer, max_drift=0.001, max_lost=0.2)
+    assert beyond.problems == ["30 nodes of 120 are lost, 0.25, above 0.2"]
+    assert check(vectors, against=fewer, max_lost=0.25).ok
+    assert beyond.figures["drift"]["max_lost"] == 0.2
+
+
+def test_a_gate_of_neighbors_can_fail_however_few_nodes_there_are() -> None:
+    old, new = (Embedding("abcdef", np.random.default_rng(seed).normal(size=(6, 3))) for seed in (0, 1))
+    verdict = check(old, against=new, min_neighbors=0.9)
+    assert not verdict.ok and verdict.remarks == [
+        "k=10: there are 5 other nodes, which would all be neighbors; the 2 nearest are compared"
+    ]
+    assert verdict.figures["drift"]["k"] == 2 and verdict.figures["drift"]["chance"] == 0.4
+
+
+def test_too_few_shared_nodes_for_a_rotation_are_a_remark(vectors: Embedding) -> None:
+    few = Embedding(vectors.names[:4], vectors.vectors[:4])
+    (remark, *_) = [text for text in check(vectors, against=few, max_drift=1).remarks if "settle" in text]
+    assert "4 shared nodes with vectors do not settle a rotation of 8 numbers" in remark
+
+
+def test_the_command_and_its_exit_codes(vectors: Embedding, tmp_path: Path) -> None:
+    old = tmp_path / "x"
+    vectors.save(old)
+    np.savetxt(tmp_path / "g.txt", EDGES, fmt="%d")
+    done = run("check", old, "--graph", tmp_path / "g.txt")
+    assert done.code == 0 and "whole, the same bits here" in done.out and str(vectors.fingerprint) in done.out
+    graphrefine.embed(EDGES, dim=8, seed=5, quality="fast").save(tmp_path / "y.npz")
+    done = run("check", old, "--against", tmp_path / "y.npz", "--max-drift", "0.001", "--json")
+    verdict = json.loads(done.out)
+    assert done.code == 1 and verdict["ok"] is False and verdict["whole"] is True
+    assert (verdict["drift"]["lost"], verdict["drift"]["new"], verdict["drift"]["shared"]) == (0, 0, 120)
+    shutil.copytree(old, tmp_path / "z")
+    flip(tmp_path / "z" / "vectors.npy")
+    done = run("check", tmp_path / "z")
+    assert done.code == 1 and "vectors.npy does not have the checksum" in done.out
+    assert run("check", tmp_path / "nothing").code == 2
+    assert run("check", old, "--max-drift", "1").code == 2
+
+
+@pytest.mark.parametrize(("name", "format"), [("x", "npz"), ("x", "parquet"), ("x.npz", "folder")])
+def test_a_format_that_does_not_fit_a_folder_or_a_file_is_a_mistake(
+    name: str, format: str, vectors: Embedding, tmp_path: Path
+) -> None:
+    vectors.save(tmp_path / name)
+    with pytest.raises(FormatError, match=f"so it cannot be read as {format}"):
+        check(tmp_path / name, format=format)
+    assert run("check", tmp_path / name, "--embedding-format", format).code == 2
+
+
+@pytest.mark.parametrize("given", [{"directed": True}, {"bipartite": True}])
+def test_options_of_reading_leave_the_direction_to_the_recipe(given: dict[str, Any], tmp_path: Path) -> None:
+    path = tmp_path / "g.txt"
+    np.savetxt(path, EDGES, fmt="%d", delimiter=";")
+    graphrefine.embed(path, dim=8, quality="fast", delimiter=";", **given).save(tmp_path / "x")
+    check_command = ["check", str(tmp_path / "x"), "--graph", str(path), "--delimiter", ";"]
+    done = run(*check_command)
+    assert done.code == 0 and "the same bits here" in done.out, done.out
+    other = run(*check_command, "--undirected")
+    assert other.code == 1 and "not the one that the vectors were made from" in other.out
+    assert check(tmp_path / "x", graph=path, reading={"delimiter": ";"}).ok
+
+
+def test_embed_prints_the_fingerprint_that_the_file_has(tmp_path: Path) -> None:
+    np.savetxt(tmp_path / "g.txt", EDGES, fmt="%d")
+    embed = ["embed", str(tmp_path / "g.txt"), "-o", str(tmp_path / "x"), "--dim", "4", "--quality", "fast"]
+    out = run(*embed).out
+    figures = json.loads(run(*embed, "--json").out)
+    name = check(tmp_path / "x").figures["stored"]["name"]
+    assert f"), {name}\n" in out and figures["fingerprint"]["name"] == name
+
+
+def test_other_computations_are_told(vectors: Embedding) -> None:
+    other = Embedding(vectors.names, vectors.vectors, {**vectors.recipe, "kernel": "none"})
+    with pytest.warns(ArgumentWarning, match="made by different computations"):
+        graphrefine.measure_drift(vectors, other)
+    with pytest.warns(ArgumentWarning, match="far more than rounding"):
+        vectors.align_to(other)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_vectors_that_are_no_numbers(bad: float, tmp_path: Path) -> None:
+    """A mapped file is not looked through when it is opened; whoever uses all of it finds them."""
+    vectors = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
+    np.save(tmp_path / "old.npy", vectors)
+    vectors[7, 2] = bad
+    np.save(tmp_path / "new.npy", vectors)
+    problem = f"the vector of node 7 (row 7) holds {bad}, not a number"
+    old, new = (str(tmp_path / f"{name}.npy") for name in ("old", "new"))
+    assert check(new).problems == check(old, against=new, max_drift=0.2).problems == [f"{new}: {problem}"]
+    refuses("drift", old, new, folder=tmp_path, expected=(f"{new}: {problem}",))
+    refuses("drift", new, old, folder=tmp_path, expected=(f"{new}: {problem}",))
+    for words in (("duplicates", new), ("communities", new)):
+        refuses(*words, folder=tmp_path, expected=(problem,))
+    refuses("convert", new, tmp_path / "copy.npz", folder=tmp_path, expected=(problem,))
+
+
+def test_numbers_beyond_float32(tmp_path: Path) -> None:
+    np.save(tmp_path / "large.npy", np.full((3, 2), 1e300))
+    place = tmp_path / "large.npy"
+    assert check(place).problems == [f"{place}: the vector of node 0 (row 0) holds inf, not a number"]
+
+
+def test_vectors_that_became_zeros_are_lost(tmp_path: Path) -> None:
+    vectors = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
+    old = Embedding(range(30), vectors)
+    vectors = vectors.copy()
+    vectors[:12] = 0
+    verdict = check(old, against=Embedding(range(30), vectors), max_lost=0.1)
+    assert verdict.problems == ["12 nodes of 30 are lost (12 have zero vectors), 0.4, above 0.1"]
+    assert verdict.figures["drift"]["vanished"] == 12
+    assert not check(Embedding(range(30), vectors), against=old, max_lost=0.1).problems

@@ -1,0 +1,119 @@
+"""`find_communities` and ``graphrefine communities``: groups, their number, names and modularity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphrefine
+from cli_runs import refuses, works
+from graphrefine import Embedding, Graph, find_communities
+from graphrefine.analysis.communities import modularity
+from graphrefine.datasets import block_model
+from graphrefine.errors import InputError
+from graphs import graphs
+from strategies import PATIENT
+
+
+def blocks(classes: int = 6) -> tuple[Embedding, Graph, Any]:
+    data = block_model(600, 6000, classes=classes, mixing=0.1, seed=0)
+    return graphrefine.embed(data.graph, dim=32), data.graph, data.labels
+
+
+@PATIENT
+@given(graphs(directed=False, most=60), st.integers(1, 6), st.integers(0, 99))
+def test_modularity_is_that_of_networkx(graph: Graph, count: int, seed: int) -> None:
+    import networkx as nx
+
+    groups = np.random.default_rng(seed).integers(0, count, graph.nodes)
+    whole = nx.from_scipy_sparse_array(graph.to_scipy())
+    sets = [set(np.flatnonzero(groups == group).tolist()) for group in range(count)]
+    expected = nx.community.modularity(whole, [each for each in sets if each]) if graph.edges else 0.0
+    Q, inside = modularity(graph.to_scipy(), groups)
+    assert pytest.approx(expected, abs=1e-6) == Q
+    assert ((inside >= 0) & (inside <= 1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("with_graph", [True, False])
+def test_the_blocks_of_a_graph_are_its_communities(with_graph: bool) -> None:
+    from sklearn.metrics import normalized_mutual_info_score
+
+    embedding, graph, labels = blocks()
+    table = find_communities(embedding, graph if with_graph else None)
+    truth = np.asarray(labels.indicator.argmax(axis=1)).ravel()
+    assert len(table.figures["communities"]) == 6
+    assert normalized_mutual_info_score(truth, table["community"]) > 0.95
+    assert (table.figures["modularity"] is not None) == with_graph
+
+
+def test_the_facts_of_each_community() -> None:
+    embedding, graph, _ = blocks()
+    table = find_communities(embedding, graph, count=4)
+    degrees = graph.neighbor_counts()
+    A = graph.to_scipy()
+    X = embedding.vectors / np.linalg.norm(embedding.vectors, axis=1, keepdims=True)
+    sizes = [each["size"] for each in table.figures["communities"]]
+    assert sizes == sorted(sizes, reverse=True) and sum(sizes) == len(embedding)
+    for each in table.figures["communities"]:
+        rows = np.flatnonzero(table["community"] == each["community"])
+        assert len(rows) == each["size"] and each["name"] == embedding.names[rows[np.argmax(degrees[rows])]]
+        assert set(table["name"][rows].tolist()) == {each["name"]}
+        assert each["inside"] == pytest.approx(A[rows][:, rows].sum() / A[rows].sum())
+        assert each["cohesion"] == pytest.approx(
+            (X[rows] @ X[rows].mean(0)).mean() / np.linalg.norm(X[rows].mean(0)), abs=0.02
+        )
+
+
+def test_threads_make_no_difference() -> None:
+    embedding, _, _ = blocks(3)
+    one, three = (find_communities(embedding, threads=threads) for threads in (1, 3))
+    assert one == three and one.figures["communities"] == three.figures["communities"]
+
+
+def test_zero_vectors_are_in_no_community() -> None:
+    table = find_communities(Embedding(["a", "b", "c"], [[1, 0], [0, 0], [0, 1]]), count=2)
+    assert table["community"].tolist() == [1, 0, 2] and table["name"].tolist() == ["a", None, "c"]
+    assert table.figures["zero_vectors"] == 1
+
+
+@pytest.mark.parametrize("vectors", [[[1.0, 0.0]], [[0.0, 0.0]], np.ones((5, 2))])
+def test_few_and_equal_nodes(vectors: Any) -> None:
+    table = find_communities(Embedding(None, vectors))
+    assert len(table.figures["communities"]) == bool(np.any(vectors))
+
+
+@pytest.mark.parametrize("settings", [{"count": 0}, {"count": True}, {"count": 2.5}, {"graph": [("x", "y")]}])
+def test_what_cannot_be_used_is_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"count=|none of its 2 nodes"):
+        find_communities(Embedding(["a", "b"], [[1, 0], [0, 1]]), **settings)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    embedding, _, _ = blocks(3)
+    embedding.save(tmp_path / "e")
+    out = works("communities", tmp_path / "e", "--count", "3", "-o", tmp_path / "c.tsv")
+    assert out.out == f"{tmp_path / 'c.tsv'}: 600 rows\n" and "cohesion" in out.err
+    assert (tmp_path / "c.tsv").read_text().splitlines()[0] == "node\tcommunity\tname\tcosine"
+    assert "cohesion" in works("communities", tmp_path / "e").out
+    figures = works("communities", tmp_path / "e", "--count", "2", "--json").figures
+    assert len(figures["communities"]) == 2 and len(figures["rows"]) == 600
+    refuses(
+        "communities",
+        tmp_path / "e",
+        "--count",
+        "few",
+        folder=tmp_path,
+        expected=("neither a whole number nor 'auto'",),
+    )
+
+
+def test_more_communities_than_nodes_are_refused() -> None:
+    people = Embedding(["ada", "bob", "cy"], np.array([[1, 0], [0, 1], [-1, 0]]))
+    assert len(find_communities(people, count=3).figures["communities"]) == 3
+    with pytest.raises(InputError, match="count=4: there are 3 nodes"):
+        find_communities(people, count=4)

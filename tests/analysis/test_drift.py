@@ -1,0 +1,155 @@
+"""`measure_drift` and ``graphrefine drift``: rotations, lost and new nodes, neighbors kept, bad input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import graphrefine
+from cli_runs import refuses, works
+from graphrefine import Embedding, measure_drift
+from graphrefine.errors import InputError
+from strategies import PATIENT
+
+
+def normal(n: int, k: int, seed: int = 0) -> np.ndarray[Any, Any]:
+    return np.random.default_rng(seed).standard_normal((n, k)).astype(np.float32)
+
+
+def kept_by_sorting(old: Embedding, new: Embedding, name: Any, k: int, *, slack: float) -> float:
+    """The share of the k nearest that stay, by two sorted lists of cosines; so much below the last one still counts."""
+
+    def nearest(embedding: Embedding, slack: float) -> set[Any]:
+        X = embedding.vectors.astype(np.float64)
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        row = embedding.index(name)
+        cosines = X @ X[row]
+        cosines[row] = -np.inf
+        least = np.sort(cosines)[::-1][min(k, len(cosines) - 1) - 1] - slack
+        return {embedding.names[at] for at in np.flatnonzero(cosines >= least)}
+
+    before = nearest(old, 0.0)
+    return len(before & nearest(new, slack)) / len(before)
+
+
+@PATIENT
+@given(st.integers(14, 60), st.integers(0, 99), st.integers(1, 12))
+def test_a_rotation_is_no_drift(n: int, seed: int, k: int) -> None:
+    vectors = normal(n, 6, seed)
+    Q, _ = np.linalg.qr(normal(6, 6, seed + 1))
+    order = np.random.default_rng(seed).permutation(n)
+    table = measure_drift(Embedding(range(n), vectors), Embedding(order, 3 * (vectors @ Q)[order]), k=k)
+    assert table["moved"].max() < 1e-5 and table["kept"].tolist() == [1.0] * n
+    assert (table.figures["shared"], table.figures["lost"], table.figures["new"]) == (n, 0, 0)
+
+
+@PATIENT
+@given(st.integers(11, 40), st.integers(0, 99), st.integers(1, 9))
+def test_values_are_those_of_the_definition(n: int, seed: int, k: int) -> None:
+    old = Embedding(range(n), normal(n, 5, seed))
+    new = Embedding(range(3, n + 3), normal(n, 5, seed + 1))
+    table = measure_drift(old, new, k=k)
+    turned = new.align_to(old)
+    for row in table:
+        if row.change == "shared":
+            before, after = (each[row.node] / np.linalg.norm(each[row.node]) for each in (old, turned))
+            assert row.moved == pytest.approx(np.linalg.norm(before - after), abs=1e-5)
+            # The same, but where two cosines are as good as equal.
+            least, most = (kept_by_sorting(old, new, row.node, k, slack=slack) for slack in (0.0, 1e-4))
+            assert least - 1e-6 <= row.kept <= most + 1e-6
+    assert [row.node for row in table if row.change == "lost"] == [0, 1, 2]
+    assert [row.node for row in table if row.change == "new"] == [n, n + 1, n + 2]
+    moved = table["moved"][: n - 3]
+    assert (np.diff(moved) <= 0).all() and table.figures["moved"]["mean"] == pytest.approx(moved.mean(), rel=1e-5)
+    assert table.figures["moved"]["mean"] == pytest.approx(turned.recipe["aligned"]["after"], rel=1e-5)
+
+
+def test_equal_vectors_keep_each_other_in_any_order() -> None:
+    vectors = np.repeat(np.eye(3, dtype=np.float32), 20, axis=0)
+    order = np.random.default_rng(0).permutation(60)
+    table = measure_drift(Embedding(range(60), vectors), Embedding(order, vectors[order]), k=5)
+    assert table["kept"].tolist() == [1.0] * 60
+
+
+def test_another_graph_keeps_few() -> None:
+    table = measure_drift(Embedding(range(200), normal(200, 8)), Embedding(range(200), normal(200, 8, 1)), k=10)
+    assert table.figures["kept"] < 0.15 and table.figures["moved"]["median"] > 0.5
+
+
+def test_a_sample_and_all(recwarn: pytest.WarningsRecorder) -> None:
+    old, new = Embedding(range(50), normal(50, 4)), Embedding(range(50), normal(50, 4, 1))
+    whole, some = measure_drift(old, new, sample=None), measure_drift(old, new, sample=20)
+    assert (whole.figures["sampled"], some.figures["sampled"]) == (50, 20)
+    there = ~np.isnan(some["kept"])
+    assert there.sum() == 20
+    np.testing.assert_array_equal(some["kept"][there], whole["kept"][there])
+
+
+def test_source_and_target_are_rotated_alike() -> None:
+    vectors = normal(30, 8)
+    Q, _ = np.linalg.qr(normal(4, 4, 1))
+    turned = (vectors.reshape(60, 4) @ Q).reshape(30, 8)
+    two = {"sides": "columns"}
+    table = measure_drift(Embedding(range(30), vectors, two), Embedding(range(30), turned, two))
+    assert table["moved"].max() < 1e-5 and table["kept"].min() == 1
+
+
+def test_zero_vectors_have_not_moved_nor_neighbors() -> None:
+    vectors = normal(10, 3)
+    vectors[4] = 0
+    table = measure_drift(Embedding(range(10), vectors), Embedding(range(10), vectors), k=3)
+    (row,) = [row for row in table if row.node == 4]
+    assert np.isnan(row.moved) and np.isnan(row.kept) and row.change == "shared"
+
+
+def test_few_shared_nodes_are_warned_of() -> None:
+    with pytest.warns(UserWarning, match="1 shared nodes with vectors do not settle a rotation of 3 numbers"):
+        measure_drift(Embedding(["a"], [[1, 0, 0]]), Embedding(["a"], [[0, 1, 0]]))
+
+
+@pytest.mark.parametrize(
+    ("new", "settings", "message"),
+    [
+        (Embedding(["a"], [[1, 0, 0]]), {}, "vectors of 3 and of 2 numbers"),
+        (Embedding(["c"], [[1, 0]]), {}, "no node is in both embeddings"),
+        (Embedding(["a", "b"], [[1, 0], [0, 1]], {"sides": "columns"}), {}, "source and target vectors"),
+        (Embedding(["a", "b"], [[1, 0], [0, 1]]), {"k": 0}, "k=0"),
+        (Embedding(["a", "b"], [[1, 0], [0, 1]]), {"sample": 0}, "sample=0: a positive number"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(new: Embedding, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        measure_drift(Embedding(["a", "b"], [[1, 0], [0, 1]]), new, **settings)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    Embedding(range(20), normal(20, 4)).save(tmp_path / "old")
+    Embedding(range(1, 22), normal(21, 4, 1)).save(tmp_path / "new")
+    out = works("drift", tmp_path / "old", tmp_path / "new", "-k", "3", "-o", tmp_path / "d.csv")
+    assert "19 nodes shared, 1 lost, 2 new" in out.err
+    lines = (tmp_path / "d.csv").read_text().splitlines()
+    assert lines[0] == "node,change,moved,kept" and len(lines) == 23 and lines[20] == "0,lost,,"
+    figures = works("drift", tmp_path / "old", tmp_path / "new", "--json", "--all").figures
+    assert figures["shared"] == 19 and len(figures["rows"]) == 22 and figures["rows"][-1]["moved"] is None
+    refuses("drift", tmp_path / "old", tmp_path / "none", folder=tmp_path, expected=("none",))
+
+
+def test_a_path_in_place_of_an_embedding_is_told_how_to_load_it(tmp_path: Path) -> None:
+    some = Embedding(range(9), normal(9, 3))
+    path = tmp_path / "old.npz"
+    for use in (
+        lambda: measure_drift(str(path), some),  # type: ignore[arg-type]
+        lambda: measure_drift(some, path),  # type: ignore[arg-type]
+        lambda: some.align_to(str(path)),  # type: ignore[arg-type]
+        lambda: graphrefine.embed([(1, 2), (2, 3)], align_to=path),  # type: ignore[arg-type]
+        lambda: graphrefine.find_communities(path),  # type: ignore[arg-type]
+        lambda: graphrefine.find_duplicates(str(path)),  # type: ignore[arg-type]
+        lambda: graphrefine.predict_labels(str(path), [1, 2]),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(InputError, match=r"an Embedding is expected, not \w+; graphrefine\.load\('.*old\.npz'\)"):
+            use()

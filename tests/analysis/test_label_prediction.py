@@ -1,0 +1,254 @@
+"""Labels predicted from vectors: scikit-learn's own answers, probabilities that can be trusted, hidden labels."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, log_loss
+from sklearn.multiclass import OneVsRestClassifier
+
+import graphrefine
+from cli_runs import check_refused, run, works
+from graphrefine import predict_labels
+from graphrefine.analysis.probabilities import Rule, cross_judge
+from graphrefine.display.table import Table
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.errors import InputError
+from graphrefine.readers.labels import align, read_labels
+from graphs import data_folder
+
+
+def blobs(n: int = 600, classes: int = 4, noise: float = 1.2, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Vectors around a center for each class, and the classes."""
+    rng = np.random.default_rng(seed)
+    centers, kind = rng.standard_normal((classes, 16)), rng.integers(0, classes, n)
+    return (centers[kind] + noise * rng.standard_normal((n, 16))).astype(np.float32), kind
+
+
+def unit(rows: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+def by_node(table: Table) -> dict[Any, set[str]]:
+    found: dict[Any, set[str]] = {}
+    for row in table:
+        found.setdefault(row.node, set()).add(row.label)
+    return found
+
+
+def test_one_label_a_node_is_that_of_scikit_learn() -> None:
+    vectors, kind = blobs()
+    labels = {node: f"c{kind[node]}" for node in range(400)}
+    table = predict_labels(vectors, labels, C=2.0)
+    theirs = OneVsRestClassifier(LogisticRegression(C=2.0, solver="liblinear", tol=1e-8)).fit(
+        unit(vectors[:400]), kind[:400]
+    )
+    assert table["node"].tolist() == list(range(400, 600))
+    assert table["label"].tolist() == [f"c{each}" for each in theirs.predict(unit(vectors[400:]))]
+    every = predict_labels(vectors, labels, C=2.0, top=4)
+    assert len(every) == 800 and every["given"].sum() == 200
+    sums = np.add.reduceat(every["probability"], np.arange(0, 800, 4))
+    assert np.allclose(sums, 1)
+    assert (np.diff(every["probability"].reshape(-1, 4), axis=1) <= 0).all()
+    decisions = theirs.decision_function(unit(vectors[400:])) * table.figures["scale"]
+    expected = np.exp(decisions) / np.exp(decisions).sum(axis=1, keepdims=True)
+    assert np.allclose(every["probability"].reshape(-1, 4), -np.sort(-expected, axis=1), atol=1e-3)
+
+
+def test_several_labels_a_node_are_those_of_scikit_learn() -> None:
+    rng = np.random.default_rng(1)
+    vectors = rng.standard_normal((700, 12)).astype(np.float32)
+    truth = vectors @ rng.standard_normal((12, 5)) + 0.8 * rng.standard_normal((700, 5)) > 1.5
+    truth[truth.sum(axis=1) == 0, 0] = True
+    labels = sp.lil_array((700, 5), dtype=bool)
+    labels[:500] = truth[:500]
+    table = predict_labels(vectors, labels.toarray(), C=5.0)
+    figures = table.figures
+    theirs = OneVsRestClassifier(LogisticRegression(C=5.0, solver="liblinear", tol=1e-8)).fit(
+        unit(vectors[:500]), truth[:500]
+    )
+    values = theirs.decision_function(unit(vectors[500:]))
+    expected = 1 / (1 + np.exp(-figures["scale"] * values - figures["shift"]))
+    marks = expected >= figures["threshold"]
+    marks[np.arange(200), expected.argmax(axis=1)] = True
+    answer = by_node(table)
+    ours = np.array([[str(label) in answer[node] for label in range(5)] for node in range(500, 700)])
+    assert figures["several"] and (ours == marks).mean() > 0.999
+    assert abs(f1_score(truth[500:], ours, average="micro") - f1_score(truth[500:], marks, average="micro")) < 1e-3
+    assert f1_score(truth[500:], ours, average="micro") > 0.6
+    assert abs(100 * f1_score(truth[500:], ours, average="micro") - figures["held_out"]["micro_f1"]) < 6
+
+
+def test_figures_of_held_out_nodes_hold_for_the_unlabeled() -> None:
+    vectors, kind = blobs(4000, noise=2.0)
+    table = predict_labels(vectors, {node: str(kind[node]) for node in range(2000)}, top=4)
+    held, control = table.figures["held_out"], table.figures["control"]
+    right = table["label"][table["given"]] == kind[2000:].astype(str)
+    assert abs(right.mean() - held["accuracy"]) < 0.03
+    shares = np.zeros((2000, 4))
+    shares[np.repeat(np.arange(2000), 4), table["label"].astype(int)] = table["probability"]
+    assert abs(log_loss(kind[2000:], shares) - held["log_loss"]) < 0.05
+    sure = shares.max(axis=1)
+    for low, high in ((0.3, 0.5), (0.5, 0.7), (0.7, 0.9)):  # of answers with a probability of 0.6, 60 % are right
+        among = (sure >= low) & (sure < high)
+        assert among.sum() > 100 and abs(right[among].mean() - sure[among].mean()) < 0.07
+    frequent = np.bincount(kind[:2000]).max() / 2000
+    assert control["accuracy"] == pytest.approx(frequent, abs=0.01) and held["accuracy"] > frequent + 0.2
+    assert control["log_loss"] == pytest.approx(np.log(4), abs=0.02)
+
+
+def test_noise_is_no_better_than_its_control() -> None:
+    """The control must fail to be beaten where there is nothing to learn."""
+    rng = np.random.default_rng(0)
+    vectors, kind = rng.standard_normal((2000, 16)), rng.choice(3, 2000, p=[0.6, 0.3, 0.1]).astype(str)
+    figures = predict_labels(vectors, [*kind[:1500], *[None] * 500]).figures
+    assert figures["held_out"]["log_loss"] > figures["control"]["log_loss"] - 0.005
+    assert figures["held_out"]["accuracy"] < figures["control"]["accuracy"] + 0.01
+
+
+def test_all_nodes_are_predicted_without_their_own_labels() -> None:
+    """Labels at random that the vectors single out by one coordinate each: seen, they would be told; unseen, not."""
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 2, 60).astype(str)
+    vectors = np.eye(60)
+    table = predict_labels(vectors, [*kind[:50], *[None] * 10], nodes="all", C=50.0)
+    assert len(table) == 60 and table["labeled"].tolist() == [True] * 50 + [False] * 10
+    assert (table["label"][:50] == kind[:50]).mean() < 0.7
+    assert table["known"].tolist() == [*(table["label"][:50] == kind[:50]).tolist(), *[False] * 10]
+    vectors, classes = blobs(400, noise=0.5)
+    wrong = classes.astype(str)
+    wrong[:8] = ((classes[:8] + 1) % 4).astype(str)
+    audit = predict_labels(vectors, wrong, nodes="all")
+    assert set(range(8)) <= set(audit["node"][~audit["known"]].tolist())
+
+
+def test_the_answer_does_not_depend_on_threads_or_on_the_order_of_nodes() -> None:
+    vectors, kind = blobs(300)
+    names = np.array([f"n{node:03}" for node in range(300)], object)
+    labels = {name: str(each) for name, each in zip(names[:200], kind, strict=False)}
+    tables = [predict_labels(Embedding(names, vectors), labels, threads=threads) for threads in (1, 3)]
+    assert tables[0] == tables[1] and tables[0].figures == tables[1].figures
+    turned = predict_labels(Embedding(names[::-1], vectors[::-1]), labels)
+    assert by_node(turned) == by_node(tables[0])
+    assert turned.figures["held_out"] == tables[0].figures["held_out"]
+
+
+def test_nodes_without_a_vector_are_told_and_left_out() -> None:
+    vectors, kind = blobs(300)
+    vectors[[5, 290]] = 0
+    table = predict_labels(vectors, {node: str(kind[node]) for node in range(200)})
+    assert table.figures["without_vectors"] == 2 and table.figures["labeled"] == 199
+    assert 290 not in table["node"].tolist() and table.figures["predicted"] == 99 == len(table)
+
+
+def test_refused() -> None:
+    vectors, kind = blobs(60)
+    some = {node: str(kind[node]) for node in range(40)}
+    with pytest.raises(InputError, match="have the one label 'x', so there is nothing to tell apart"):
+        predict_labels(vectors, dict.fromkeys(range(40), "x"))
+    with pytest.raises(InputError, match=r"every node that has a vector has a label.*nodes='all'"):
+        predict_labels(vectors, kind.astype(str))
+    with pytest.raises(InputError, match=r"memory: 3 labeled nodes have a vector, too few for folds=5"):
+        predict_labels(vectors, {0: "a", 1: "b", 2: "a"})
+    with pytest.raises(InputError, match="none of the 2 nodes of memory is in the embedding"):
+        predict_labels(vectors, {"ann": "a", "bob": "b"})
+    with pytest.raises(InputError, match="the row of node 3 has a NaN"):
+        predict_labels(np.where(np.arange(60)[:, None] == 3, np.nan, vectors), some)
+    for options, problem in (
+        ({"nodes": "both"}, "nodes='both'"), ({"top": 0}, "top=0"), ({"folds": 1}, "folds=1"),
+        ({"seed": -1}, "seed=-1"), ({"C": -1.0}, "C=-1.0"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=problem):
+            predict_labels(vectors, some, **options)
+
+
+def test_a_class_of_one_node_and_a_class_of_all_nodes() -> None:
+    vectors, kind = blobs(200)
+    labels = {node: ["all", str(kind[node])] for node in range(100)}
+    labels[0] = ["all", "rare"]
+    table = predict_labels(vectors, labels, top=9)
+    assert np.isfinite(table["probability"]).all()
+    assert table["probability"][table["label"] == "all"].min() > 0.9
+    assert np.isfinite(table.figures["held_out"]["log_loss"])
+
+
+def test_a_threshold_by_hand() -> None:
+    """Scores 2 and 1 where a label is right, 0 and below where not: a threshold between."""
+    decisions = np.array([[2.0, 1.0, 0.0, -1.0], [2.0, 0.0, -1.0, 1.0]] * 50)
+    truth = decisions >= 1
+    rule = Rule.learn(decisions, truth, several=True)
+    assert (rule.choose(rule.probabilities(decisions)) == truth).all()
+
+
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    vectors, kind = blobs(300)
+    names = np.array([f"n{node}" for node in range(300)], object)
+    Embedding(names, vectors).save("blobs.npz")
+    lines = [f"{name},class {each}\n" for name, each in zip(names[:250], kind, strict=False)]
+    Path("labels.csv").write_text("node,label\n" + "".join(lines))
+    expected = predict_labels(graphrefine.load("blobs.npz"), "labels.csv")
+    done = works("predict", "labels", "blobs.npz", "labels.csv", "-o", "predicted.csv")
+    assert done.err.splitlines()[0] == (
+        "labels: labels.csv, header, nodes 'node', labels 'label' (4 classes), 250 of 300 nodes labeled"
+    )
+    assert "on held-out labeled nodes (5 folds): Micro F1 " in done.err and done.out == ""
+    with Path("predicted.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["label"] for row in rows] == expected["label"].tolist()
+    assert [float(row["probability"]) for row in rows] == expected["probability"].tolist()
+    figures = works("predict", "labels", "blobs.npz", "labels.csv", "--json").figures
+    assert len(figures["rows"]) == figures["count"] == 50
+    assert figures["held_out"] == expected.figures["held_out"]
+    assert "rows" not in works("predict", "labels", "blobs.npz", "labels.csv", "--json", "-o", "p.parquet").figures
+    assert "the first 10 of 50 rows" in works("predict", "labels", "blobs.npz", "labels.csv").err
+    assert works("predict", "labels", "blobs.npz", "labels.csv", "--all", "--json").figures["count"] == 300
+    check_refused(run("predict", "labels", "blobs.npz", "labels.csv", "-o", "x.xlsx"), "x.xlsx", ".xlsx")
+    Path("one.csv").write_text("node,label\nn0,a\nn1,a\nn2,a\nn3,a\nn4,a\n")
+    check_refused(run("predict", "labels", "blobs.npz", "one.csv"), "one.csv", "nothing to tell apart")
+
+
+@pytest.mark.parametrize("name", ["ppi", "lastfm-asia"])
+def test_f1_is_that_of_scikit_learn_on_real_graphs(name: str) -> None:
+    """Several labels a node, and one: hidden labels, predicted by both with the same C and the same rule."""
+    path = data_folder() / f"{name}.mat"
+    embedding = graphrefine.embed(path, dim=32)
+    order, indicator, _ = align(read_labels(path, names=embedding.names), embedding.names, unlabeled="drop")
+    rows, truth = embedding.vectors[order], indicator.toarray()
+    nonzero = rows.any(axis=1)
+    order, rows, truth = order[nonzero], unit(rows[nonzero]), truth[nonzero]
+    hidden = np.random.default_rng(0).random(len(order)) < 0.3
+    known = np.zeros((len(embedding.names), truth.shape[1]), np.bool_)
+    known[order[~hidden]] = truth[~hidden]
+    table = predict_labels(embedding, known, C=1.0)
+    figures, answer = table.figures, by_node(table)
+    names = embedding.names[order[hidden]].tolist()
+    ours = np.array([[str(label) in answer[node] for label in range(truth.shape[1])] for node in names])
+    theirs = OneVsRestClassifier(LogisticRegression(C=1.0, solver="liblinear")).fit(rows[~hidden], truth[~hidden])
+    rule = Rule(figures["several"], figures["scale"], figures["shift"], figures["threshold"] or 2.0)
+    marks = rule.choose(rule.probabilities(theirs.decision_function(rows[hidden])))
+    assert figures["several"] == (name == "ppi")
+    for average in ("micro", "macro"):
+        scores = [100 * f1_score(truth[hidden], each, average=average, zero_division=0) for each in (ours, marks)]
+        assert scores[0] == pytest.approx(scores[1], abs=0.1)
+    assert scores[0] > 2 * figures["control"]["macro_f1"]
+
+
+def test_a_few_right_nodes_do_not_make_probabilities_sure() -> None:
+    """One of seventeen is wrong: the folds without it see no error at all, and must not be certain for that."""
+    truth = np.eye(2, dtype=bool)[np.arange(17) % 2]
+    decisions = np.where(truth, 1.0, -1.0)
+    decisions[3] *= -1
+    fold = np.arange(17) % 5
+    held = cross_judge(decisions, truth, fold, several=False)
+    assert held["log_loss"] < np.log(2), "worse than a coin"
+    assert Rule.learn(np.tile(decisions[:3], (1000, 1)), np.tile(truth[:3], (1000, 1)), several=False).scale > 3
+    several = Rule.learn(np.delete(decisions, 3, axis=0), np.delete(truth, 3, axis=0), several=True)
+    assert 0.9 < several.probabilities(np.array([[1.0, -1.0]]))[0, 0] < 0.99

@@ -1,0 +1,300 @@
+"""Layouts: neighbors stay neighbors, kernels agree with their twins, bits do not depend on threads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from graphrefine.display.maps import clusters, forces, layout, nearest, resolve_method
+from graphrefine.display.maps.clusters import phases
+from graphrefine.display.maps.layout import rescale
+from graphrefine.display.maps.principal import project
+from graphrefine.errors import InputError
+from graphrefine.kernels import kernels, plane, twin_layout
+from graphrefine.linalg import unit_rows
+from graphrefine.progress import Stages
+from graphs import data_folder
+
+Floats = NDArray[np.float32]
+native = pytest.mark.skipif(kernels().name == "scipy", reason="no compiled kernels here")
+
+
+def groups(count: int, size: int, *, dim: int = 16, noise: float = 0.2, seed: int = 0) -> tuple[Floats, NDArray[Any]]:
+    rng = np.random.default_rng(seed)
+    centers = rng.normal(size=(count, dim))
+    label = np.repeat(np.arange(count), size)
+    return (centers[label] + noise * rng.normal(size=(count * size, dim))).astype(np.float32), label
+
+
+def pairs(points: NDArray[Any]) -> NDArray[Any]:
+    apart: NDArray[Any] = np.linalg.norm(points[:, None] - points[None], axis=2)
+    return apart
+
+
+def told_apart(places: Floats, label: NDArray[Any]) -> float:
+    """The part of points whose nearest point on the map is of their own group."""
+    apart = pairs(places)
+    np.fill_diagonal(apart, np.inf)
+    return float((label[apart.argmin(axis=1)] == label).mean())
+
+
+@native
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 70), st.integers(1, 12))
+def test_the_best_are_kept_as_the_twin_keeps_them(seed: int, queries: int, candidates: int, k: int) -> None:
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(0, 9, (queries, candidates)).astype(np.float32)  # many of them equal
+    asked = rng.permutation(100)[:queries].astype(np.int32)
+    offered = rng.permutation(100)[:candidates].astype(np.int32)
+    found = []
+    for kind in ("native", "scipy"):
+        best, rows = np.full((100, k), -np.inf, np.float32), np.full((100, k), -1, np.int32)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("GRAPHREFINE_KERNEL", kind)
+            plane.keep_best(scores, asked, offered, best=best, rows=rows)
+            plane.keep_best(scores[:, ::-1].copy(), asked, offered + np.int32(100), best=best, rows=rows)
+        found.append((best, rows))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+
+
+@native
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5000), st.sampled_from([2, 3, 16, 64]), st.integers(1, 4))
+def test_grid_forces_and_steps_agree_with_their_twins(seed: int, n: int, side: int, threads: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.normal(0, 3, (n, 2)).astype(np.float32)
+    frame = plane.Frame(-4.0, -3.0, 0.5, side)  # some lie outside
+    where: dict[str, Any] = {"left": -4.0, "bottom": -3.0, "inverse": 2.0}
+    grid = plane.spread(points, frame, threads=threads)
+    theirs = np.empty_like(grid)
+    twin_layout.spread(points, **where, out=theirs, threads=1)
+    np.testing.assert_array_equal(grid, theirs)
+    assert grid.sum() == n * plane.WHOLE
+    ends = np.concatenate([[0], np.cumsum(rng.integers(0, 5, n))])
+    near = plane.Neighborhood(
+        ends, rng.integers(0, n, ends[-1]).astype(np.int32), rng.random(ends[-1]).astype(np.float32)
+    )
+    field = rng.normal(size=(side, side, 2)).astype(np.float32)
+    pushed = plane.forces(near, points, field, frame, attraction=3.0, threads=threads)
+    expected = np.empty_like(points)
+    twin_layout.forces(*near, points, field, **where, attraction=3.0, out=expected, threads=1)
+    np.testing.assert_allclose(pushed, expected, rtol=1e-5, atol=1e-5)
+    ours, other = (plane.Motion(points.copy(), pushed[::-1].copy(), np.ones_like(points)) for _ in range(2))
+    plane.move(ours, pushed, momentum=0.8, rate=0.7, farthest=2.0, threads=threads)
+    twin_layout.move(pushed, other.velocity, other.gains, other.points, momentum=0.8, rate=0.7, farthest=2.0, threads=1)
+    for mine, its in zip(ours, other, strict=True):
+        np.testing.assert_array_equal(mine, its)
+
+
+@native
+def test_kernels_refuse_what_would_reach_beyond_arrays() -> None:
+    points, field = np.zeros((2, 2), np.float32), np.zeros((2, 2, 2), np.float32)
+    wrong = plane.Neighborhood(np.array([0, 1, 1]), np.array([2], np.int32), np.ones(1, np.float32))
+    with pytest.raises(ValueError, match="must be points"):
+        plane.forces(wrong, points, field, plane.Frame(0.0, 0.0, 1.0, 2), attraction=1.0)
+    best, rows = np.zeros((1, 1), np.float32), np.zeros((1, 1), np.int32)
+    with pytest.raises(ValueError, match="rows of `best`"):
+        plane.keep_best(points[:1], np.array([1], np.int32), np.array([0, 1], np.int32), best=best, rows=rows)
+
+
+def test_the_field_is_the_sum_over_all_pairs_the_better_the_finer_the_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = np.random.default_rng(0).normal(0, 6, (400, 2)).astype(np.float32)
+    apart = points[:, None].astype(np.float64) - points[None]
+    near = 1 / (1 + (apart**2).sum(axis=2))
+    exact = 400 / (near.sum() - 400) * (near[:, :, None] ** 2 * apart).sum(axis=1)
+    none = plane.Neighborhood(np.zeros(401, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
+    errors = []
+    for spacing in (forces.SPACING, forces.SPACING / 2, forces.SPACING / 4):
+        monkeypatch.setattr(forces, "SPACING", spacing)
+        pushed = plane.forces(none, points, *forces.Repulsion().field(points), attraction=1.0)
+        errors.append(np.linalg.norm(pushed - exact) / np.linalg.norm(exact))
+        assert np.abs(pushed.sum(axis=0)).max() < 1e-3 * np.abs(pushed).sum()  # what pushes is pushed back
+    assert errors[0] < 0.15 and errors[1] < errors[0] / 3 and errors[2] < 0.01
+
+
+def test_few_points_have_their_exact_neighbors() -> None:
+    vectors, _ = groups(7, 60)
+    near = nearest.find_nearest(vectors, np.arange(420), count=5, stages=Stages())
+    cosines = unit_rows(vectors) @ unit_rows(vectors).T
+    np.fill_diagonal(cosines, -2)
+    np.testing.assert_allclose(near.cosines, -np.sort(-cosines, axis=1)[:, :5], atol=1e-5)
+    np.testing.assert_allclose(np.take_along_axis(cosines, near.rows, axis=1), near.cosines, atol=1e-5)
+
+
+def test_neighbors_by_cells_are_nearly_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, _ = groups(40, 100, noise=0.5)
+    exact = nearest.find_nearest(vectors, np.arange(4000), count=10, stages=Stages())
+    monkeypatch.setattr(nearest, "EXACT", 1000)
+    near = nearest.find_nearest(vectors, np.arange(4000), count=10, stages=Stages())
+    assert near.cells is not None
+    recall = (near.cosines >= exact.cosines[:, -1:] - 1e-6).mean()
+    assert recall > 0.9
+    found = np.einsum("ijk,ik->ij", unit_rows(vectors)[near.rows], unit_rows(vectors))
+    np.testing.assert_allclose(found, near.cosines, atol=1e-5)
+    assert all(len(set(row)) == 10 for row in near.rows.tolist()) and not (near.rows == np.arange(4000)[:, None]).any()
+
+
+def test_thousands_of_equal_rows_are_cut_and_have_different_neighbors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "EXACT", 500)
+    vectors, _ = groups(10, 100)
+    vectors = np.concatenate([np.repeat(vectors[:1], 3000, axis=0), vectors])
+    near = nearest.find_nearest(vectors, np.arange(4000), count=10, stages=Stages())
+    assert (near.rows >= 0).all()
+    np.testing.assert_allclose(near.cosines[:3000], 1, atol=1e-5)
+    assert np.bincount(near.rows[:3000].ravel()).max() < 300  # not the same few for all
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_groups_are_told_apart(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "EXACT", 10**6 if exact else 100)
+    vectors, label = groups(10, 30, noise=0.4)
+    assert told_apart(layout(vectors), label) > 0.95
+    noise = np.random.default_rng(0).normal(size=vectors.shape).astype(np.float32)
+    assert told_apart(layout(noise), label) < 0.4  # a map of noise must not show them
+
+
+def test_clusters_keep_more_neighbors_than_the_principal_plane() -> None:
+    vectors, _ = groups(12, 40, noise=0.6)
+    near = nearest.find_nearest(vectors, np.arange(480), count=10, stages=Stages())
+    kept = {}
+    for method in ("clusters", "pca"):
+        apart = pairs(layout(vectors, method))
+        np.fill_diagonal(apart, np.inf)
+        closest = np.argsort(apart, axis=1)[:, :10]
+        kept[method] = np.mean(
+            [len({*a} & {*b}) / 10 for a, b in zip(closest.tolist(), near.rows.tolist(), strict=True)]
+        )
+    assert kept["clusters"] > 0.5 > 2 * kept["pca"]
+
+
+@pytest.mark.parametrize("method", ["clusters", "pca"])
+@pytest.mark.parametrize("exact", [True, False])
+def test_bits_depend_on_the_seed_and_not_on_threads(method: str, exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nearest, "EXACT", 10**6 if exact else 300)
+    monkeypatch.setattr(clusters, "ALONE", 0)
+    vectors, _ = groups(12, 50)
+    one = layout(vectors, method, seed=3, threads=1)
+    np.testing.assert_array_equal(one, layout(vectors, method, seed=3, threads=3))
+    if method == "clusters":
+        assert not np.array_equal(one, layout(vectors, method, seed=4, threads=1))
+
+
+def test_the_twins_give_such_a_map_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors, label = groups(6, 40)
+    monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
+    assert told_apart(layout(vectors, "clusters"), label) > 0.95
+    assert resolve_method("auto", 10**6) == "pca" and resolve_method("auto", 1000) == "clusters"
+
+
+@pytest.mark.parametrize("method", ["auto", "clusters", "pca"])
+@pytest.mark.parametrize(
+    "vectors",
+    [
+        np.zeros((0, 4)),
+        np.zeros((3, 0)),
+        np.ones((1, 4)),
+        np.eye(2),
+        np.zeros((5, 4)),
+        np.ones((40, 3)),
+        np.r_[np.ones((30, 3)), -np.ones((30, 3)), np.zeros((4, 3))],
+        np.linspace(-1, 1, 50)[:, None],
+        np.eye(9) * 1e30,
+        np.eye(9) * 1e-30,
+    ],
+    ids=lambda vectors: f"{vectors.shape[0]}x{vectors.shape[1]}",
+)
+def test_any_vectors_have_a_finite_map(method: str, vectors: NDArray[Any]) -> None:
+    places = layout(vectors, method)
+    assert places.shape == (len(vectors), 2) and places.dtype == np.float32
+    assert np.isfinite(places).all() and np.abs(places).max(initial=0) <= 1
+
+
+def test_rows_without_direction_lie_in_a_corner_of_their_own() -> None:
+    vectors, _ = groups(5, 40)
+    vectors[::10] = 0
+    for method in ("clusters", "pca"):
+        places = layout(vectors, method)
+        zero = ~vectors.any(axis=1)
+        assert places[zero].max() < places[~zero].min()
+        assert len(np.unique(places[zero], axis=0)) == zero.sum()
+
+
+def test_stray_points_do_not_shrink_the_rest() -> None:
+    rng = np.random.default_rng(0)
+    found = rng.uniform(-1, 1, (5000, 2)).astype(np.float32)
+    found[:2] = [[1000, 0], [-300, 500]]
+    places = rescale(found, np.arange(5000), 5000)
+    assert np.abs(places).max() <= 1 and np.ptp(places[2:, 0]) > 1.7
+    assert [int(places[:, 0].argmax()), int(places[:, 0].argmin())] == [0, 1]
+
+
+def test_principal_axes_are_those_of_the_singular_value_decomposition() -> None:
+    rng = np.random.default_rng(0)
+    vectors = (rng.normal(size=(300, 8)) * np.arange(8, 0, -1) + 50).astype(np.float32)
+    U, S, _ = np.linalg.svd(vectors - vectors.mean(axis=0, dtype=np.float64), full_matrices=False)
+    ours = project(vectors, np.arange(300), threads=2)
+    np.testing.assert_allclose(np.abs(ours), np.abs(U[:, :2] * S[:2]), atol=1e-3)
+
+
+def test_cells_hold_every_point_once_and_the_nearest_first() -> None:
+    vectors, _ = groups(9, 50)
+    parted = nearest.partition(vectors, np.arange(450), count=20, probes=3, seed=0, threads=2)
+    assert sorted(parted.members.tolist()) == list(range(450))
+    for cell in range(20):
+        members = parted.members[parted.starts[cell] : parted.starts[cell + 1]]
+        assert (parted.nearest[members, 0] == cell).all()
+    assert (np.sort(parted.nearest, axis=1)[:, 1:] != np.sort(parted.nearest, axis=1)[:, :-1]).all()
+
+
+def test_bad_arguments_are_named() -> None:
+    with pytest.raises(InputError, match=r"method='tsne' is not known; maps are made by auto, clusters, pca"):
+        layout(np.eye(3), "tsne")
+    bad = np.eye(3)
+    bad[1, 2] = np.nan
+    with pytest.raises(InputError, match=r"node 1 \(row 1\) holds nan"):
+        layout(bad)
+    with pytest.raises(InputError, match="threads must be at least 1"):
+        layout(np.eye(3), threads=0)
+
+
+def test_a_watcher_is_told_the_stages() -> None:
+    told: list[str] = []
+
+    class Watch:
+        def start(self, stage: str, steps: int) -> None:
+            told.append(f"{stage} {steps}")
+
+        def advance(self) -> None:
+            told[-1] += "."
+
+    layout(groups(3, 20)[0], watch=Watch())
+    steps = sum(phase.steps for phase in phases(60))
+    assert told == ["neighbors 1", "attraction 1", f"layout {steps}" + "." * steps]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "least"), [("lastfm-asia", 0.55), ("ppi", 0.5), ("coauthor-cs", 0.55)])
+def test_real_graphs_keep_their_neighbors(name: str, least: float) -> None:
+    from scipy.spatial import cKDTree
+
+    import graphrefine
+
+    vectors = graphrefine.embed(graphrefine.read(data_folder() / f"{name}.mat")).vectors
+    vectors = vectors[vectors.any(axis=1)]
+    near = nearest.find_nearest(vectors, np.arange(len(vectors)), count=10, stages=Stages())
+    places = layout(vectors)
+    shown: Any = cKDTree(places).query(places, k=11)[1]
+    kept = np.mean([len({*a} & {*b}) / 10 for a, b in zip(near.rows.tolist(), shown.tolist(), strict=True)])
+    assert kept > least
+
+
+@pytest.mark.slow
+def test_many_points_have_the_same_bits_for_any_number_of_threads() -> None:
+    vectors, _ = groups(600, 100)
+    np.testing.assert_array_equal(layout(vectors, threads=1), layout(vectors, threads=3))

@@ -1,0 +1,299 @@
+"""Maps of embeddings: classes, pictures, pages and tables, layouts kept beside an embedding, the command."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphrefine
+from cli_runs import refuses, works
+from graphrefine import Embedding
+from graphrefine.display.colors import DARK, LIGHT
+from graphrefine.display.maps import Map, find_layout, layout, obtain_layout
+from graphrefine.display.maps.classes import Classes, assign_classes
+from graphrefine.display.maps.page import NONE, render_page
+from graphrefine.display.maps.picture import densest, draw, hub_rows, shade
+from graphrefine.errors import InputError, MissingExtraError, OutputError
+
+EVIL = "</script><b>&\"'\u2028$x_1$"
+
+
+def embedding(n: int = 60, *, names: Any = None, groups: int = 3) -> Embedding:
+    rng = np.random.default_rng(0)
+    vectors = np.eye(8)[np.arange(n) % groups] + 0.1 * rng.normal(size=(n, 8))
+    return Embedding(names, vectors.astype(np.float32), degrees=np.arange(n))
+
+
+def hand_made(**given: Any) -> Map:
+    places = np.array([[-1, -1], [0, 0.5], [1, 1], [0.25, 0]], np.float32)
+    classes = Classes(("red", EVIL), np.array([0, 0, 1, -1], np.int32), np.array([2, 1]))
+    names = np.array(["ada", EVIL, "cy", "dee"], object)
+    return Map(names, places, **{"classes": classes, "degrees": np.array([1, 9, 3, 0], np.float32), **given})
+
+
+def data_of(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found is not None
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+def test_a_node_with_several_labels_has_the_most_frequent_class() -> None:
+    labels = np.array([[1, 1, 0], [1, 0, 0], [0, 1, 1], [0, 0, 1], [0, 1, 0], [0, 0, 0]])
+    found = assign_classes(labels, np.arange(6))
+    assert found.names == ("1", "0", "2")
+    assert found.codes.tolist() == [0, 1, 0, 2, 0, -1]
+    assert found.counts.tolist() == [3, 1, 1]
+
+
+def test_classes_follow_names_and_not_rows(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("node,label\nbob,red\nada,blue\nbob,red\nzoe,red\n")
+    found = assign_classes(tmp_path / "labels.csv", np.array(["ada", "cy", "bob"], object))
+    assert [None if code < 0 else found.names[code] for code in found.codes] == ["blue", None, "red"]
+    assert found.missing == 1
+
+
+def test_more_classes_than_colors_leave_a_rest() -> None:
+    classes = assign_classes([str(number) for number in range(30) for _ in range(31 - number)], np.arange(495))
+    few = classes.most_frequent(11)
+    assert few.names == (*classes.names[:10], "other") and few.counts.sum() == 495
+    assert (few.codes[classes.codes < 10] == classes.codes[classes.codes < 10]).all() and few.codes.max() == 10
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "html", "parquet"])
+def test_a_map_is_saved_the_same_each_time(suffix: str, tmp_path: Path) -> None:
+    drawn = embedding().map(np.arange(60) % 3, "pca")
+    for name in ("one", "two"):
+        drawn.save(tmp_path / f"{name}.{suffix}")
+    one, two = ((tmp_path / f"{name}.{suffix}").read_bytes() for name in ("one", "two"))
+    assert one == two
+    begins = {"png": b"\x89PNG", "svg": b"<?xml", "html": b"<!DOCTYPE html>", "parquet": b"PAR1"}
+    assert one.startswith(begins[suffix])
+
+
+def test_the_picture_shows_each_class_in_its_color() -> None:
+    import io
+
+    from matplotlib.image import imread
+
+    for dark, palette in ((False, LIGHT.classes), (True, DARK.classes)):
+        drawn = embedding().map(np.arange(60) % 3, "pca")
+        pixels = imread(io.BytesIO(draw(drawn, "png", names=0, dark=dark)))[:, :, :3]
+        for tone in palette[:3]:
+            wanted = np.array([int(tone[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+            assert (np.abs(pixels - wanted).max(axis=2) < 0.01).sum() > 20, f"{tone} is in the legend at least"
+        for tone in palette[3:5]:
+            wanted = np.array([int(tone[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+            assert (np.abs(pixels - wanted).max(axis=2) < 0.01).sum() < 20, "no class has it"
+
+
+def test_names_that_look_like_formulas_or_tags_are_drawn_as_they_are() -> None:
+    assert draw(hand_made(title=EVIL), "svg", names=3)
+    assert hand_made(title=EVIL)._repr_png_()
+
+
+def test_many_points_are_shaded_in_the_mean_color_of_their_classes() -> None:
+    points = np.array([[-0.99, -0.99]] * 4 + [[0.99, 0.99]], np.float32)
+    image = shade(points, np.array([0, 0, 1, 1, 1], np.int32), ["#ff0000", "#0000ff"], 10)
+    np.testing.assert_allclose(image[0, 0, :3], [0.5, 0, 0.5])
+    np.testing.assert_allclose(image[9, 9, :3], [0, 0, 1])
+    assert image[0, 0, 3] > image[9, 9, 3] > 0 and (image[:, :, 3] > 0).sum() == 2
+
+
+def test_a_large_map_is_drawn_in_a_small_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    places = rng.uniform(-1, 1, (200_000, 2)).astype(np.float32)
+    drawn = Map(np.arange(200_000), places, degrees=rng.random(200_000).astype(np.float32))
+    assert len(draw(drawn, "svg", names=5)) < 4_000_000
+
+
+def test_hubs_are_named_highest_degree_first_and_apart() -> None:
+    drawn = hand_made()
+    assert hub_rows(drawn, 2).tolist() == [1, 2]
+    assert hub_rows(drawn, 10).tolist() == [1, 2, 0]  # a node without neighbors is no hub
+    assert hub_rows(hand_made(degrees=None), 5).tolist() == []
+    crowded = Map(np.arange(3), np.zeros((3, 2), np.float32), degrees=np.array([1, 3, 2], np.float32))
+    assert hub_rows(crowded, 3).tolist() == [1]
+
+
+def test_a_class_is_named_where_most_of_it_is() -> None:
+    rng = np.random.default_rng(0)
+    most = rng.normal([0.5, -0.4], 0.05, (200, 2))
+    x, y = densest(np.r_[most, np.tile([[-0.9, 0.9]], (50, 1))].astype(np.float32))
+    assert abs(x - 0.5) < 0.1 and abs(y + 0.4) < 0.1
+
+
+def test_the_page_holds_every_point_and_no_name_breaks_out() -> None:
+    page = render_page(hand_made(title=EVIL))
+    assert page.count("</script>") == 2 and "<b>" not in page
+    inside = page.split('id="data">')[1].split("</script>")[0]
+    assert not {"<", ">", "&", "\u2028"} & {*inside}
+    assert not re.search(r"(?:src|href)=|url\(|@import|https?://", page), "nothing is loaded from anywhere"
+    data = data_of(page)
+    assert data["names"] == ["ada", EVIL, "cy", "dee"] and data["classes"] == [["red", 2], [EVIL, 1]]
+    places = np.frombuffer(b64decode(data["places"]), "<u2").reshape(-1, 2)
+    np.testing.assert_allclose(places / 65535 * 2 - 1, hand_made().coordinates, atol=1e-4)
+    assert list(b64decode(data["codes"])) == [0, 0, 1, NONE]
+
+
+def test_the_policy_of_the_page_allows_its_own_script_alone() -> None:
+    import hashlib
+    from base64 import b64encode
+
+    page = render_page(hand_made())
+    script = page.rsplit("<script>", 1)[1].split("</script>")[0]
+    digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"default-src 'none'; script-src 'sha256-{digest}'" in page
+
+
+def test_the_table_is_one_that_embedding_atlas_opens(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    known = embedding(names=[f"node {row}" for row in range(60)])
+    known.vectors[7] = 0
+    known.map(method="pca").save(tmp_path / "map.parquet")
+    table = parquet.read_table(tmp_path / "map.parquet")
+    assert table.column_names == ["id", "x", "y", "degree", "neighbors"]
+    neighbors = table["neighbors"].to_pylist()
+    ids = np.stack([np.array(row["ids"]) for row in neighbors])  # as Embedding Atlas reads them: rows of one length
+    distances = np.stack([np.array(row["distances"]) for row in neighbors])
+    assert ids.shape == distances.shape == (60, 15) and (ids[7] == -1).all()
+    assert (np.diff(distances, axis=1) >= 0).all()
+    unit = known.vectors / np.maximum(np.linalg.norm(known.vectors, axis=1, keepdims=True), 1e-9)
+    for row in (0, 31):
+        nearest = np.argsort(-(unit @ unit[row]))
+        assert {*ids[row, :5]} == {*[other for other in nearest if other != row][:5]}
+        np.testing.assert_allclose(distances[row], 1 - unit[ids[row]] @ unit[row], atol=1e-5)
+
+
+def test_labels_are_a_column_of_the_table(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    hand_made().save(tmp_path / "map.parquet")
+    table = parquet.read_table(tmp_path / "map.parquet")
+    assert table["label"].to_pylist() == ["red", "red", EVIL, None] and table["id"].to_pylist()[1] == EVIL
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+@pytest.mark.parametrize("suffix", ["png", "svg", "html", "parquet"])
+def test_the_smallest_maps(n: int, suffix: str, tmp_path: Path) -> None:
+    drawn = Embedding(None, np.eye(3)[:n].astype(np.float32), degrees=np.ones(n)).map()
+    drawn.save(tmp_path / f"map.{suffix}")
+    assert repr(drawn) == f"Map({n} nodes by clusters)"
+
+
+def test_what_cannot_be_saved_is_said_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = hand_made()
+    with pytest.raises(OutputError, match=r"saved as \.png, \.svg, \.html or \.parquet"):
+        drawn.save(tmp_path / "map.gif")
+    with pytest.raises(OutputError, match="does not exist"):
+        drawn.save(tmp_path / "no" / "map.png")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match=r"graphrefine\[plot\]"):
+        drawn.save(tmp_path / "map.png")
+    with pytest.raises(MissingExtraError, match=r"graphrefine\[io\]"):
+        drawn.save(tmp_path / "map.parquet")
+    assert drawn._repr_png_() is None
+    drawn.save(tmp_path / "map.html")
+    assert not (tmp_path / "map.png").exists()
+
+
+def test_labels_of_other_nodes_are_refused() -> None:
+    with pytest.raises(InputError, match="labels for 3 rows and the embedding has 60 nodes"):
+        embedding().map(["a", "b", "c"])
+
+
+def test_nan_rows_are_named(tmp_path: Path) -> None:
+    bad = embedding(names=[f"node {row}" for row in range(60)])
+    bad.vectors[5, 1] = np.nan
+    for make in (bad.map, lambda: obtain_layout(bad, "pca")):
+        with pytest.raises(InputError, match=r"the vector of node 'node 5' \(row 5\) holds nan"):
+            make()
+
+
+def saved(folder: Path, n: int = 60) -> Embedding:
+    embedding(n).save(folder / "friends")
+    return graphrefine.load(folder / "friends")
+
+
+def test_a_layout_is_kept_beside_the_embedding_and_found_again(tmp_path: Path) -> None:
+    known = saved(tmp_path)
+    assert find_layout(known, "clusters") is None
+    made = obtain_layout(known, seed=2)
+    again = obtain_layout(graphrefine.load(tmp_path / "friends"), seed=2)
+    assert (made.from_cache, again.from_cache, again.method) == (False, True, "clusters")
+    np.testing.assert_array_equal(made.coordinates, again.coordinates)
+    np.testing.assert_array_equal(made.coordinates, layout(known.vectors, seed=2))
+    assert find_layout(known, "clusters", seed=3) is None and find_layout(known, "pca", seed=2) is None
+
+
+def test_a_layout_of_other_vectors_is_not_used(tmp_path: Path) -> None:
+    obtain_layout(saved(tmp_path))
+    turned = embedding()
+    turned.vectors[:] = turned.vectors[::-1].copy()
+    turned.save(tmp_path / "friends")
+    assert find_layout(graphrefine.load(tmp_path / "friends"), "clusters") is None
+    assert not obtain_layout(graphrefine.load(tmp_path / "friends")).from_cache
+    assert obtain_layout(graphrefine.load(tmp_path / "friends")).from_cache
+
+
+@pytest.mark.parametrize("damage", ["short", "nan", "meta"])
+def test_a_damaged_layout_is_made_anew(damage: str, tmp_path: Path) -> None:
+    known = saved(tmp_path)
+    obtain_layout(known)
+    folder = tmp_path / "friends.map"
+    if damage == "meta":
+        (folder / "meta.json").write_text("{")
+    else:
+        broken = np.zeros((59 if damage == "short" else 60, 2), np.float32)
+        broken[0] = np.nan
+        np.save(folder / "coordinates.npy", broken)
+    assert find_layout(known, "clusters") is None
+
+
+def test_other_peoples_folders_are_left_alone(tmp_path: Path) -> None:
+    known = saved(tmp_path)
+    (tmp_path / "friends.map").mkdir()
+    (tmp_path / "friends.map" / "notes.txt").write_text("mine")
+    assert not obtain_layout(known).from_cache
+    assert [path.name for path in (tmp_path / "friends.map").iterdir()] == ["notes.txt"]
+
+
+def test_the_command_draws_and_tells(tmp_path: Path) -> None:
+    saved(tmp_path)
+    (tmp_path / "labels.csv").write_text("node,label\n" + "".join(f"{n},{'ab'[n % 2]}\n" for n in range(50)) + "99,a\n")
+    done = works("map", tmp_path / "friends", "--labels", tmp_path / "labels.csv", "-o", tmp_path / "m.png", "--json")
+    figures = done.figures
+    assert (figures["nodes"], figures["method"], figures["labeled"], figures["classes"]) == (60, "clusters", 50, 2)
+    assert figures["seconds"] >= figures["layout_seconds"] > 0
+    assert "50 of 60 nodes have a label" in done.err and "1 nodes of" in done.err
+    out = works(
+        "map", tmp_path / "friends", "-o", tmp_path / "m.svg", "--method", "pca", "--names", "none", "--dark"
+    ).out
+    assert re.fullmatch(r".*m\.svg: 60 nodes by pca in .*\n", out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-o", "map.gif"], "a map is saved as"),
+        (["-o", "no/map.png"], "does not exist"),
+        (["-o", "map.html", "--dark"], "--dark is for .png, .svg"),
+        (["-o", "map.parquet", "--names", "3"], "--names is for .png, .svg"),
+        (["-o", "map.png", "--names", "many"], "'many' is not a number, nor 'none'"),
+        (["-o", "map.png", "--variable", "x"], "--variable is for --labels"),
+        (["-o", "map.png", "--labels", "others.csv"], "none of the 2 nodes of"),
+        (["-o", "map.png", "--threads", "0"], "threads must be at least 1"),
+        (["-o", "map.png", "--method", "tsne"], "'tsne' is not one of"),
+    ],
+)
+def test_mistakes_are_told(arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path)
+    (tmp_path / "others.csv").write_text("node,label\nx,a\ny,b\n")
+    refuses("map", "friends", *arguments, folder=tmp_path, expected=(message,))

@@ -1,0 +1,284 @@
+"""Reports: what the pages show, that nothing in them runs or is lost, and what happens to the folder."""
+
+from __future__ import annotations
+
+import errno
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli_runs import contents
+from graphrefine.display import machine, plots
+from graphrefine.display.plots import label_points, log_seconds, style_of
+from graphrefine.display.report import NOTHING, Cell, CellLike, Plot, Report, Section, Table
+from graphrefine.display.report_folder import (
+    check_report_folder,
+    render_html,
+    render_markdown,
+    save_results,
+    write_report,
+)
+from graphrefine.errors import InputError, OutputError
+
+NASTY = "<script>alert(1)</script> & a|b `c` $x_1$ \"q\" 'r'\n**d**"
+FACTS = {
+    "version": "1",
+    "date": "2021-11-01T00:00:00+00:00",
+    "command": f"graphrefine compare {NASTY}",
+    "machine": {"cpu": NASTY, "cores": 2, "memory_gb": 8.0, "os": "Linux", "python": "3.11"},
+}
+
+
+def draw_points(axes: Any) -> None:
+    seconds, quality = [0.1, 0.11, 5.0, 300.0], [60.0, 60.2, 61.0, 55.0]
+    for place, at in enumerate(zip(seconds, quality, strict=True)):
+        axes.scatter(*at, **style_of(place))
+    axes.set_ylabel("Micro F1")
+    log_seconds(axes)
+    label_points(axes, seconds, quality, ["refine", "rbqr", f"{NASTY}", "netmf"])
+
+
+def report(title: str = "Methods compared", *, plots: bool = True, text: str = "") -> Report:
+    rows: list[list[CellLike]] = [["refine", Cell(61.25, "good"), 12345], [NASTY, Cell("timeout", "bad"), None]]
+    section = Section(
+        "All methods",
+        f"First {text}.\n\nSecond.",
+        [Table(["method", "F1", "edges"], rows, note=NASTY)],
+        [Plot("time-f1", NASTY, draw_points, "Higher is better.")] if plots else [],
+    )
+    return Report("compare", title, [section])
+
+
+class Page(HTMLParser):
+    """What a browser makes of a page: its tags with their attributes, and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.shown = ""
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "img", "source"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, "tags are closed in order"
+
+    def handle_data(self, data: str) -> None:
+        self.shown += data
+
+
+def test_a_report_is_a_page_its_twin_in_markdown_plots_and_figures(tmp_path: Path) -> None:
+    write_report(tmp_path / "out", report(), {"rows": [1, 2]})
+    assert {path for path in contents(tmp_path / "out") if "." in path} == {
+        "report.html", "report.md", "results.json", "plots/time-f1.png", "plots/time-f1.svg",
+    }  # fmt: skip
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["rows"] == [1, 2] and results["kind"] == "compare"
+    assert {"version", "machine", "command", "date", "title"} <= results.keys()
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "61.25 ✓" in page and "12,345" in page and "timeout ✗" in page
+    assert (tmp_path / "out" / "plots" / "time-f1.png").read_bytes().startswith(b"\x89PNG")
+    ElementTree.fromstring((tmp_path / "out" / "plots" / "time-f1.svg").read_bytes())
+
+
+def test_the_page_needs_nothing_and_runs_nothing(tmp_path: Path) -> None:
+    write_report(tmp_path / "out", report(), {})
+    page = Page((tmp_path / "out" / "report.html").read_text())
+    assert not page.open, "all tags are closed"
+    assert not {"script", "link", "iframe", "object", "base", "form"} & {tag for tag, _ in page.tags}
+    for _, attributes in page.tags:
+        assert not any(name.startswith("on") for name in attributes)
+        for name in ("src", "srcset", "href"):
+            assert (attributes.get(name) or "#").startswith(("data:", "#"))
+    (policy,) = [a["content"] for tag, a in page.tags if a.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None and policy.startswith("default-src 'none'")
+    sources = [a["srcset"] for tag, a in page.tags if tag == "source"]
+    images = [a["src"] for tag, a in page.tags if tag == "img"]
+    assert len(sources) == len(images) == 1 and sources != images, "a dark picture and a light one"
+
+
+@given(st.text(max_size=60))
+def test_any_name_is_shown_and_nothing_else(name: str) -> None:
+    text = " ".join(name.split())
+    table = Table(["name"], [[name], ["plain"]])
+    made = Report("x", "t", [Section(name or "s", tables=[table])])
+    page = Page(render_html(made, FACTS, pictures={}))
+    assert text.replace("\x00", "�") in " ".join(page.shown.split()).replace("\x00", "�")
+    assert [tag for tag, _ in page.tags].count("td") == 2
+    lines = render_markdown(made, FACTS, pictures={}).splitlines()
+    cells = [line for line in lines if line.startswith("| ")]
+    assert len(cells) == 4, "a row stays on its line"
+    assert all(len(re.split(r"(?<!\\)\|", line)) == 3 for line in cells), "and has as many cells as before"
+
+
+def test_marks_are_not_in_color_alone_and_numbers_stand_to_the_right() -> None:
+    rows: list[list[CellLike]] = [["a", Cell("61.25 ± 0.30", "good"), "1.2 s"], ["b", None, "300 ms"]]
+    made = Report("x", "t", [Section("s", tables=[Table(["method", "F1", "time"], rows)])])
+    text = render_markdown(made, FACTS, pictures={})
+    shown = [line for line in text.splitlines() if line.startswith("|")]
+    assert shown == [
+        "| method | F1 | time |",
+        "| :--- | ---: | ---: |",
+        "| a | **61.25 ± 0.30** ✓ | 1.2 s |",
+        f"| b | {NOTHING} | 300 ms |",
+    ]
+    page = render_html(made, FACTS, pictures={})
+    assert '<td class="right good">61.25 ± 0.30 ✓</td>' in page
+    assert f'<td class="right missing">{NOTHING}</td>' in page
+
+
+def test_the_same_figures_give_the_same_pictures() -> None:
+    plot = report().plots[0]
+    first, again = plots.draw(plot), plots.draw(plot)
+    assert first == again
+    assert first.svg != first.dark
+    assert b"<dc:date>" not in first.svg
+
+
+def test_labels_do_not_cover_each_other() -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
+
+    x, y = [1.0, 1.02, 1.04, 1.06, 1.03, 9.99], [5.0, 5.01, 5.02, 5.0, 5.03, 9.99]
+    figure = Figure(figsize=plots.SIZE, layout="constrained")
+    canvas = FigureCanvasAgg(figure)
+    axes = figure.subplots()
+    axes.scatter(x, y)
+    label_points(axes, x, y, [f"method number {i}" for i in range(6)])
+    figure.draw_without_rendering()
+    # A text's own extent, without the line that leads to it.
+    extents = [Text.get_window_extent(text, canvas.get_renderer()).extents for text in axes.texts]
+    boxes = [plots.Box(*extent) for extent in extents]
+    assert len(boxes) == 6
+    for place, box in enumerate(boxes):
+        assert all(box.overlap(other) == 0 for other in boxes[:place])
+        assert box.overlap(plots.Box(*axes.get_window_extent().extents)) == pytest.approx(box.overlap(box), rel=1e-6)
+
+
+def test_without_matplotlib_there_are_tables_and_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    write_report(tmp_path / "out", report(), {})
+    for name in ("report.html", "report.md"):
+        text = (tmp_path / "out" / name).read_text()
+        assert "Plots were left out" in text and "matplotlib" in text and "refine" in text and "plots/" not in text
+    assert not list((tmp_path / "out" / "plots").iterdir())
+
+
+def test_mistakes_in_the_making_are_named() -> None:
+    with pytest.raises(InputError, match="a row of 1 cells stands under a header of 2"):
+        Table(["a", "b"], [["c"]])
+    with pytest.raises(InputError, match=r"name='\.\./x': small letters"):
+        Plot("../x", "t", draw_points)
+    plot = Plot("x", "t", draw_points)
+    with pytest.raises(InputError, match="two plots are called 'x'"):
+        Report("k", "t", [Section("a", plots=[plot]), Section("b", plots=[plot])])
+
+
+# The folder.
+
+
+def test_the_same_report_is_updated_in_place(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert check_report_folder(folder, kind="compare", identity="Methods compared") is None
+    write_report(folder, report(), {"run": 1})
+    found = check_report_folder(folder, kind="compare", identity="Methods compared")
+    assert found is not None and found["run"] == 1
+    (folder / "plots" / ".DS_Store").touch()
+    write_report(folder, report(plots=False, text="again"), {"run": 2})
+    assert contents(folder).keys() == {"report.html", "report.md", "results.json", "plots"}
+    assert "First again" in (folder / "report.html").read_text()
+
+
+def test_results_are_kept_before_there_is_a_report(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    save_results(folder, {"run": 1}, kind="compare", title="Methods compared")
+    save_results(folder, {"run": 2}, kind="compare", title="Methods compared")
+    found = check_report_folder(folder, kind="compare", identity="Methods compared")
+    assert found is not None and found["run"] == 2 and contents(folder).keys() == {"results.json"}
+    with pytest.raises(OutputError, match="holds another report"):
+        save_results(folder, {}, kind="compare", title="Others compared")
+    write_report(folder, report(plots=False), {"run": 3})
+    assert json.loads((folder / "results.json").read_text())["run"] == 3
+
+
+@pytest.mark.parametrize(
+    ("make", "problem"),
+    [
+        (lambda out: write_report(out, report("Another", plots=False), {}), r"holds another report \('Another'\)"),
+        (lambda out: (out.mkdir(), (out / "thesis.tex").write_text("x")), "holds 'thesis.tex', which is no part"),
+        (lambda out: (out.mkdir(), (out / "results.json").write_text("{}")), "holds no report that could be"),
+        (lambda out: (out.mkdir(), (out / "results.json").write_text("no")), "holds no report that could be"),
+        (lambda out: out.write_text("a file"), "is a file, but the output is a folder"),
+    ],
+)
+def test_nothing_else_is_replaced(tmp_path: Path, make: Any, problem: str) -> None:
+    folder = tmp_path / "out"
+    make(folder)
+    before = contents(tmp_path)
+    with pytest.raises(OutputError, match=problem):
+        check_report_folder(folder, kind="compare", identity="Methods compared")
+    with pytest.raises(OutputError, match=problem):
+        write_report(folder, report(plots=False), {})
+    assert contents(tmp_path) == before
+
+
+def test_a_report_with_something_of_the_users_among_its_plots_is_left_alone(tmp_path: Path) -> None:
+    write_report(tmp_path / "out", report(plots=False), {})
+    (tmp_path / "out" / "plots" / "notes.txt").write_text("mine")
+    with pytest.raises(OutputError, match=r"holds 'notes.txt'"):
+        write_report(tmp_path / "out", report(plots=False), {})
+
+
+@pytest.mark.parametrize("file", ["report.html", "results.json", "time-f1.png"])
+def test_a_full_disk_leaves_the_old_report_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
+    write_report(tmp_path / "out", report(plots=False, text="old"), {})
+    before = contents(tmp_path)
+
+    def fails(write: Any) -> Any:
+        def full(path: Path, *arguments: Any, **options: Any) -> int:
+            if path.name == file:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            done: int = write(path, *arguments, **options)
+            return done
+
+        return full
+
+    monkeypatch.setattr(Path, "write_text", fails(Path.write_text))
+    monkeypatch.setattr(Path, "write_bytes", fails(Path.write_bytes))
+    with pytest.raises(OutputError, match="out: the report cannot be written: No space left on device"):
+        write_report(tmp_path / "out", report(text="new"), {})
+    assert contents(tmp_path) == before
+
+
+# The machine.
+
+
+def test_no_name_of_the_machine_and_no_path_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    import platform
+
+    typed = ["/usr/bin/graphrefine", "compare", "/home/ann/my graph.csv", "--labels=/home/ann/l.csv", "-o", "out/"]
+    monkeypatch.setattr("sys.argv", typed)
+    facts = machine.provenance()
+    assert facts["command"] == "graphrefine compare 'my graph.csv' --labels=l.csv -o out/"
+    assert platform.node() not in json.dumps(facts["machine"])
+    assert "/" not in json.dumps({k: v for k, v in facts["machine"].items() if k != "cpu"})
+    assert facts["machine"]["cores"] >= 1
+    assert machine.describe_machine(facts["machine"]).startswith(facts["machine"]["cpu"])
+
+
+def test_a_script_is_not_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.argv", ["/home/ann/analysis.py", "--all"])
+    assert machine.command() is None

@@ -1,0 +1,221 @@
+"""State: every piece there and back as arrays, columns and text; damaged pieces; new fields."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.embedding.state import COLUMNS, FOLD_BLOCKS, State, names_of
+from graphrefine.errors import FormatError, InputError
+from strategies import PATIENT
+
+FILES = ("x", "x.npz", "x.parquet", "x.arrow", "x.safetensors")
+counts = st.floats(0, 2.0**100, width=32)
+finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
+numbers = st.floats(0, allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def states(draw: st.DrawFn) -> tuple[int, int, State]:
+    """Nodes, dim, and a state that fits them."""
+    nodes, dim = draw(st.integers(0, 6)), draw(st.integers(1, 4))
+    degrees = draw(st.none() | hnp.arrays(np.float32, nodes, elements=counts))
+    fold_map = None
+    if degrees is not None:
+        fold_map = draw(st.none() | hnp.arrays(np.float32, (FOLD_BLOCKS * dim, dim), elements=finite))
+    return nodes, dim, State(degrees, fold_map, draw(st.none() | numbers))
+
+
+def assert_same(back: State, state: State) -> None:
+    """The same bits in every piece; float64 for numbers, float32 for the rest."""
+    for each in dataclasses.fields(State):
+        one, other = getattr(back, each.name), getattr(state, each.name)
+        assert (one is None) == (other is None), each.name
+        if isinstance(other, float):
+            assert type(one) is float and np.float64(one).tobytes() == np.float64(other).tobytes(), each.name
+        elif other is not None:
+            assert (one.dtype, one.shape) == (other.dtype, other.shape) and one.tobytes() == other.tobytes(), each.name
+
+
+@PATIENT
+@given(states())
+def test_arrays_columns_and_texts_give_back_the_same_state(drawn: tuple[int, int, State]) -> None:
+    nodes, dim, state = drawn
+    for stored in (
+        state.arrays(),
+        {**state.columns(), **state.texts()},
+        json.loads(json.dumps(state.texts())) | state.columns(),
+        {**state.arrays(), "another": 7},
+    ):
+        assert_same(State.from_stored(stored).checked(nodes, dim), state)
+
+
+@PATIENT
+@given(states())
+def test_every_piece_stands_in_arrays_and_once_in_columns_or_texts(drawn: tuple[int, int, State]) -> None:
+    state = drawn[2]
+    pieces = {each.name for each in dataclasses.fields(State) if getattr(state, each.name) is not None}
+    assert set(state.arrays()) == pieces
+    columns = [COLUMNS[name] for name in state.columns()]
+    assert sorted([*columns, *state.texts()]) == sorted(pieces)
+    assert all(text.isascii() and text.isprintable() for text in state.texts().values())
+
+
+@PATIENT
+@given(states(), st.sampled_from(FILES))
+def test_every_file_that_holds_state_holds_all_of_it(tmp_path: Path, drawn: tuple[int, int, State], name: str) -> None:
+    nodes, dim, state = drawn
+    vectors = np.ones((nodes, dim), np.float32)
+    whole = {each.name: getattr(state, each.name) for each in dataclasses.fields(State)}
+    Embedding(None, vectors, **whole).save(tmp_path / name)
+    assert_same(load(tmp_path / name).state, state)
+
+
+def test_a_file_without_state_gives_none() -> None:
+    assert State.from_stored({}) == State() == State(None, None, None)
+    assert State().arrays() == State().columns() == State().texts() == {}
+    assert set(names_of("column", "array", "number")) == {each.name for each in dataclasses.fields(State)}
+
+
+GOOD = State(np.ones(3, np.float32), np.ones((12, 2), np.float32), 0.25)
+ENCODED = GOOD.texts()["fold_map"]
+DAMAGED_TEXTS = [
+    ("degree_weight", "much"),
+    ("degree_weight", ""),
+    ("degree_weight", "nan"),
+    ("degree_weight", "inf"),
+    ("degree_weight", "-0.5"),
+    ("fold_map", ""),
+    ("fold_map", "no map"),
+    ("fold_map", ENCODED.partition(":")[2]),
+    ("fold_map", ENCODED.replace("12x2", "12")),
+    ("fold_map", ENCODED.replace("12x2", "12x2x1")),
+    ("fold_map", ENCODED.replace("12x2", "12xtwo")),
+    ("fold_map", ENCODED.replace("12x2", "13x2")),
+    ("fold_map", ENCODED[:-1]),
+    ("fold_map", ENCODED[:-4]),
+    ("fold_map", ENCODED + "AAAA"),
+    ("fold_map", ENCODED.replace("A", "!", 1)),
+    ("fold_map", ENCODED.replace("A", "é", 1)),
+    ("fold_map", "12x2:" + base64.b64encode(b"x" * 95).decode()),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), DAMAGED_TEXTS)
+def test_damaged_text_is_a_value_error(name: str, text: str) -> None:
+    assert State.from_stored({**GOOD.columns(), **GOOD.texts()}).degree_weight == 0.25
+    with pytest.raises(ValueError):
+        State.from_stored({**GOOD.columns(), **GOOD.texts(), name: text})
+
+
+@pytest.mark.parametrize("value", [[1, 2], {}, "much", float("nan"), -1, np.ones(2), np.array("much")])
+def test_a_damaged_number_is_a_value_error_that_names_it(value: Any) -> None:
+    with pytest.raises(ValueError, match="the degree weight is"):
+        State.from_stored({"degree_weight": value})
+
+
+@pytest.mark.parametrize("suffix", ["arrow", "parquet"])
+@pytest.mark.parametrize(("name", "text"), [*DAMAGED_TEXTS, ("fold_map", ENCODED.replace("12x2", "2x12"))])
+def test_damaged_text_in_a_file_is_a_format_error(tmp_path: Path, suffix: str, name: str, text: str) -> None:
+    import pyarrow as pa
+    from pyarrow import ipc, parquet
+
+    path = tmp_path / f"x.{suffix}"
+    embedding = Embedding(None, np.ones((3, 2)), degrees=GOOD.degrees, fold_map=GOOD.fold_map, degree_weight=0.25)
+    embedding.save(path)
+    if suffix == "arrow":
+        with pa.OSFile(str(path)) as source:
+            table = ipc.open_file(source).read_all()
+    else:
+        table = parquet.read_table(path)
+    key = f"graphrefine.{name}".encode()
+    assert key in table.schema.metadata
+    table = table.replace_schema_metadata({**table.schema.metadata, key: text.encode()})
+    if suffix == "arrow":
+        with ipc.new_file(str(path), table.schema) as writer:
+            writer.write_table(table)
+    else:
+        parquet.write_table(table, path)
+    with pytest.raises(FormatError, match=rf"x\.{suffix}: "):
+        load(path, verify=False)
+
+
+@pytest.mark.parametrize("value", ["much", [1], -1, {}])
+def test_a_damaged_number_in_a_folder_is_a_format_error(tmp_path: Path, value: Any) -> None:
+    Embedding(None, np.ones((3, 2)), degrees=[1, 1, 1], degree_weight=0.25).save(tmp_path / "x")
+    meta = json.loads((tmp_path / "x" / "meta.json").read_text())
+    assert meta["degree_weight"] == 0.25
+    (tmp_path / "x" / "meta.json").write_text(json.dumps({**meta, "degree_weight": value}))
+    with pytest.raises(FormatError, match=r"x: .*the degree weight is"):
+        load(tmp_path / "x")
+
+
+@pytest.mark.parametrize(
+    ("arrays", "problem"),
+    [
+        ({"degree_weight": np.array(-1.0)}, "the degree weight is -1.0"),
+        ({"degree_weight": np.array("much")}, "the degree weight is"),
+        ({"degrees": np.ones(2, np.float32)}, "one number for each of 3"),
+        ({"degrees": np.full(3, np.nan, np.float32)}, "finite"),
+        ({"fold_map": np.ones((2, 2), np.float32)}, r"fold_map has the shape \(2, 2\); it must be \(12, 2\)"),
+        ({"degrees": None}, "degrees be given"),
+    ],
+)
+def test_damaged_arrays_in_an_npz_are_a_format_error(tmp_path: Path, arrays: dict[str, Any], problem: str) -> None:
+    whole = {"vectors": np.ones((3, 2), np.float32), **GOOD.arrays(), **arrays}
+    np.savez(tmp_path / "x.npz", **{name: array for name, array in whole.items() if array is not None})
+    with pytest.raises(FormatError, match=rf"x\.npz: .*{problem}"):
+        load(tmp_path / "x.npz")
+
+
+def test_a_damaged_number_in_a_safetensors_file_is_a_format_error(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    Embedding(None, np.ones((3, 2)), degrees=[1, 1, 1], degree_weight=0.25).save(path)
+    good = path.read_bytes()
+    assert good.count(b'"0.25"') == 1
+    for bad in (b'"nan" ', b'"-0.2"', b'"much"', b"[0.25]"):
+        path.write_bytes(good.replace(b'"0.25"', bad))
+        with pytest.raises(FormatError, match=r"x\.safetensors: .*the degree weight is"):
+            load(path)
+
+
+def test_fold_maps_beyond_the_usual_limit_of_parquet_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a text in the footer, pyarrow reads 100 MB unless told otherwise: those of 1,600 numbers have more."""
+    from graphrefine.embedding.formats import arrow_files
+
+    text = len(State(fold_map=np.zeros((FOLD_BLOCKS * 160, 160), np.float32)).texts()["fold_map"])
+    assert 4 / 3 * text * 10**2 > 10**8, "the schema is in the footer once more, in base64"
+    assert 4 / 3 * text * 40**2 < arrow_files._FOOTER_BYTES
+    Embedding(None, np.ones((3, 2)), degrees=GOOD.degrees, fold_map=GOOD.fold_map).save(tmp_path / "x.parquet")
+    assert load(tmp_path / "x.parquet").fold_map is not None
+    monkeypatch.setattr(arrow_files, "_FOOTER_BYTES", 100)
+    with pytest.raises(FormatError, match="size limit"):  # the control: the limit is the one that counts
+        load(tmp_path / "x.parquet")
+
+
+def test_weights_of_other_types_are_kept_as_they_are(tmp_path: Path) -> None:
+    for weight in (np.float32(0.1), np.float64(0.1), 1):
+        embedding = Embedding(None, np.ones((2, 1)), degrees=[1, 1], degree_weight=weight)  # type: ignore[arg-type]
+        assert type(embedding.degree_weight) is float and embedding.degree_weight == weight
+        for name in FILES:
+            embedding.save(tmp_path / name)
+            assert load(tmp_path / name).degree_weight == weight
+
+
+def test_pieces_that_do_not_fit_the_vectors_are_refused() -> None:
+    with pytest.raises(InputError, match="one number for each of 4"):
+        GOOD.checked(4, 2)
+    with pytest.raises(InputError, match=r"must be \(18, 3\)"):
+        GOOD.checked(3, 3)
+    with pytest.raises(InputError, match=r"the degree weight is -1\.0; a number of 0 or more is expected"):
+        State(degree_weight=-1.0).checked(3, 2)

@@ -1,0 +1,284 @@
+"""`graphrefine.embed` takes what the command line takes, says what it understood, and refuses what it would ignore."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import networkx
+import numpy as np
+import pytest
+
+import graphrefine
+from cli_runs import refuses, works
+from graphrefine.errors import ArgumentWarning, InputError, KeywordError
+from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction
+from graphrefine.evaluate.compare import compare
+from graphrefine.graph.graph import Graph
+
+RATINGS = "date;rating;film;user\n2024-01-01;5;alien;ann\n2024-01-02;1;brazil;ann\n2024-01-03;4;alien;bob\n"
+RING = [(i, (i + 1) % 6) for i in range(6)]
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    path = tmp_path / "ratings.dat"
+    path.write_text(RATINGS, encoding="utf-8")
+    return path
+
+
+def test_options_of_reading_are_those_of_the_command_line(ratings: Path, tmp_path: Path) -> None:
+    reading: dict[str, Any] = {
+        "format": "csv",
+        "source": "user",
+        "target": "film",
+        "weights": "rating",
+        "delimiter": ";",
+    }
+    ours = graphrefine.embed(ratings, 2, header=True, bipartite=True, **reading)
+    typed = [word for name, value in reading.items() for word in (f"--{name}", value)]
+    works("embed", ratings, "-o", tmp_path / "out", "--dim", "2", "--bipartite", "--header", *typed)
+    theirs = graphrefine.load(tmp_path / "out")
+    assert ours.names.tolist() == theirs.names.tolist() == ["ann", "bob", "alien", "brazil"]
+    assert np.array_equal(ours.vectors, theirs.vectors) and ours.recipe == theirs.recipe
+    unweighted = graphrefine.embed(ratings, 2, header=True, bipartite=True, **{**reading, "weights": False})
+    assert not np.array_equal(unweighted.vectors, ours.vectors)
+
+
+def test_further_nodes_and_positions_of_columns(ratings: Path) -> None:
+    few = graphrefine.embed(ratings, 2, delimiter=";", source=np.int64(3), target=np.int64(2), weights=np.int64(1))
+    assert few.names.tolist() == ["alien", "ann", "bob", "brazil"]
+    more = graphrefine.embed(RING, 2, nodes=np.int64(8))
+    assert more.names.tolist() == list(range(8)) and not more.vectors[6:].any()
+
+
+def test_other_doors_take_options_of_reading(tmp_path: Path) -> None:
+    path = tmp_path / "edges.csv"
+    edges = [(i, j) for i in range(24) for j in range(i) if i // 8 == j // 8 or i == j + 8]
+    path.write_text("from,to,since,cost\n" + "".join(f"{u},{v},1999,{u + v}\n" for u, v in edges))
+    plain, costly = (graphrefine.read(path, weights=weights) for weights in (False, "cost"))
+    settings: dict[str, Any] = {"dim": 2, "scores": ["cosine"]}
+    figures = evaluate_links(path, weights="cost", **settings)["cosine"].mean("auc")
+    assert figures == evaluate_links(costly, **settings)["cosine"].mean("auc")
+    assert figures != evaluate_links(plain, **settings)["cosine"].mean("auc")
+    vectors = np.random.default_rng(0).normal(size=(24, 2))
+    assert evaluate_reconstruction(path, vectors, weights=False).edges == plain.edges
+    labels = [i // 8 for i in range(24)]
+    tuned = graphrefine.tune(path, labels, dims=[2], weights="cost", source="from", target="to")
+    assert tuned.trail[0].scores == graphrefine.tune(costly, labels, dims=[2]).trail[0].scores
+    comparison = compare(path, labels=labels, methods=["refine"], dims=[2], weights=False, source="from", target="to")
+    assert comparison.graph["columns"] == ["from", "to"] and comparison.graph["weighted"] is False
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"weights": "x"}, "weights"),
+        ({"weights": False}, "weights"),
+        ({"header": False}, "header"),
+        ({"nodes": 9}, "nodes"),
+        ({"format": "csv"}, "format"),
+        ({"directed": True}, "directed"),
+        ({"time": 2}, "time"),
+    ],
+)
+def test_options_that_a_graph_would_ignore_are_refused(options: dict[str, Any], argument: str) -> None:
+    graph = graphrefine.read(RING)
+    for function in (graphrefine.read, graphrefine.embed, graphrefine.tune, evaluate_links):
+        with pytest.raises(InputError) as caught:
+            function(graph, **options)
+        assert caught.value.argument == argument
+
+
+def test_a_graph_comes_back_with_options_that_agree_with_it() -> None:
+    arcs, ring = graphrefine.read(RING, directed=True), graphrefine.read(RING)
+    assert graphrefine.read(arcs, directed=True, threads=1) is arcs and graphrefine.read(ring, directed=False) is ring
+    with pytest.raises(InputError, match="memory was read as directed; read it again with directed=False"):
+        graphrefine.read(arcs, directed=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("directed", "no"), ("header", 0), ("source", True), ("source", 1.0), ("bipartite", 1), ("delimiter", 9)],
+)
+def test_values_of_another_kind_are_refused(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"^{name}={value!r}: .* is expected") as caught:
+        graphrefine.read("edges.csv", **{name: value})
+    assert caught.value.argument == name
+
+
+@pytest.mark.parametrize(
+    ("options", "near"),
+    [
+        ({"dimm": 8}, "dim"),
+        ({"wieghts": "x"}, "weights"),
+        ({"delimeter": ";"}, "delimiter"),
+        ({"metod": "line"}, "method"),
+        ({"treads": 3}, "threads"),
+        ({"method": "deepwalk", "windw": 5}, "window"),
+    ],
+)
+def test_a_wrong_keyword_of_embed_names_the_near_one(options: dict[str, Any], near: str) -> None:
+    with pytest.raises(KeywordError, match=rf"did you mean '{near}'\?") as caught:
+        graphrefine.embed(RING, **options)
+    assert isinstance(caught.value, TypeError) and isinstance(caught.value, InputError)
+
+
+@pytest.mark.parametrize(
+    ("options", "near"),
+    [
+        ({"method": "deepwlak"}, "deepwalk"),
+        ({"preset": "papr"}, "paper"),
+        ({"quality": "hgh"}, "high"),
+        ({"filter": "heet"}, "heat"),
+        ({"executor": "dsk"}, "dask"),
+    ],
+)
+def test_a_wrong_word_names_the_near_one(options: dict[str, Any], near: str) -> None:
+    with pytest.raises(InputError, match=rf"is not known \(did you mean '{near}'\?\)"):
+        graphrefine.embed(RING, 2, **options)
+
+
+def test_words_that_are_like_nothing_have_no_near_one() -> None:
+    with pytest.raises(InputError, match="'zzz' is neither an option of embed nor a setting of method 'refine'; its"):
+        graphrefine.embed(RING, zzz=1)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    theirs: dict[str, Any] = {"dim": np.int64(2), "seed": np.uint32(3), "threads": np.int8(1), "power": np.int16(2)}
+    theirs |= {"negative": np.float32(2), "center": np.False_, "learn": np.False_, "filter": np.array([0.0, 1.0])}
+    ours: dict[str, Any] = {
+        "dim": 2,
+        "seed": 3,
+        "threads": 1,
+        "power": 2,
+        "negative": 2.0,
+        "center": False,
+        "filter": (0.0, 1.0),
+    }
+    with_theirs, with_ours = graphrefine.embed(RING, **theirs), graphrefine.embed(RING, **ours)
+    assert with_theirs.recipe == with_ours.recipe and np.array_equal(with_theirs.vectors, with_ours.vectors)
+    assert json.loads(json.dumps(with_theirs.recipe))["seed"] == 3
+    walks = graphrefine.embed(RING, 2, method="deepwalk", window=np.int64(2), walks=np.uint8(2), length=np.int32(5))
+    assert (walks.recipe["window"], walks.recipe["walks"]) == (2, 2)
+
+
+@pytest.mark.parametrize("name", ["dim", "seed", "threads", "power", "order"])
+@pytest.mark.parametrize("value", [True, np.True_, 2.0, "2"])
+def test_truth_values_and_text_are_no_whole_numbers(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"{name}=.* must be a whole number"):
+        graphrefine.embed(RING, **{"dim": 2, name: value})
+
+
+@pytest.mark.parametrize(("name", "value"), [("center", "no"), ("log_weights", 0), ("learn", "yes")])
+def test_text_is_no_truth_value(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=f"{name}={value!r} must be True or False"):
+        graphrefine.embed(RING, 2, **{name: value})
+
+
+def test_a_graph_that_says_that_it_is_directed_is_told() -> None:
+    ring = networkx.DiGraph(RING)
+    with pytest.warns(ArgumentWarning, match="says that it is directed, and is embedded so") as caught:
+        embedding = graphrefine.embed(ring, 2)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    assert embedding.recipe["directed"] is True and "directed, as the graph says" in embedding.recipe["reading"]
+    refusal = "as it says itself; read it with directed=False"
+    with pytest.warns(ArgumentWarning), pytest.raises(InputError, match=refusal) as refused:
+        graphrefine.embed(ring, 2, method="netmf")
+    assert refused.value.argument == "directed"
+    for directed in (True, False):
+        assert graphrefine.embed(ring, 2, directed=directed).recipe["directed"] is directed
+    assert graphrefine.embed(graphrefine.read(ring), 2).recipe["directed"] is True
+
+
+def test_a_graph_that_says_that_it_is_undirected_needs_no_word() -> None:
+    ring = networkx.Graph(RING)
+    assert graphrefine.embed(ring, 2).recipe["directed"] is False
+
+
+def test_a_length_that_nobody_asked_for_is_lowered() -> None:
+    club = networkx.karate_club_graph()
+    with pytest.warns(ArgumentWarning, match="memory has 34 nodes: dim= is lowered from 128 to that"):
+        assert graphrefine.embed(club).dim == 34
+    with pytest.raises(InputError, match=r"dim=128 is larger than the graph .* choose dim=34 or less"):
+        graphrefine.embed(club, 128)
+    with pytest.raises(InputError, match="choose dim=34 or less"):
+        graphrefine.REFINE().fit(networkx.to_scipy_sparse_array(club))
+    with pytest.raises(InputError, match="choose dim=34 or less"):
+        graphrefine.tune(club, dims=[128])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert graphrefine.embed(club, 34).dim == 34
+
+
+def test_the_recipe_tells_how_the_graph_was_read(ratings: Path) -> None:
+    embedding = graphrefine.embed(ratings, 2, delimiter=";", source="user", target="film", weights="rating")
+    graph = graphrefine.read(ratings, delimiter=";", source="user", target="film", weights="rating")
+    assert embedding.recipe["reading"] == graph.reading
+    assert "weights 'rating' (1 to 5)" in graph.reading
+    assert "graph: text with a header" in embedding._repr_html_() and isinstance(graph, Graph)
+
+
+def whole(number: int) -> Any:
+    """A whole number of NumPy's, which is no int to the type checker."""
+    return np.int64(number)
+
+
+def test_results_hold_plain_numbers() -> None:
+    edges = [(i, j) for i in range(24) for j in range(i) if i // 8 == j // 8 or i == j + 8]
+    embedding, labels = graphrefine.embed(edges, 4), [i // 8 for i in range(24)]
+    count: dict[str, Any] = {"seed": whole(3), "threads": np.uint8(1)}
+    results: list[Any] = [
+        evaluate_labels(embedding, labels, ratios=[np.float64(0.5)], repeats=whole(2), **count),
+        evaluate_links(edges, dim=whole(2), repeats=whole(1), corruptions=whole(9), ranked=whole(9), **count),
+        evaluate_reconstruction(edges, embedding, top=[whole(5)], sample=whole(10), **count),
+        graphrefine.tune(edges, labels, dims=[whole(2)], budget=whole(20), **count),
+        compare(edges, labels=labels, methods=["refine"], dims=[whole(2)], repeats=whole(2), **count),
+    ]
+    for result in results:
+        assert json.loads(json.dumps(result.to_dict()))
+    layered = graphrefine.embed(edges, 2, method="harp", base_settings={"window": whole(2)})
+    assert layered.recipe["base_settings"] == {"window": 2}
+
+
+def test_answers_take_numbers_of_numpy(tmp_path: Path) -> None:
+    graphrefine.embed(RING, 2, learn=True).save(tmp_path / "ring")
+    ring = graphrefine.load(tmp_path / "ring")
+    assert ring.neighbors(whole(0), whole(2)) == ring.neighbors(0, 2)
+    assert ring.recommend(whole(0), whole(2)) == ring.recommend(0, 2)
+    assert ring.score(whole(0), whole(2)) == ring.score(0, 2)
+    assert np.array_equal(ring.map(seed=whole(3)).coordinates, ring.map(seed=3).coordinates)
+    for call in (ring.neighbors, ring.recommend):
+        with pytest.raises(InputError, match="a positive number of"):
+            call(0, True)
+    with pytest.raises(InputError, match="seed=True must be a whole number"):
+        ring.map(seed=True)
+
+
+def test_a_work_folder_without_a_budget_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ring.csv").write_text("".join(f"{u},{v}\n" for u, v in RING))
+    typed: list[str | Path] = ["embed", tmp_path / "ring.csv", "-o", tmp_path / "out", "--dim", "2"]
+    expected = ("--work is where vectors are kept that --memory has no room for",)
+    refuses(*typed, "--work", tmp_path / "work", folder=tmp_path, expected=expected)
+    works(*typed, "--work", tmp_path / "work", "--memory", "1GB")
+    with pytest.raises(InputError, match="work= is where vectors are kept that memory= has no room for"):
+        graphrefine.embed(RING, 2, work=tmp_path / "work")
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        (["--method", "deepwlak"], "deepwalk"),
+        (["--method", "deepwalk", "--set", "windw=5"], "window"),
+        (["--preset", "papr"], "paper"),
+        (["--quality", "hgh"], "high"),
+        (["--format", "cvs"], "csv"),
+        (["--output-format", "npzz"], "npz"),
+    ],
+)
+def test_wrong_words_on_the_command_line_name_the_near_one(typed: list[str], near: str, tmp_path: Path) -> None:
+    (tmp_path / "ring.csv").write_text("".join(f"{u},{v}\n" for u, v in RING))
+    expected = (f"(did you mean '{near}'?)",)
+    refuses("embed", tmp_path / "ring.csv", "-o", tmp_path / "out", *typed, folder=tmp_path, expected=expected)

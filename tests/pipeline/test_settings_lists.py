@@ -1,0 +1,159 @@
+"""The lists of settings agree: signatures, command line and documentation follow the two dataclasses."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import MISSING, Field, fields
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import graphrefine
+from graphrefine.cli.commands.embed import EMBED
+from graphrefine.methods.registry import METHODS, find_method
+from graphrefine.pipeline.settings import RunSettings
+from graphrefine.readers.options import ReadOptions
+from graphrefine.refine.settings import PRESETS, RefineSettings
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
+KINDS = {"REFINE": RefineSettings, "run": RunSettings}
+NOT_SETTINGS_OF_PYTHON = {
+    "graph",
+    "method",
+    "features",
+    "align_to",
+    "preset",
+    "watcher",
+    "others",
+}
+READING = {each.name for each in fields(ReadOptions)} - {"threads"}  # which is a setting of the run, too
+
+
+def setting_fields(kind: type) -> list[Field[Any]]:
+    return list(fields(kind))
+
+
+def option_of(each: Field[Any]) -> str:
+    """The option that changes a setting on the command line."""
+    flag = each.metadata["flag"] if each.default is not False else None  # which turns off what is on
+    return f"--{flag or each.name.replace('_', '-')}"
+
+
+def default_of(each: Field[Any]) -> str:
+    """The default in words."""
+    assert each.default is not MISSING
+    if each.metadata["default"]:
+        return str(each.metadata["default"])
+    if isinstance(each.default, bool):
+        return "yes" if each.default else "no"
+    return (
+        "none"
+        if each.default is None
+        else f"`{each.default:g}`"
+        if isinstance(each.default, float)
+        else f"`{each.default}`"
+    )
+
+
+def row_of(each: Field[Any]) -> str:
+    return f"| `{each.name}` | `{option_of(each)}` | {default_of(each)} | {each.metadata['help']} |"
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+def test_every_setting_has_a_help_text(kind: type) -> None:
+    for each in setting_fields(kind):
+        assert each.metadata["help"].endswith("."), each.name
+        assert each.default is not None or each.metadata["default"] or each.name == "scheduler", each.name
+
+
+@pytest.mark.parametrize("heading", KINDS)
+def test_the_page_has_every_setting_with_its_default_and_help(heading: str) -> None:
+    text = PAGE.read_text(encoding="utf-8").split(
+        f"## Settings of {heading}\n" if heading == "REFINE" else "## Settings of a run\n"
+    )[1]
+    table = text.split("|---|---|---|---|\n")[1].split("\n\n")[0]
+    assert table.splitlines() == [row_of(each) for each in setting_fields(KINDS[heading])]
+
+
+def test_the_page_has_the_presets() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    for name, values in PRESETS.items():
+        shown = ", ".join(f"`{setting}={value!r}`" for setting, value in values.items())
+        assert not values or f"`{name}`: {shown}" in " ".join(text.split()), name
+
+
+def parameters(function: Any) -> dict[str, inspect.Parameter]:
+    return dict(inspect.signature(function).parameters)
+
+
+def test_embed_takes_every_setting_and_no_other() -> None:
+    taken = parameters(graphrefine.embed)
+    names = {each.name for kind in KINDS.values() for each in setting_fields(kind)}
+    assert taken.keys() - NOT_SETTINGS_OF_PYTHON - READING == names
+
+
+def test_embed_takes_every_option_of_reading() -> None:
+    taken = parameters(graphrefine.embed)
+    assert taken.keys() >= READING
+    for each in fields(ReadOptions):
+        assert taken[each.name].default == each.default, each.name
+    text = str(graphrefine.embed.__doc__).split("Parameters\n")[1].split("Returns\n")[0]
+    assert taken.keys() <= {word for line in text.split("\n") for word in line.strip().split(", ")}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_setting_of_a_method_has_the_name_of_another_keyword_of_embed(method: str) -> None:
+    settings = {each.name for each in fields(find_method(method).settings)}
+    keywords = parameters(graphrefine.embed).keys() - {each.name for each in fields(RefineSettings)}
+    assert not settings & keywords
+
+
+def test_embed_leaves_the_defaults_to_the_settings() -> None:
+    taken = parameters(graphrefine.embed)
+    for each in setting_fields(RefineSettings):
+        assert taken[each.name].default is None, each.name  # a preset comes before the default
+    for each in setting_fields(RunSettings):
+        assert taken[each.name].default == each.default, each.name
+
+
+def test_embed_hands_every_setting_of_refine_on() -> None:
+    values: dict[str, Any] = {
+        **{"dim": 3, "seed": 7, "quality": "default", "block": 4, "power": 2, "negative": 2.0, "exponent": 0.5},
+        **{"log_weights": False, "two_sided": False, "spectrum": 0.25, "filter": "heat", "order": 3, "scale": 2.0},
+        **{"loop": 0.5, "center": False, "axes": 0.75, "bfloat16": False},
+    }
+    assert values.keys() == {each.name for each in setting_fields(RefineSettings)}
+    ring = [(i, (i + 1) % 6) for i in range(6)]
+    recipe = graphrefine.embed(ring, **values).recipe
+    assert {name: recipe[name] for name in values} == values
+
+
+def test_the_estimator_takes_every_setting_of_refine() -> None:
+    taken = parameters(graphrefine.REFINE)
+    own = {"preset", "directed", "rows", "random_state", "rng", "threads"}
+    assert taken.keys() - own == {each.name for each in setting_fields(RefineSettings)}
+    for each in setting_fields(RefineSettings):
+        assert taken[each.name].default in (None, each.default), each.name
+
+
+def options() -> dict[str, click.Option]:
+    return {str(each.name): each for each in EMBED.params if isinstance(each, click.Option)}
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
+def test_the_command_line_has_every_setting_with_its_help_and_default(kind: type) -> None:
+    typed = EMBED.make_context("embed", ["graph.csv", "-o", "vectors"]).params
+    for each in setting_fields(kind):
+        option = options()[each.name]
+        assert option_of(each) in (*option.opts, *option.secondary_opts), each.name
+        assert typed[each.name] is None, each.name  # not given: presets and files come before defaults
+        default = default_of(each).strip("`")
+        end = "" if default == "none" else f"  [default: {default}]"
+        assert option.help == f"{each.metadata['help']}{end}", each.name
+
+
+def test_the_command_line_has_no_setting_that_python_lacks() -> None:
+    own = {"output", "output_format", "as_json", "assigned", "config"}
+    assert options().keys() - parameters(graphrefine.embed).keys() == own

@@ -1,0 +1,74 @@
+"""What is carried of others, and what is asked for: licenses that ship with the package, and the bill of materials."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tomllib
+from importlib.metadata import files
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "scripts"))
+
+pytestmark = pytest.mark.skipif(not (ROOT / "constraints").is_dir(), reason="the source is not here")
+
+NOTICES = ROOT / "THIRD_PARTY_LICENSES.txt"
+
+
+def squeeze(text: str) -> str:
+    """A text without its line ends and margins."""
+    return " ".join(re.sub(r"^ \* ?", "", text, flags=re.MULTILINE).split())
+
+
+def test_the_notices_ship_with_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert NOTICES.name in project["license-files"]
+
+
+def test_the_notices_have_the_terms_of_what_is_compiled_in() -> None:
+    notices = squeeze(NOTICES.read_text(encoding="utf-8"))
+    (terms,) = [path for path in files("nanobind") or () if path.name == "LICENSE"]
+    assert squeeze(terms.read_text(encoding="utf-8")) in notices
+    (header,) = [path for path in files("nanobind") or () if path.name == "robin_map.h"]
+    comment = header.read_text(encoding="utf-8").partition("/**")[2].partition("*/")[0]
+    assert squeeze(comment) in notices and "MIT License" in comment
+
+
+def test_the_notices_name_all_that_is_in_the_page() -> None:
+    import sbom
+
+    notices, bundled = NOTICES.read_text(encoding="utf-8"), sbom.read_bundled()
+    assert len(bundled) >= 8
+    for name in bundled:
+        assert re.search(rf"^    {re.escape(name)} +(?:MIT|ISC)", notices, re.MULTILINE), name
+
+
+def test_the_bill_of_materials_is_that_of_the_files() -> None:
+    import sbom
+
+    text = sbom.DOCUMENT.read_text(encoding="utf-8")
+    assert text == sbom.format_document(), "run: make sbom"
+    components = json.loads(text)["components"]
+    listed = {(each["purl"].partition("@" + each.get("version", "-"))[0], each.get("version")) for each in components}
+    assert len({each["bom-ref"] for each in components}) == len(components)
+    pyproject = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(pyproject)["project"]
+    asked = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+    names = {re.split(r"[^\w.-]", each)[0] for each in asked} - {"graphrefine"}
+    assert {f"pkg:pypi/{name}" for name in names} <= {purl for purl, _ in listed}
+    lock = json.loads((ROOT / "web" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    for path, facts in lock.items():
+        if path:
+            name = path.rpartition("node_modules/")[2].replace("@", "%40")
+            assert (f"pkg:npm/{name}", facts["version"]) in listed
+
+
+def test_workflows_take_no_action_by_a_name_that_can_move() -> None:
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if "uses:" in line:
+                assert re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), f"{path.name}: {line}"

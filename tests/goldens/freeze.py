@@ -127,7 +127,7 @@ def list_typed(values: Any) -> list[tuple[str, Any]]:
 
 
 def describe_graph(graph: Any) -> Outcome:
-    """Describe a graph: digest of names, sides, direction, edges and attributes; sizes; counts of reading above zero."""
+    """Describe a graph: digest of names, sides, direction, edges and attributes; sizes; counts of reading."""
     matrix = graph.to_scipy().tocoo()
     order = np.lexsort((matrix.col, matrix.row))
     edges = [np.asarray(part)[order] for part in (matrix.row, matrix.col)]
@@ -449,10 +449,7 @@ def draw_edge_table(draw: Draw) -> tuple[list[str] | None, list[list[str]], str]
     """Draw an edge list: its header (or None), its records and its delimiter."""
     delimiter = draw.pick(DELIMITERS)
     names = draw_names(draw, delimiter)
-    if draw.chance(15):  # two sets of nodes
-        others = draw_names(draw, delimiter)
-    else:
-        others = names
+    others = draw_names(draw, delimiter) if draw.chance(15) else names  # two sets of nodes, or one
     count = draw.integer(2, 30) if not draw.chance(4) else draw.integer(0, 1)
     columns: list[list[str]] = [[draw.pick(names) for _ in range(count)], [draw.pick(others) for _ in range(count)]]
     header = list(draw.pick(HEADERS))
@@ -495,8 +492,16 @@ def damage_rows(draw: Draw, rows: list[list[str]]) -> None:
         draw.pick(rows).pop()
 
 
-def write_rows(draw: Draw, header: list[str] | None, rows: list[list[str]], delimiter: str) -> tuple[str, bytes, bytes]:
-    """Write records as text: the name of the file, its bytes before compression, and after it."""
+def write_rows(
+    draw: Draw, header: list[str] | None, rows: list[list[str]], delimiter: str, *, calm: bool = False
+) -> tuple[str, bytes, bytes]:
+    """Write records as text: the name of the file, its bytes before compression, and after it.
+
+    A calm file has no quotes, comments or blank lines, and is in UTF-8.
+    """
+    if calm:
+        content = "".join(f"{delimiter.join(row)}\n" for row in [*([] if header is None else [header]), *rows]).encode()
+        return f"table{SUFFIX_OF[delimiter]}", content, content
     quotes = draw.pick(("", "", "", "needed", "needed", "all", "names"))
     wide = delimiter if delimiter != "  " else draw.pick(("  ", "   ", " \t"))
     lines = [wide.join(_quote(field, delimiter, quotes) for field in row) for row in rows]
@@ -558,8 +563,10 @@ def draw_table(kind: str, number: int) -> Table:
         return Table(*write_rows(draw, header, rows, delimiter), draw_options(draw, header, rows), [])
     makers = {"labels": draw_label_table, "features": draw_feature_table, "vectors": draw_vector_table}
     header, rows, delimiter, names = makers[kind](draw)
-    damage_rows(draw, rows)
-    return Table(*write_rows(draw, header, rows, delimiter), {}, names)
+    calm = kind != "labels" and draw.chance(65)
+    if not calm:
+        damage_rows(draw, rows)
+    return Table(*write_rows(draw, header, rows, delimiter, calm=calm), {}, names)
 
 
 def draw_options(draw: Draw, header: list[str] | None, rows: list[list[str]]) -> dict[str, Any]:
@@ -592,7 +599,8 @@ def draw_label_table(draw: Draw) -> tuple[list[str] | None, list[list[str]], str
     names, graph = draw_nodes(draw, delimiter)
     kinds: dict[str, tuple[str, ...]] = {
         "words": ("red", "blue", "green"), "numbers": ("0", "1", "2"), "floats": ("1.0", "2.0"),
-        "truth": ("True", "False"), "gaps": ("red", "", "blue", "NA"), "signs": ("-1", "1"), "many": ("a;b", "a", "b|c"),
+        "truth": ("True", "False"), "gaps": ("red", "", "blue", "NA"), "signs": ("-1", "1"),
+        "many": ("a;b", "a", "b|c"),
     }  # fmt: skip
     labels = kinds[draw.pick(tuple(kinds))]
     rows = [[name, draw.pick(labels)] for name in names for _ in range(1 + draw.chance(10))]
@@ -661,13 +669,13 @@ def draw_number_table(draw: Draw, prefixes: Sequence[str]) -> tuple[list[str], l
 def draw_feature_table(draw: Draw) -> tuple[list[str] | None, list[list[str]], str, list[Any]]:
     """Draw features of nodes."""
     header, rows, delimiter, graph = draw_number_table(draw, ("f", "x", "age", "feature_", ""))
-    return (header if draw.chance(80) else None), rows, delimiter, graph
+    return (header if draw.chance(93) else None), rows, delimiter, graph
 
 
 def draw_vector_table(draw: Draw) -> tuple[list[str] | None, list[list[str]], str, list[Any]]:
     """Draw vectors of nodes."""
     header, rows, delimiter, graph = draw_number_table(draw, ("v", "dim_", "", "x", "emb_"))
-    return (header if draw.chance(80) else None), rows, delimiter, graph
+    return (header if draw.chance(93) else None), rows, delimiter, graph
 
 
 def list_table_cases() -> Iterator[Case]:
@@ -687,8 +695,11 @@ def describe_drawing(kind: str, folder: Path) -> Outcome:
 def read_table(kind: str, number: int, folder: Path) -> Outcome:
     """Draw a table and read it."""
     table = draw_table(kind, number)
-    packed = ".gz" if table.name.endswith(".gz") else ""
-    make = partial(write_file, f"vectors.csv{packed}" if kind == "vectors" else table.name, table.content)
+    name = table.name
+    if kind in ("features", "vectors"):  # other suffixes are those of word2vec
+        suffix = ".tsv" if kind == "features" and name.startswith("table.tsv") else ".csv"
+        name = f"{kind}{suffix}{'.gz' if name.endswith('.gz') else ''}"
+    make = partial(write_file, name, table.content)
     if kind == "edges":
         return read_as_graph(make, table.options, folder)
     if kind == "ingest":
@@ -743,7 +754,7 @@ def run_share(first: int, step: int, only: str = "") -> dict[str, Outcome | None
 
 def read_all(only: str = "", workers: int = 2) -> dict[str, Outcome | None]:
     """Run all cases whose id has the text `only`, in so many processes."""
-    if workers == 1:
+    if workers == 1 or only.partition("/")[0] in SURFACE_LISTS:
         return run_share(0, 1, only)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         shares = pool.map(run_share, range(workers), [workers] * workers, [only] * workers)
@@ -938,7 +949,8 @@ def describe_option_default(option: Any) -> str | None:
 # --------------------------------------------------------------------------------------------------------------------
 # Surface: keys of JSON outputs
 
-FIELD = re.compile(r"[a-z][a-z0-9_]*")  # of a dictionary; other keys are data, as names of nodes are below
+FIELD = re.compile(r"[A-Za-z]\w*")  # of a dictionary; other keys are data, as names of nodes are below
+OPAQUE = ("best", "changes", "trail[].changes")  # settings, of which the time of a search decides
 SERVERS = ("explore", "live serve")
 RUNS: dict[str, str] = {  # by command: what is run, in this order, in a folder with `write_inputs`
     "embed": "edges.csv -o old --dim 4 --threads 1",
@@ -952,16 +964,15 @@ RUNS: dict[str, str] = {  # by command: what is run, in this order, in a folder 
     "info/graph": "edges.csv",
     "info/bipartite": "taken.csv --bipartite",
     "info/stored": "stored.grf",
-    "info/embedding": "old",
     "ingest": "edges.csv -o edges.grf",
     "convert": "old old.parquet",
     "evaluate labels": "old labels.csv --repeats 1 --ratios 0.5 --threads 1",
     "evaluate links": "edges.csv --dim 4 --threads 1",
-    "evaluate reconstruction": "old edges.csv --threads 1",
+    "evaluate reconstruction": "edges.csv --dim 4 --threads 1",
     "compare": "edges.csv --methods refine,randne --dims 4 --threads 1",
     "compare/labels": "edges.csv --methods refine --dims 4 --threads 1 --labels labels.csv --repeats 1",
-    "tune": "edges.csv --budget 1s --dims 4 --threads 1 -o settings.json",
-    "tune/labels": "edges.csv --budget 1s --dims 4 --threads 1 --labels labels.csv",
+    "tune": "edges.csv --budget 20s --dims 4 --threads 1 -o settings.json",
+    "tune/labels": "edges.csv --budget 20s --dims 4 --threads 1 --labels labels.csv",
     "neighbors": "old Node-1 -k 2",
     "neighbors/all": "old --all -k 2 -o near.csv",
     "neighbors/label": "old Node-1 -k 2 --labels labels.csv --label Red-1",
@@ -973,7 +984,7 @@ RUNS: dict[str, str] = {  # by command: what is run, in this order, in a folder 
     "check": "old",
     "check/graph": "old --graph edges.csv --threads 1",
     "check/against": "old --against new --max-drift 2 -k 3",
-    "map": "old -o map.csv --threads 1",
+    "map": "old -o map.parquet --threads 1",
     "map/labels": "old -o map.html --labels labels.csv --threads 1",
     "predict labels": "old some.csv --folds 2 --threads 1",
     "predict labels/all": "old some.csv --folds 2 --threads 1 --all",
@@ -1095,17 +1106,29 @@ def list_keys(value: Any, path: str = "") -> set[str]:
     elif isinstance(value, dict):
         for key, each in value.items():
             below = f"{path}.{key if FIELD.fullmatch(key) else '*'}".lstrip(".")
-            found |= {below} | list_keys(each, below)
+            found |= {below} if below in OPAQUE else {below} | list_keys(each, below)
     return found
+
+
+SURFACE_LISTS = {"name": list_names, "member": list_names, "command": list_options, "json": list_json_keys}
+READING_GROUPS = ("corpus", "fuzz", "docs", "old", "tables")
+
+
+def choose_lists(only: str) -> list[Callable[[], dict[str, Any]]]:
+    """Choose the functions that list the surface, by the group with which a text begins."""
+    group, found, _ = only.partition("/")
+    if found and group in READING_GROUPS:
+        return []
+    if found and group in SURFACE_LISTS:
+        return [SURFACE_LISTS[group]]
+    return list(dict.fromkeys(SURFACE_LISTS.values()))
 
 
 def describe_surface(only: str = "") -> dict[str, Any]:
     """Describe the public surface: names, commands, and keys of JSON outputs."""
     with clean_environment(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        parts = {"name/": list_names, "command/": list_options, "json/": list_json_keys}
-        wanted = [run for start, run in parts.items() if only.partition("/")[0] + "/" in (start, "/", "member/")]
-        found = {key: value for run in wanted or parts.values() for key, value in run().items()}
+        found = {key: value for run in choose_lists(only) for key, value in run().items()}
     return {key: value for key, value in found.items() if only in key}
 
 
@@ -1209,23 +1232,6 @@ def check(only: str = "", workers: int = 2) -> Report:
     recorded = {**load_table(READINGS), **load_table(SURFACE)}
     recorded = {name: value for name, value in recorded.items() if only in name}
     return compare(recorded, found, set(found), load_table(INTENDED), whole=not only)
-
-
-def check_share(first: int, step: int) -> Report:
-    """Run each `step`-th case of readings in this process, and compare them with the record."""
-    known = {case.id for case in list_cases()}
-    intended = {entry: why for entry, why in load_table(INTENDED).items() if not entry.startswith(SURFACE_IDS)}
-    return compare(load_table(READINGS), run_share(first, step), known, intended, whole=False)
-
-
-def check_surface() -> Report:
-    """Compute the surface, and compare it with the record."""
-    found = describe_surface()
-    intended = {entry: why for entry, why in load_table(INTENDED).items() if entry.startswith(SURFACE_IDS)}
-    return compare(load_table(SURFACE), found, set(found), intended, whole=True)
-
-
-SURFACE_IDS = ("name/", "member/", "command/", "json/")
 
 
 def write_value(value: Any) -> str:

@@ -67,7 +67,7 @@ def read_labels(path: Path, names: Any) -> Any:
 
 def read_features(path: Path, graph: Any) -> tuple[Any, int, int]:
     """Read features from a file: the matrix in the order of the graph's nodes, nodes with a row, rows of no node."""
-    features = import_module("graphrefine.run.feature_table").read_features(path, graph)
+    features = import_module("graphrefine.pipeline.feature_table").read_features(path, graph)
     return features.matrix, features.nodes, features.unknown
 
 
@@ -1001,7 +1001,6 @@ RUNS: dict[str, str] = {  # by command: what is run, in this order, in a folder 
     "explore": "old --no-browser",
     "methods": "",
     "methods/refine": "refine",
-    "reproduce": "--list",
     "demo": "-o demo --threads 1",
 }
 

@@ -240,9 +240,3 @@ def test_the_files_of_common_changes_exist() -> None:
     roots = (ROOT / "src" / "graphrefine", ROOT)
     assert len(files) >= 20
     assert [file for file in files if not any((root / file).exists() for root in roots)] == []
-
-
-def test_changes_name_files_that_exist() -> None:
-    rows = changes((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
-    paths = [path for _, files, _ in rows for path in re.findall(r"`([\w/]+\.(?:py|ts))`", files)]
-    assert [path for path in paths if not any((root / path).exists() for root in (architecture.SOURCE, ROOT))] == []

@@ -15,7 +15,7 @@ import io
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -27,6 +27,7 @@ from graphrefine.embedding.formats import FORMATS as EMBEDDING_FORMATS
 from graphrefine.readers.formats import FORMATS as GRAPH_FORMATS
 from graphrefine.readers.source import CODECS
 from graphrefine.refine import filters
+from reproduction.__main__ import main as reproduce
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "scripts"))
@@ -106,9 +107,10 @@ def run_commands(block: Block, name: str) -> int:
     done = 0
     for command, expected in commands_of(block):
         words = shlex.split(command, comments=True)
-        if words[0] != "graphrefine":
+        program = next((name for name in PROGRAMS if command.startswith(f"{name} ")), None)
+        if program is None:
             continue
-        code, shown = run_command(words)
+        code, shown = run_command(PROGRAMS[program], words)
         where = f"{name}, line {block.line}: {command}"
         refused = re.search("^error:", expected, re.MULTILINE) is not None  # a graph may have been read before
         assert (code != 0) == refused, f"{where} ended with {code}:\n{shown}"
@@ -131,7 +133,13 @@ def commands_of(block: Block) -> Iterator[tuple[str, str]]:
         yield command, output.strip("\n")
 
 
-def run_command(words: list[str]) -> tuple[int, str]:
+PROGRAMS: dict[str, Callable[[list[str]], object]] = {
+    "graphrefine": lambda words: main(),
+    "python -m reproduction": lambda words: sys.exit(reproduce(words[3:])),
+}
+
+
+def run_command(program: Callable[[list[str]], object], words: list[str]) -> tuple[int, str]:
     """The exit code of a command, and all that it printed."""
     printed, code = io.StringIO(), 0
     with (
@@ -140,7 +148,7 @@ def run_command(words: list[str]) -> tuple[int, str]:
         contextlib.redirect_stderr(printed),
     ):
         try:
-            main()
+            program(words)
         except SystemExit as stop:
             code = stop.code if isinstance(stop.code, int) else 1
     return code, SLOWER.sub("", printed.getvalue())

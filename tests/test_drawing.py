@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import drawing
-from graphrefine.kernels import kernels
 
 ROOT = Path(__file__).resolve().parent.parent / "src" / "graphrefine"
 
@@ -56,7 +55,7 @@ def test_an_arrow_up_is_seen(tmp_path: Path, text: str) -> None:
     "text",
     [
         '"""Used by graphrefine.pipeline.embed."""',
-        "from graphrefine.kernels import twin",
+        "from graphrefine.kernels import hashing",
         "from graphrefine.graph.node_ids import number",
         "from graphrefine import __version__",
         "import graphrefinery.run",
@@ -64,7 +63,7 @@ def test_an_arrow_up_is_seen(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_what_points_down_or_names_nothing_above_is_left_alone(tmp_path: Path, text: str) -> None:
-    root = make_tree(tmp_path, pipeline__embed="", kernels__twin="", graph__node_ids="", graph__graph=text)
+    root = make_tree(tmp_path, pipeline__embed="", kernels__hashing="", graph__node_ids="", graph__graph=text)
     assert problems(root) == ([], [], [])
 
 
@@ -170,5 +169,4 @@ def test_a_file_is_embedded_with_few_turns_and_modules(way: str, turns: int, mod
     done = subprocess.run([sys.executable, script, way, "--json"], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)[way]
-    compiled = kernels().name == "native"  # twins are modules of their own, in Python
-    assert not compiled or (figures["turns"] <= turns and figures["modules"] <= modules), figures
+    assert figures["turns"] <= turns and figures["modules"] <= modules, figures

@@ -12,8 +12,9 @@
     └── MissingExtraError (ImportError)   an optional package is needed; says which extra installs it
     ArgumentWarning (UserWarning)    an argument that was understood, and may have been meant otherwise
 
-Each message says what is wrong, where, and what to do about it. The command line prints the message and exits with 2; Python callers can catch the base class or the built-in parent. No message has the password of an
-address (`mask_secrets`).
+Each message says what is wrong, where, and what to do about it. The command line prints the message and exits with 2;
+Python callers can catch the base class or the built-in parent. No message has the password of an address
+(`mask_secrets`).
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ COMPONENT_BYTES = 24  # for each entry, while components are counted
 def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
     """Print what is in GRAPH, and what embedding it will take: time and memory are predicted from a short trial.
 
-    GRAPH is what embed takes. How it was read is printed in a line: format, columns, direction, weights, what is not used.
+    GRAPH is what embed takes. A line says how it was read: format, columns, direction, weights, what is not used.
 
     Where the memory does not suffice, how embed would do without is printed instead of the time.
     """

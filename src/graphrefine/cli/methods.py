@@ -18,7 +18,7 @@ from graphrefine.system.memory import available_bytes
     params=[click.Argument(["names"], metavar="[NAME]...", nargs=-1), JSON],
 )  # fmt: skip
 def methods(names: tuple[str, ...], as_json: bool) -> None:
-    """Print the methods that `embed --method` knows: where each was published, its cost, the largest graph it can take here.
+    """Print the methods of `embed --method`: where each was published, its cost, the largest graph it can take here.
 
     With NAMEs, these methods with their settings, as `--set SETTING=VALUE` takes them. The largest graph is for 10
     edges a node, the default settings and the memory that is free now.
@@ -64,7 +64,7 @@ def _figures(method: Any, free: int | None) -> dict[str, Any]:
 
 
 def _nodes(count: int | None) -> str:
-    """A count of nodes in three figures.
+    """Format a count of nodes with three digits.
 
     Examples
     --------

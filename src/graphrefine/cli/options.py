@@ -155,7 +155,7 @@ def parse_penalty(_: Any, __: Any, value: str) -> str | float | tuple[float, ...
 
 
 def choose_word(on: str, off: str) -> Callable[[Any, Any, bool], str]:
-    """Return the callback of a flag that stands for one of two words: click before 8.3 takes no default beside a flag_value.
+    """Return the callback of a flag for one of two words: click before 8.3 takes no default beside a flag_value.
 
     Examples
     --------
@@ -356,15 +356,17 @@ def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
 def name_option(problem: GraphRefineError | Warning, command: click.Command) -> str:
     """Return the message of an error or a warning, with the option of its argument where the command has one.
 
-    The library calls arguments as Python does, and a message is the same in both worlds; only the name of the option is
-    added. A file's problem keeps its head, which is the path and the line.
+    Messages call arguments as Python does. Only the head of a message is rewritten, as what follows may be text of the
+    user's; that of a file's problem is the path and the line, and stays.
 
     Examples
     --------
     >>> from graphrefine.errors import InputError
     >>> command = Command("embed", params=[*READING, *REFINING])
-    >>> name_option(InputError("must be at least 1, not 0", argument="dim"), command)
-    '--dim: must be at least 1, not 0'
+    >>> name_option(InputError("dim=0 is too small", argument="dim"), command)
+    '--dim 0 is too small'
+    >>> name_option(InputError("vectors need at least 1 axis", argument="dim"), command)
+    '--dim: vectors need at least 1 axis'
     >>> name_option(FormatError("g.csv", "has no column 'w'", argument="weights"), command)
     "g.csv: has no column 'w' (--weights)"
     """
@@ -372,4 +374,6 @@ def name_option(problem: GraphRefineError | Warning, command: click.Command) -> 
     option = next((each for each in command.params if isinstance(each, click.Option) and each.name == argument), None)
     if option is None or (name := max(option.opts, key=len)) in message:
         return message
+    if message.startswith(f"{argument}="):
+        return f"{name} {message.removeprefix(f'{argument}=').lstrip()}"
     return f"{message} ({name})" if isinstance(problem, FormatError) else f"{name}: {message}"

@@ -1,4 +1,4 @@
-"""SECURITY.md says what is so: its figures are those of the code, and what it says is closed is closed."""
+"""SECURITY.md says what is so: its numbers are those of the code, and what it says is closed is closed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from graphrefine.pipeline.settings import MOST_BYTES, RunSettings
 PAGE = " ".join((Path(__file__).resolve().parents[1] / "SECURITY.md").read_text(encoding="utf-8").split())
 
 
-def test_the_figures_of_the_api() -> None:
+def test_the_limits_of_the_api() -> None:
     pytest.importorskip("fastapi")
-    from graphrefine.explore import limits, request_params
+    from graphrefine.explore import app, request_params
+    from graphrefine.explore.server import SETTINGS
 
-    assert limits.BODY_SECONDS == limits.HEAD_SECONDS
     stated = (
-        f"{request_params.BODY >> 20} MB for a body, {limits.AT_ONCE} requests at once, {limits.SECONDS:g} s for an "
-        f"answer, {limits.HEAD_SECONDS:g} s for a head or a body to arrive, {request_params.K:,} neighbors, "
-        f"{request_params.BATCH:,} items of a batch, {request_params.ROWS:,} rows of a list"
+        f"{request_params.BODY >> 20} MB and {app.BODY_SECONDS:g} s for a body, {SETTINGS['limit_concurrency']} "
+        f"connections at once, {SETTINGS['timeout_keep_alive']} s between two requests of one, {request_params.K:,} "
+        f"neighbors, {request_params.BATCH:,} items of a batch, {request_params.ROWS:,} rows of a list"
     )
     assert stated in PAGE
 

@@ -1,7 +1,7 @@
 // The recipe of the embedding, and its quality.
 
 import { count, el, number } from "./dom";
-import type { Figure, Info } from "./api_types";
+import type { Info, QualityScore } from "./api_types";
 
 export function drawAbout(place: HTMLElement, info: Info): void {
   place.replaceChildren(
@@ -39,7 +39,7 @@ function facts(info: Info): [string, string][] {
   return rows;
 }
 
-function scores(all: Figure[]): HTMLElement {
+function scores(all: QualityScore[]): HTMLElement {
   if (all.length === 0) return el("p", { class: "muted" }, "None: start with --graph or --labels to have it judged.");
   const lines = all.map(({ name, value, note, state }) => {
     const text = state === "working" ? "working…" : state === "failed" || value === null ? "–" : number(value);

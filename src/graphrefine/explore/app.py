@@ -1,25 +1,29 @@
-"""The page and its API as a Starlette application: routes, middleware, and the form of errors."""
+"""The page and its API as a FastAPI application: routes, the body of requests, and the form of errors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from starlette.applications import Starlette
+from fastapi import APIRouter, Depends, FastAPI
+from fastapi.exceptions import RequestValidationError
+from fastapi.security import HTTPBearer
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Match
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from graphrefine import __version__
+from graphrefine.errors import GraphRefineError, InputError, OutputError, UnknownNameError
+from graphrefine.explore import handlers
 from graphrefine.explore.auth import Auth
-from graphrefine.explore.handlers import ROUTES
-from graphrefine.explore.limits import Limits
-from graphrefine.explore.param_types import Facts
-from graphrefine.explore.raw_handlers import PageHandler, page_handlers
+from graphrefine.explore.request_params import BODY
 from graphrefine.explore.responses import refuse
+from graphrefine.explore.routes import PageHandler, shorten_value
 from graphrefine.explore.session import Session
-from graphrefine.explore.strict_route import StrictRoute
+
+BODY_SECONDS = 10.0  # for a body to arrive
 
 
 def make_app(
@@ -28,52 +32,133 @@ def make_app(
     token: str | None = None,
     hosts: Iterable[str] = (),
     any_address: bool = False,
-    routes: Sequence[StrictRoute] = ROUTES,
+    routers: Sequence[APIRouter] = (),
     pages: Mapping[str, PageHandler] | None = None,
-) -> Starlette:
-    """Make the application: of a session, whose background work the caller starts, for requests that `Auth` allows.
+) -> FastAPI:
+    """Make the application of a session, whose background work the caller starts.
 
-    ``routes`` are those of the API, and ``pages`` the files of the page by their addresses. `app.state.session` may be
-    replaced by a newer one: each request keeps to the one that it began with.
+    Parameters
+    ----------
+    session : Session
+        What is served. `app.state.session` may be replaced by a newer one.
+    token, hosts, any_address
+        See `Auth`.
+    routers : sequence of APIRouter
+        Endpoints beside those of `handlers`.
+    pages : mapping, optional
+        Files of another page by their addresses.
     """
-    app = Starlette(exception_handlers={HTTPException: _send_error, ClientDisconnect: _send_disconnect})
-    app.router.redirect_slashes = False
-    app.router.routes += routes
+    app = FastAPI(
+        title="graphrefine explore",
+        version=__version__,
+        description="Nodes, neighbors, scores and maps of one embedding.",
+        license_info={"name": "BSD-3-Clause", "identifier": "BSD-3-Clause"},
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # these pages load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers={
+            HTTPException: _send_http_error,
+            RequestValidationError: _send_invalid,
+            GraphRefineError: _send_library_error,
+        },
+        # `Auth` checks the token before anything else is done; here it is only described in the document.
+        dependencies=[] if token is None else [Depends(HTTPBearer(auto_error=False, scheme_name="token"))],
+    )
     app.state.session = session
-    app.state.document = _document_maker(routes, has_token=token is not None)
-    for path, handler in (page_handlers() if pages is None else pages).items():
+    for router in (handlers.router, *routers):
+        app.include_router(router)
+    for path, handler in (handlers.page_handlers() if pages is None else pages).items():
         app.add_route(path, handler, methods=["GET"])
-    app.add_middleware(Limits)
+    app.add_middleware(BodyLimit)
     app.add_middleware(Auth, hosts=hosts, any_address=any_address, token=token)
     return app
 
 
-def _document_maker(routes: Sequence[StrictRoute], *, has_token: bool) -> Callable[[Facts], dict[str, Any]]:
-    @lru_cache(maxsize=1)
-    def make_document(facts: Facts) -> dict[str, Any]:
-        """The document for an embedding of these facts, which are those of the request (`param_types.FACTS`)."""
-        from graphrefine.explore import api_document  # FastAPI is slow to load
+class BodyLimit:
+    """Takes the whole body of a request before it is answered; refuses one that is too long, too slow or not JSON.
 
-        return api_document.make_document(routes, has_token=has_token)
+    A page of another site can make a browser post text, but not JSON without asking first, so the type is checked.
+    The body of a GET is taken too: uvicorn refuses one that is malformed by itself, and must not find an answer begun.
+    """
 
-    return make_document
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse to."""
+        if scope["type"] != "http":
+            return await self._app(scope, receive, send)
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await _read_body(Request(scope, receive))
+        except TimeoutError:
+            return await _refuse_body(408, f"the body did not arrive within {BODY_SECONDS:g} seconds")(
+                scope, receive, send
+            )
+        except ClientDisconnect:
+            return await _refuse_body(400, "the client has left")(scope, receive, send)
+        except HTTPException as error:
+            return await _refuse_body(error.status_code, error.detail)(scope, receive, send)
+        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def receive_again() -> Message:
+            return messages.pop() if messages else await receive()
+
+        return await self._app(scope, receive_again, send)
 
 
-async def _send_error(request: Request, error: Any) -> Response:
+async def _read_body(request: Request) -> bytes:
+    """Return the body, which is not read beyond its limit."""
+    media_type, _, _ = request.headers.get("content-type", "").partition(";")
+    if request.method == "POST" and media_type.strip().lower() != "application/json":
+        raise HTTPException(415, "the body must be sent as Content-Type: application/json")
+    too_large = HTTPException(413, f"a body of more than {BODY} bytes; ask for less at once")
+    length = request.headers.get("content-length", "0")
+    if not length.isdecimal() or len(length) > len(str(BODY)) or int(length) > BODY:
+        raise too_large
+    body = bytearray()
+    async for part in request.stream():
+        body += part
+        if len(body) > BODY:
+            raise too_large
+    return bytes(body)
+
+
+def _refuse_body(status: int, problem: str) -> Response:
+    """Return a refusal that leaves a body unread: the connection is of no more use."""
+    return refuse(status, problem, {"connection": "close"})
+
+
+async def _send_http_error(request: Request, error: Any) -> Response:
     """Send an error of a handler, or one of the router: an unknown address, or a method that an address has not."""
-    problem, headers = error.detail, error.headers
-    if problem == "Not Found":
-        problem = "there is nothing at this address; see /api/openapi.json"
-    if error.status_code == 405:
-        problem, headers = "this address has no such method", {"allow": ", ".join(_methods(request))}
-    return refuse(error.status_code, problem, headers)
+    problem = {
+        "Not Found": "there is nothing at this address; see /api/openapi.json",
+        "Method Not Allowed": "this address has no such method",
+    }.get(error.detail, error.detail)
+    return refuse(error.status_code, problem, error.headers)
 
 
-def _methods(request: Request) -> list[str]:
-    """The methods of an address, of all its routes."""
-    matching = [route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE]
-    return sorted({method for route in matching for method in route.methods})
+async def _send_invalid(request: Request, error: Any) -> Response:
+    """Send the first problem of the parameters."""
+    first = error.errors()[0]
+    where, *path = first["loc"]  # "query" or "body", and the path to the value in it
+    problem = str(first["msg"]).removeprefix("Value error, ")
+    if first["type"] == "json_invalid":
+        return refuse(400, "the body is not JSON")
+    if first["type"] == "extra_forbidden":
+        return refuse(400, f"there is no parameter {shorten_value(path[-1])}; see /api/openapi.json")
+    if first["type"] == "value_error" and not path:  # of `Params.check_combination`
+        return refuse(400, problem)
+    # The steps of a path that are no names are pydantic's own, of the types of a union.
+    name = ".".join(str(step) for step in path if isinstance(step, int) or step.isidentifier()) or f"the {where}"
+    if first["type"] == "missing":
+        return refuse(400, f"{name} is missing")
+    return refuse(400, f"{name}={shorten_value(first['input'])}: {problem}")
 
 
-async def _send_disconnect(request: Request, error: Any) -> Response:
-    return refuse(400, "the client has left")
+async def _send_library_error(request: Request, error: Any) -> Response:
+    """Send an error of the library: a name that no node has, an argument that it refuses, or a disk that fails."""
+    kinds = ((UnknownNameError, 404), (InputError, 400), (OutputError, 503))
+    status = next((status for kind, status in kinds if isinstance(error, kind)), 500)
+    return refuse(status, str(error))

@@ -1,50 +1,61 @@
-"""Handlers of the requests that are answered in JSON: one function for each endpoint.
+"""Handlers of requests: one function for each endpoint, and the files of the page.
 
-A new endpoint is a function here, with a model of `request_params` and a type of `responses`, and a line in `ROUTES`.
+A new endpoint is a function here, with a model of `request_params` and a type of `responses`. Coordinates, columns and
+images are raw bytes, which are sent in parts, without a copy of the whole, and only to clients that do not have them.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import zlib
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar, cast
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, TypeVar, cast
 
+from fastapi import Query
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
 
 import graphrefine
 from graphrefine.embedding.state import STATE_FORMATS
 from graphrefine.errors import InputError
-from graphrefine.explore import raw_handlers, request_params, responses
+from graphrefine.explore import request_params, responses
 from graphrefine.explore.background import Task
+from graphrefine.explore.columns import as_bytes
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.explore.neighbor_search import Hits, SearchOptions, finite
+from graphrefine.explore.routes import NO_QUERY, CurrentSession, PageHandler, make_router
 from graphrefine.explore.session import Session
-from graphrefine.explore.strict_route import StrictRoute
+from graphrefine.graph.lookup import SIDES
 from graphrefine.search.scores import SCORES
 
+PATIENCE = 5.0  # seconds to wait for a map or column that is being made
+CHUNK = 1 << 18  # bytes sent at a time, so that a slow reader is waited for
+BYTES, PNG = "application/octet-stream", "image/png"
+PAGE = Path(__file__).parent / "page"
+PAGE_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".txt": "text/plain"}
 _THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbors aside
 _Value = TypeVar("_Value")
 
+router = make_router()
+
 
 async def _run_in_thread(work: Callable[..., _Value], *arguments: Any) -> _Value:
-    """Do some work in a thread, so that other requests are answered meanwhile."""
+    """Run work in a thread, so that other requests are answered meanwhile."""
     return await asyncio.get_running_loop().run_in_executor(_THREADS, work, *arguments)
 
 
+@router.get("/healthz", dependencies=NO_QUERY)
 async def get_health() -> responses.Health:
-    """State of the server; needs no token."""
+    """Return the state of the server; needs no token."""
     return {"status": "ok"}
 
 
-async def get_document(request: Request, session: Session) -> dict[str, Any]:
-    """The API as an OpenAPI document."""
-    return await asyncio.to_thread(request.app.state.document, session.facts)
-
-
-async def get_info(session: Session) -> responses.Info:
-    """The embedding, its recipe, and the requests that it answers."""
+@router.get("/api/info", dependencies=NO_QUERY)
+async def get_info(session: CurrentSession) -> responses.Info:
+    """Describe the embedding, its recipe, and the requests that it answers."""
     embedding, labels, graph = session.embedding, session.labels, session.graph
     return {
         "name": session.name,
@@ -59,7 +70,7 @@ async def get_info(session: Session) -> responses.Info:
         "layouts": [_state(task) for task in session.layouts.values()],
         "layout": session.best_layout,
         "columns": [_column(task) for task in session.columns.values()],
-        "scores": [_figure(task) for task in session.figures],
+        "scores": [_quality(task) for task in session.quality],
         "search": session.search.kind("cosine"),
         "score_names": [score for score in SCORES if score != "link" or not session.embedding.is_bare],
         "score": embedding.score_name,
@@ -68,8 +79,9 @@ async def get_info(session: Session) -> responses.Info:
     }
 
 
-async def get_nodes(session: Session, params: request_params.NodeList) -> responses.Nodes:
-    """Nodes whose names begin with a text, and then those that contain it; all nodes without a text; or one node.
+@router.get("/api/nodes")
+async def get_nodes(session: CurrentSession, params: Annotated[request_params.NodeList, Query()]) -> responses.Nodes:
+    """List nodes whose names begin with a text, and then those that contain it; all nodes without a text; or one node.
 
     Upper and lower case are the same. A single node has its values in every column.
     """
@@ -85,19 +97,27 @@ async def get_nodes(session: Session, params: request_params.NodeList) -> respon
     return {"nodes": [session.node(row) for row in rows], "total": count}
 
 
-async def post_nodes(session: Session, params: request_params.NodeBatch) -> responses.Nodes:
-    """Several nodes at once."""
+@router.post("/api/nodes", dependencies=NO_QUERY)
+async def post_nodes(session: CurrentSession, params: request_params.NodeBatch) -> responses.Nodes:
+    """List several nodes by their names or rows."""
     return {"nodes": [session.node(row) for row in _rows(session, params)]}
 
 
-async def get_neighbors(session: Session, params: request_params.NeighborQuery) -> responses.Neighbors:
-    """The nodes nearest to one."""
+@router.get("/api/neighbors")
+async def get_neighbors(
+    session: CurrentSession, params: Annotated[request_params.NeighborQuery, Query()]
+) -> responses.Neighbors:
+    """Find the nodes nearest to one."""
     return await _neighbors(session, params, [_row(session, params)], by_row=True)
 
 
-async def post_neighbors(session: Session, params: request_params.NeighborBatch) -> responses.Neighbors:
-    """The nodes nearest to each of several nodes or vectors."""
+@router.post("/api/neighbors", dependencies=NO_QUERY)
+async def post_neighbors(session: CurrentSession, params: request_params.NeighborBatch) -> responses.Neighbors:
+    """Find the nodes nearest to each of several nodes or vectors."""
     if params.vectors is not None:
+        dim = session.embedding.dim
+        if any(len(vector) != dim for vector in params.vectors):
+            raise InputError(f"vectors of {dim} numbers are expected", argument="vectors")
         return await _neighbors(session, params, params.vectors, by_row=False)
     return await _neighbors(session, params, _rows(session, params), by_row=True)
 
@@ -121,7 +141,7 @@ async def _neighbors(
 
 
 def _result(session: Session, row: int | None, hits: Hits) -> responses.NeighborResult:
-    """The neighbors of a row, or of a vector."""
+    """Return the neighbors of a row, or of a vector."""
     neighbors = zip(hits.rows, hits.scores, strict=True)
     result: responses.NeighborResult = {"node": None, "row": None, "neighbors": []}
     if row is not None:
@@ -131,31 +151,34 @@ def _result(session: Session, row: int | None, hits: Hits) -> responses.Neighbor
     return result
 
 
-async def get_ego(session: Session, params: request_params.EgoQuery) -> responses.EgoNetwork:
-    """A node, its neighbors in the graph, and the edges among them."""
+@router.get("/api/ego")
+async def get_ego(session: CurrentSession, params: Annotated[request_params.EgoQuery, Query()]) -> responses.EgoNetwork:
+    """Return a node, its neighbors in the graph, and the edges among them."""
     graph, row = _graph(session), _row(session, params)
     ego = await _run_in_thread(lambda: graph.ego(row, limit=params.limit))
     return {"nodes": [session.node(each) for each in ego.rows], "edges": ego.edges, "of": ego.of}
 
 
-async def get_score(session: Session, params: request_params.PairQuery) -> responses.Scores:
-    """Likelihood of an edge; of directed and bipartite graphs, from u to v."""
+@router.get("/api/score")
+async def get_score(session: CurrentSession, params: Annotated[request_params.PairQuery, Query()]) -> responses.Scores:
+    """Score an edge; of directed and bipartite graphs, from u to v."""
     return await _scores(session, [[params.u, params.v]])
 
 
-async def post_score(session: Session, params: request_params.PairBatch) -> responses.Scores:
-    """Likelihood of each of several edges."""
+@router.post("/api/score", dependencies=NO_QUERY)
+async def post_score(session: CurrentSession, params: request_params.PairBatch) -> responses.Scores:
+    """Score several edges."""
     return await _scores(session, params.pairs)
 
 
 async def _scores(session: Session, pairs: list[list[str | int]]) -> responses.Scores:
     embedding = session.embedding
-    sides = ("source", "target") if embedding.sides.kind == "rows" else (None, None)
-    first, second = (list(names) for names in zip(*pairs, strict=True))
-    for names, side in zip((first, second), sides, strict=True):
+    has_two_sides = embedding.sides.kind == "rows"
+    for side, names in zip(SIDES, zip(*pairs, strict=True), strict=True):
         for name in names:
-            _find_row(session, name, side)
-    scores = await _run_in_thread(lambda: embedding.score(first, second))
+            session.find_row(name, side if has_two_sides else None)
+    u, v = (list(map(session.parse_name, names)) for names in zip(*pairs, strict=True))
+    scores = await _run_in_thread(lambda: embedding.score(u, v))
     return {"score": embedding.score_name, "scores": [finite(each) for each in scores.tolist()]}
 
 
@@ -166,35 +189,24 @@ def _graph(session: Session) -> MatchedGraph:
 
 
 def _row(session: Session, params: request_params.NodeChoice) -> int:
-    return _find_row(session, params.node, params.side) if params.row is None else params.row
+    if params.row is not None:
+        return session.check_row(params.row)
+    return session.find_row(params.node, params.side)
 
 
 def _rows(session: Session, params: request_params.NodeBatch | request_params.NeighborBatch) -> list[int]:
     if params.rows is not None:
-        return params.rows
-    return [_find_row(session, name, params.side) for name in params.nodes or ()]
-
-
-def _find_row(session: Session, name: Any, side: Any) -> int:
-    try:
-        row = session.embedding.lookup.find(name, side)
-    except InputError as error:  # a name on both sides
-        raise HTTPException(400, str(error)) from None
-    if row is None:
-        place = f" on the {side} side" if side else ""
-        raise HTTPException(
-            404, f"no node is called {repr(name)[:80]}{place}; /api/nodes?prefix= finds names by a part"
-        )
-    return row + (0 if side is None else session.embedding.sides.first(side))
+        return [session.check_row(row) for row in params.rows]
+    return [session.find_row(name, params.side) for name in params.nodes or ()]
 
 
 def _state(task: Task) -> responses.TaskState:
     return {"name": task.name, "state": task.state, "error": task.error}
 
 
-def _figure(task: Task) -> responses.Figure:
-    figure = task.value or {"value": None, "note": None}
-    return {**_state(task), "value": figure["value"], "note": figure["note"]}
+def _quality(task: Task) -> responses.QualityScore:
+    score = task.value or {"value": None, "note": None}
+    return {**_state(task), "value": score["value"], "note": score["note"]}
 
 
 def _column(task: Task) -> responses.Column:
@@ -204,18 +216,105 @@ def _column(task: Task) -> responses.Column:
     return cast(responses.Column, {**_state(task), **facts})
 
 
-ROUTES = [
-    StrictRoute("GET", "/healthz", get_health),
-    StrictRoute("GET", "/api/openapi.json", get_document),
-    StrictRoute("GET", "/api/info", get_info),
-    StrictRoute("GET", "/api/nodes", get_nodes),
-    StrictRoute("POST", "/api/nodes", post_nodes),
-    StrictRoute("GET", "/api/neighbors", get_neighbors),
-    StrictRoute("POST", "/api/neighbors", post_neighbors),
-    StrictRoute("GET", "/api/ego", get_ego),
-    StrictRoute("GET", "/api/score", get_score),
-    StrictRoute("POST", "/api/score", post_score),
-    StrictRoute("GET", "/api/coordinates", raw_handlers.get_coordinates, raw=raw_handlers.BYTES),
-    StrictRoute("GET", "/api/columns/{name:path}", raw_handlers.get_column, raw=raw_handlers.BYTES),
-    StrictRoute("GET", "/map.png", raw_handlers.get_image, raw=raw_handlers.PNG),
-]
+class Blob(NamedTuple):
+    """Bytes that do not change, and the tag that tells them from others."""
+
+    content: memoryview
+    etag: str
+
+    @classmethod
+    def from_bytes(cls, content: bytes | memoryview) -> Blob:
+        """Return the blob of some bytes."""
+        return cls(memoryview(content), f'"{zlib.crc32(content):08x}-{len(content):x}"')
+
+    def respond(self, request: Request, media_type: str) -> Response:
+        """Return the bytes, or 304 for a client that has them."""
+        headers = {"etag": self.etag, "cache-control": "no-cache"}
+        if self.etag in request.headers.get("if-none-match", ""):
+            return Response(status_code=304, headers=headers)
+        headers["content-length"] = str(len(self.content))
+        return StreamingResponse(self._parts(), headers=headers, media_type=media_type)
+
+    async def _parts(self) -> AsyncIterator[bytes]:
+        for start in range(0, len(self.content), CHUNK):
+            yield bytes(self.content[start : start + CHUNK])
+
+
+def _raw_route(media_type: str) -> dict[str, Any]:
+    """Return the options of a route that sends bytes of a media type."""
+    described: responses.Responses = {
+        200: {"description": "The bytes.", "content": {media_type: {}}},
+        304: {"description": "The bytes that the client has are current."},
+    }
+    return {"responses": described, "response_class": Response}
+
+
+@router.get("/api/coordinates", **_raw_route(BYTES))
+async def get_coordinates(
+    request: Request, session: CurrentSession, params: Annotated[request_params.LayoutQuery, Query()]
+) -> Response:
+    """Return the coordinates of nodes on the map: x and y of each row, little-endian float32 from -1 to 1."""
+    task = session.layouts[params.layout or session.best_layout]
+    await _wait_for(task, f"the layout {task.name}")
+    return await _respond(request, session, ("layout", task.name), lambda: as_bytes(task.value, "<f4"))
+
+
+@router.get("/api/columns/{name:path}", dependencies=NO_QUERY, **_raw_route(BYTES))
+async def get_column(request: Request, session: CurrentSession, name: str) -> Response:
+    """Return a column to color by: one value for each row, little-endian.
+
+    uint16 codes of categories (65535: none) or float32 (NaN: none); `/api/info` has the kind of each column.
+    """
+    task = session.columns.get(name)
+    if task is None:
+        raise HTTPException(404, f"there is no such column; there are: {', '.join(session.columns) or 'none'}")
+    await _wait_for(task, f"the column {name}")
+    return await _respond(request, session, ("column", name), task.value.raw)
+
+
+@router.get("/map.png", dependencies=NO_QUERY, **_raw_route(PNG))
+async def get_image(request: Request, session: CurrentSession) -> Response:
+    """Draw the map as an image."""
+    await _wait_for(session.layouts[session.best_layout], "the map")
+    return Blob.from_bytes(await asyncio.to_thread(session.draw)).respond(request, PNG)
+
+
+async def _respond(
+    request: Request, session: Session, key: tuple[str, str], content: Callable[[], memoryview]
+) -> Response:
+    """Return a blob that is made once, in a thread."""
+    blobs: dict[tuple[str, str], Blob] = session.blobs
+    if key not in blobs:
+        blobs[key] = await asyncio.to_thread(lambda: Blob.from_bytes(content()))
+    return blobs[key].respond(request, BYTES)
+
+
+async def _wait_for(task: Task, name: str) -> None:
+    """Wait up to PATIENCE for background work; raise HTTPException if it is not ready then."""
+    for _ in range(round(PATIENCE / 0.02)):
+        if task.state != "working":
+            break
+        await asyncio.sleep(0.02)
+    if task.state == "working":
+        raise HTTPException(503, f"{name} is being made; try again in a second")
+    if task.state == "failed":
+        raise HTTPException(404, f"{name} could not be made: {task.error}")
+
+
+def page_handlers(folder: Path = PAGE) -> dict[str, PageHandler]:
+    """Return a handler for each file of the page, read now: an address is looked up here, and never becomes a path."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in PAGE_TYPES)
+    handlers = {
+        f"/{path.relative_to(folder).as_posix()}": _page_handler(path.read_bytes(), path.suffix) for path in paths
+    }
+    handlers["/"] = handlers.pop("/index.html")
+    return handlers
+
+
+def _page_handler(content: bytes, suffix: str) -> PageHandler:
+    blob = Blob.from_bytes(content)
+
+    async def get_file(request: Request) -> Response:
+        return blob.respond(request, PAGE_TYPES[suffix])
+
+    return get_file

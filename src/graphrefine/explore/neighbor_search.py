@@ -16,7 +16,7 @@ import numpy as np
 
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.explore.background import Watch
-from graphrefine.explore.labels import NodeLabels
+from graphrefine.explore.columns import NodeLabels
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.search.searcher import Search
 

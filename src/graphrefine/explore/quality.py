@@ -1,6 +1,6 @@
-"""Figures of the quality of the embedding, each beside the figure of chance.
+"""Measures of the quality of the embedding, each with the value that chance would have.
 
-They are measured in the background, on samples: the same ones each time.
+They are taken in the background, on samples: the same ones each time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate.classification import evaluate_labels
 from graphrefine.evaluate.held_out_edges import find_entries
 from graphrefine.explore.background import Task, Watch
-from graphrefine.explore.labels import NodeLabels
+from graphrefine.explore.columns import NodeLabels
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.explore.neighbor_search import NeighborSearch
 from graphrefine.readers.labels import Labels
@@ -30,10 +30,10 @@ PAIRS = 20_000  # edges, and pairs without one
 Rows = NDArray[np.int64]
 
 
-def make_figures(
+def make_quality_tasks(
     embedding: Embedding, labels: NodeLabels | None, graph: MatchedGraph | None, search: NeighborSearch
 ) -> list[Task]:
-    """The figures that labels and graph allow."""
+    """Return a task for each measure that labels and graph allow."""
     tasks = []
     if labels is not None:
         tasks.append(Task("neighbors that share a label", lambda watch: measure_sharing(labels, search)))
@@ -44,7 +44,7 @@ def make_figures(
 
 
 def measure_sharing(labels: NodeLabels, search: NeighborSearch) -> dict[str, Any]:
-    """Share of the nearest labeled neighbors with a label of the node; and of any labeled nodes."""
+    """Return the share of the nearest labeled neighbors with a label of the node; and of any labeled nodes."""
     draw = np.random.default_rng(0)
     labeled = np.flatnonzero(np.diff(labels.indicator.indptr))
     if len(labeled) < 2:
@@ -63,7 +63,7 @@ def measure_sharing(labels: NodeLabels, search: NeighborSearch) -> dict[str, Any
 
 
 def _agreement(labels: NodeLabels, first: Rows, second: Rows) -> float:
-    """Share of pairs whose two nodes have a label in common."""
+    """Return the share of pairs whose two nodes have a label in common."""
     if not len(first):
         return 0.0
     both = labels.indicator[first].multiply(labels.indicator[second])
@@ -71,7 +71,7 @@ def _agreement(labels: NodeLabels, first: Rows, second: Rows) -> float:
 
 
 def measure_labels(embedding: Embedding, labels: NodeLabels, watch: Watch) -> dict[str, Any]:
-    """Micro-F1 of one half of the labeled nodes, learned from the other: `graphrefine evaluate labels`."""
+    """Return Micro-F1 of one half of the labeled nodes, learned from the other: `graphrefine evaluate labels`."""
     labeled = np.flatnonzero(np.diff(labels.indicator.indptr))
     rows = np.sort(np.random.default_rng(0).choice(labeled, min(CLASSIFIED, len(labeled)), replace=False))
     indicator = labels.indicator[rows]
@@ -85,7 +85,7 @@ def measure_labels(embedding: Embedding, labels: NodeLabels, watch: Watch) -> di
 
 
 def measure_edges(embedding: Embedding, matched: MatchedGraph) -> dict[str, Any]:
-    """AUC by which `score` separates edges of the graph from pairs without one."""
+    """Return the AUC by which `score` separates edges of the graph from pairs without one."""
     graph, draw = matched.graph, np.random.default_rng(0)
     if not len(graph.indices):
         raise InputError("the graph has no edge")

@@ -1,23 +1,17 @@
-"""Parameters of requests: one model for each endpoint, by which pydantic checks them and FastAPI describes them.
+"""Parameters of requests: one pydantic model for each endpoint, by which FastAPI checks and describes them.
 
-A handler names its model in the annotation of its argument `params`. Names are checked before values
-(`Params.check_names`), so that an error can say which names there are.
+A query is text, so its models convert ("7" is 7); those of a JSON body are strict ("7" is no number there). Both refuse
+names that they do not know. What depends on the embedding (its rows, the length of its vectors) is checked by the
+handlers, so that the document of the API is the same for every embedding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
-from starlette.exceptions import HTTPException
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from graphrefine.explore.param_types import FACTS, FLAG, INT64, NAME, ROW, TEXT, VECTOR, choice, list_of, whole
 from graphrefine.explore.responses import RequestLimits
-from graphrefine.graph.lookup import SIDES
-from graphrefine.search.scores import SCORES
 
 LAYOUTS = ("pca", "clusters")  # the better ones last
 K = 1000  # neighbors of a node
@@ -25,169 +19,145 @@ BATCH = 1000  # nodes, vectors or pairs of a request
 ROWS = 10_000  # nodes of a list
 BODY = 4 << 20  # bytes
 EGO = 200  # neighbors drawn
+MAX_TEXT = 4000  # characters of a text
+MAX_NUMBER = 1e18  # of a number in a vector: products and sums of such still fit float32
+INT64 = 2**63
 LIMITS: RequestLimits = {"k": K, "batch": BATCH, "rows": ROWS, "body": BODY}
-LONGEST_ECHO = 80  # characters of a refused value that an error repeats
-
-Name = str | int
-Vector = NDArray[np.float32]
 
 
-def optional(description: str) -> Any:
-    """A field that is None unless it is sent; null is no value of it."""
-    return Field(default_factory=lambda: None, description=description)
+def _check_flag_text(value: Any) -> Any:
+    """Refuse the other words that pydantic reads as true or false: the document of the API allows these two alone."""
+    if isinstance(value, str) and value not in ("true", "false"):
+        raise ValueError("true or false is expected")
+    return value
+
+
+Text = Annotated[str, Field(max_length=MAX_TEXT)]
+# No length here: pydantic would refuse a name with a byte that is not UTF-8, which a JSON body can send as "\\udce9".
+Name = str | Annotated[int, Field(ge=-INT64, lt=INT64)]
+Row = Annotated[int, Field(ge=0, lt=INT64)]
+Flag = Annotated[bool, BeforeValidator(_check_flag_text)]
+Number = Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER, allow_inf_nan=False)]
+NeighborCount = Annotated[int, Field(ge=1, le=K, description="Number of neighbors; fewer if there are no more.")]
 
 
 class Params(BaseModel):
-    """Parameters of one endpoint; those of a body are described with their rules."""
+    """Parameters of one endpoint."""
 
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(extra="forbid")
 
-    ONE_OF: ClassVar[tuple[str, ...]] = ()  # exactly one of these
-    APART: ClassVar[tuple[tuple[str, str], ...]] = ()  # pairs that exclude each other
+    one_of: ClassVar[tuple[str, ...]] = ()  # exactly one of these
+    exclusive: ClassVar[tuple[tuple[str, str], ...]] = ()  # pairs that exclude each other
 
-    @classmethod
-    def check_names(cls, names: Collection[str]) -> None:
-        """Raise HTTPException 400 unless these are names of parameters that go together."""
-        fields = {name: field for name, field in cls.model_fields.items() if name != "side" or FACTS.get().two_sides}
-        for name in names:
-            if name not in fields:
-                allowed = f"it can be {', '.join(fields)}" if fields else "there is none here"
-                raise HTTPException(400, f"there is no parameter {cut(name)}; {allowed}")
-        for name, field in fields.items():
-            if field.is_required() and name not in names:
-                raise HTTPException(400, f"{name} is missing: {field.description}")
-        if cls.ONE_OF and sum(name in names for name in cls.ONE_OF) != 1:
-            raise HTTPException(400, f"exactly one of {', '.join(cls.ONE_OF)} is expected")
-        for one, other in cls.APART:
-            if one in names and other in names:
-                raise HTTPException(400, f"{one} and {other} do not go together; leave one out")
-        named = "nodes" if "nodes" in fields else "node"
-        if "side" in names and named not in names:
-            raise HTTPException(400, f"side goes with {named} only")
-
-    @classmethod
-    def example(cls) -> str:
-        """A body in outline."""
-        name = (cls.ONE_OF or tuple(cls.model_fields))[0]
-        return f'{{"{name}": [...]}}'
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
-        schema: dict[str, Any] = handler(core)
-        if cls.ONE_OF:
-            schema["oneOf"] = [{"required": [name]} for name in cls.ONE_OF]
-        if cls.APART:
-            schema["allOf"] = [{"not": {"required": list(pair)}} for pair in cls.APART]
-        if "side" in cls.model_fields:
-            schema["dependentRequired"] = {"side": ["nodes"]}
-        return schema
+    @model_validator(mode="after")
+    def check_combination(self) -> Self:
+        """Raise ValueError where parameters do not go together."""
+        sent = {name for name in self.model_fields_set if getattr(self, name) is not None}
+        if self.one_of and len(sent.intersection(self.one_of)) != 1:
+            raise ValueError(f"exactly one of {', '.join(self.one_of)} is expected")
+        for one, other in self.exclusive:
+            if one in sent and other in sent:
+                raise ValueError(f"{one} and {other} do not go together; leave one out")
+        if "side" in sent and not sent & {"node", "nodes"}:
+            raise ValueError("side goes with names of nodes only")
+        return self
 
 
-def cut(value: Any) -> str:
-    """A value as an error shows it: of limited length.
-
-    Examples
-    --------
-    >>> cut("ada"), cut([1, 2]), len(cut("a" * 1000))
-    ("'ada'", 'a list', 83)
-    """
-    text = repr(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
-    return text if len(text) <= LONGEST_ECHO else text[:LONGEST_ECHO] + "..."
+class NoParams(Params):
+    """No parameters."""
 
 
 class Side(Params):
     """Side of the nodes that are named; a parameter of embeddings with two sides only."""
 
-    side: Annotated[Literal["source", "target"] | None, choice(*SIDES)] = optional(
-        "Side of a bipartite graph, where a name may stand on both; a parameter of such embeddings only."
+    side: Literal["source", "target"] | None = Field(
+        None, description="Side of a bipartite graph, where a name may be on both; a parameter of such embeddings only."
     )
 
 
 class NodeChoice(Side):
     """One node, by name or by row."""
 
-    node: Annotated[Name | None, NAME] = optional("Name of the node.")
-    row: Annotated[int | None, ROW] = optional("Row of the node in the embedding, from 0.")
+    node: Name | None = Field(None, description="Name of the node.")
+    row: Row | None = Field(None, description="Row of the node in the embedding, from 0.")
 
 
 class SingleNode(NodeChoice):
     """One node, which a request must name."""
 
-    ONE_OF = ("node", "row")
+    one_of = ("node", "row")
 
 
-class NodeBatch(Side):
+class NodeBatch(Side, strict=True):
     """Several nodes, by name or by row."""
 
-    ONE_OF = ("nodes", "rows")
+    one_of = ("nodes", "rows")
 
-    nodes: Annotated[list[Name] | None, list_of(NAME, ROWS)] = optional("Names of nodes.")
-    rows: Annotated[list[int] | None, list_of(ROW, ROWS)] = optional("Rows of nodes in the embedding.")
-
-
-class Page(Params):
-    """A page of the list of nodes."""
-
-    prefix: Annotated[str | None, TEXT] = optional("Beginning or part of names, in upper or lower case.")
-    limit: Annotated[int, whole(1, BATCH)] = Field(20, description="Largest number of nodes listed.")
-    offset: Annotated[int, whole(0, INT64 - 1)] = Field(0, description="Number of nodes skipped.")
+    nodes: list[Name] | None = Field(None, min_length=1, max_length=ROWS, description="Names of nodes.")
+    rows: list[Row] | None = Field(None, min_length=1, max_length=ROWS, description="Rows of nodes in the embedding.")
 
 
-class NodeList(NodeChoice, Page):
+class NodeList(NodeChoice):
     """A page of the list of nodes; or one node."""
 
-    APART = (
-        ("node", "row"),
-        *((one, other) for one in ("node", "row") for other in ("prefix", "limit", "offset")),
-    )
+    exclusive = (("node", "row"), *((one, other) for one in ("node", "row") for other in ("prefix", "limit", "offset")))
+
+    prefix: Text | None = Field(None, description="Beginning or part of names, in upper or lower case.")
+    limit: int = Field(20, ge=1, le=BATCH, description="Largest number of nodes listed.")
+    offset: int = Field(0, ge=0, lt=INT64, description="Number of nodes skipped.")
 
 
 class Search(Params):
     """Options of a search for neighbors."""
 
-    k: Annotated[int, whole(1, K)] = Field(10, description="Number of neighbors; fewer if there are no more.")
-    score: Annotated[Literal["cosine", "dot", "link"], choice(*SCORES)] = Field(
-        "cosine", description="Score by which nodes are near."
-    )
-    label: Annotated[str | None, TEXT] = optional("Label that neighbors must have.")
-    unlinked: Annotated[bool, FLAG] = Field(False, description="Leave out nodes that are linked to it in the graph.")
+    k: NeighborCount = 10
+    score: Literal["cosine", "dot", "link"] = Field("cosine", description="Score by which nodes are near.")
+    label: Text | None = Field(None, description="Label that neighbors must have.")
+    unlinked: Flag = Field(False, description="Leave out nodes that are linked to it in the graph.")
 
 
 class NeighborQuery(Search, SingleNode):
     """Neighbors of one node."""
 
 
-class NeighborBatch(Search, Side):
+class NeighborBatch(Search, Side, strict=True):
     """Neighbors of several nodes or vectors."""
 
-    ONE_OF = ("nodes", "rows", "vectors")
-    APART = (("vectors", "unlinked"),)
+    one_of = ("nodes", "rows", "vectors")
+    exclusive = (("vectors", "unlinked"),)
 
-    nodes: Annotated[list[Name] | None, list_of(NAME, BATCH)] = optional("Names of nodes.")
-    rows: Annotated[list[int] | None, list_of(ROW, BATCH)] = optional("Rows of nodes in the embedding.")
-    vectors: Annotated[list[Vector] | None, list_of(VECTOR, BATCH)] = optional("Vectors of the embedding's length.")
+    nodes: list[Name] | None = Field(None, min_length=1, max_length=BATCH, description="Names of nodes.")
+    rows: list[Row] | None = Field(None, min_length=1, max_length=BATCH, description="Rows of nodes in the embedding.")
+    vectors: list[list[Number]] | None = Field(
+        None, min_length=1, max_length=BATCH, description="Vectors of the embedding's length."
+    )
 
 
 class EgoQuery(SingleNode):
     """Neighborhood of one node in the graph."""
 
-    limit: Annotated[int, whole(1, EGO)] = Field(40, description="Largest number of neighbors.")
+    limit: int = Field(40, ge=1, le=EGO, description="Largest number of neighbors.")
 
 
 class PairQuery(Params):
     """One pair of nodes."""
 
-    u: Annotated[Name, NAME] = Field(description="Name of the first node.")
-    v: Annotated[Name, NAME] = Field(description="Name of the second node.")
+    u: Name = Field(description="Name of the first node.")
+    v: Name = Field(description="Name of the second node.")
 
 
-class PairBatch(Params):
+Pair = Annotated[list[Name], Field(min_length=2, max_length=2)]
+
+
+class PairBatch(Params, strict=True):
     """Several pairs of nodes."""
 
-    pairs: Annotated[list[list[Name]], list_of(list_of(NAME, 2, 2), BATCH)] = Field(description="Pairs of names.")
+    pairs: list[Pair] = Field(min_length=1, max_length=BATCH, description="Pairs of names.")
 
 
 class LayoutQuery(Params):
     """One layout of the map."""
 
-    layout: Annotated[str | None, choice(*LAYOUTS)] = optional("Layout; the best one that is ready, if left out.")
+    layout: Literal["pca", "clusters"] | None = Field(
+        None, description="Layout; the best one that is ready, if left out."
+    )

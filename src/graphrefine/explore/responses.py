@@ -22,7 +22,7 @@ SearchKind = Literal["exact", "index"]
 class Refusal(TypedDict):
     """Refusal of a request."""
 
-    error: Annotated[str, Field(description="The problem, and the way out.")]
+    error: Annotated[str, Field(description="The problem, and what to do about it.")]
 
 
 class Health(TypedDict):
@@ -113,8 +113,8 @@ class Column(TaskState):
     log: NotRequired[bool]
 
 
-class Figure(TaskState):
-    """A figure of the quality of the embedding."""
+class QualityScore(TaskState):
+    """A measure of the quality of the embedding."""
 
     value: float | None
     note: str | None
@@ -161,7 +161,7 @@ class Info(TypedDict):
     layouts: list[TaskState]
     layout: str
     columns: list[Column]
-    scores: list[Figure]
+    scores: list[QualityScore]
     search: SearchKind
     score_names: list[str]
     score: str
@@ -169,38 +169,20 @@ class Info(TypedDict):
     sides: Literal["rows", "columns"] | None
 
 
-_PROBLEMS = {
-    400: "A parameter that is unknown, missing, sent twice, or not of its type.",
-    401: "No token, or a wrong one.",
-    404: "No such node, label, column or graph.",
-    421: "The Host is not one of this server's.",
-    503: "Too many requests at once, or not ready yet: try again.",
-}
-_BODY_PROBLEMS = {
-    408: "The body took too long.",
-    413: "The body is too large.",
-    415: "The body is not application/json.",
-}
 Responses = dict[int | str, dict[str, Any]]
-REFUSALS: Responses = {status: {"model": Refusal, "description": text} for status, text in _PROBLEMS.items()}
-BODY_REFUSALS: Responses = {status: {"model": Refusal, "description": text} for status, text in _BODY_PROBLEMS.items()}
-
-
-def describe_raw(media_type: str) -> Responses:
-    """The responses of an endpoint that sends bytes of a media type."""
-    return {
-        200: {"description": "The bytes.", "content": {media_type: {}}},
-        304: {"description": "The bytes that the client has are current."},
-    }
+REFUSALS: Responses = {
+    "4XX": {"model": Refusal, "description": "A request that cannot be answered as it is."},
+    503: {"model": Refusal, "description": "Too many requests at once, or not ready yet: try again."},
+}
 
 
 def json_response(content: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A response in JSON. ASCII, as names of nodes may have characters that UTF-8 has no bytes for."""
+    """Return a response in JSON: in ASCII, as names of nodes may have characters that UTF-8 has no bytes for."""
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     return Response(text.encode(), status, headers, media_type="application/json")
 
 
 def refuse(status: int, problem: str, headers: Mapping[str, str] | None = None) -> Response:
-    """A refusal."""
+    """Return a refusal."""
     usual = {503: {"retry-after": "1"}, 401: {"www-authenticate": "Bearer"}}.get(status, {})
     return json_response(Refusal(error=problem), status, {**usual, **(headers or {})})

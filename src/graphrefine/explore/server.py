@@ -21,12 +21,12 @@ import uvicorn
 from graphrefine.errors import InputError
 from graphrefine.explore.app import make_app
 from graphrefine.explore.background import Background
-from graphrefine.explore.limits import Connection, HeadTimeout
 from graphrefine.explore.session import Session
 from graphrefine.system.temporary import remove_temporary_folders
 
 SETTINGS: dict[str, Any] = {
-    "loop": "asyncio",  # and h11, by `Connection`, whatever else is installed: the same refusals everywhere
+    "loop": "asyncio",  # and h11, whatever else is installed: the same refusals everywhere
+    "http": "h11",
     "ws": "none",
     "lifespan": "off",
     "proxy_headers": False,  # the client is the one that is connected, whatever a header names
@@ -34,7 +34,9 @@ SETTINGS: dict[str, Any] = {
     "access_log": False,
     "server_header": False,
     "date_header": False,
-    "limit_concurrency": 512,  # connections; more are turned away
+    "limit_concurrency": 512,  # connections; more are turned away with 503
+    "timeout_keep_alive": 10,  # seconds between two requests of a connection
+    "h11_max_incomplete_event_size": 64 << 10,  # bytes of a head: a name of 4,000 characters in a query, %-escaped
     "timeout_graceful_shutdown": 1,
 }
 
@@ -82,7 +84,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 def make_server(app: Any) -> uvicorn.Server:
     """Uvicorn for an application, with its limits."""
-    return uvicorn.Server(uvicorn.Config(HeadTimeout(app), http=Connection, **SETTINGS))
+    return uvicorn.Server(uvicorn.Config(app, **SETTINGS))
 
 
 def answer_requests(app: Any, listening: socket.socket) -> None:

@@ -1,4 +1,4 @@
-"""The session of a server: an embedding, with the graph, labels, columns, layouts and figures that belong to it."""
+"""The session of a server: an embedding, with the graph, labels, columns, layouts and measures that belong to it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,18 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.table import Parts, check_finite
-from graphrefine.errors import MissingExtraError
+from graphrefine.errors import InputError, MissingExtraError, UnknownNameError
 from graphrefine.explore.autocomplete import Autocomplete
 from graphrefine.explore.background import Background, Task, Watch
-from graphrefine.explore.columns import CategoryColumn, Column, NumberColumn, as_number
+from graphrefine.explore.columns import CategoryColumn, Column, NodeLabels, NumberColumn, as_number
 from graphrefine.explore.groups import find_groups
-from graphrefine.explore.labels import NodeLabels
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.explore.neighbor_search import NeighborSearch
-from graphrefine.explore.param_types import Facts
-from graphrefine.explore.quality import make_figures
+from graphrefine.explore.quality import make_quality_tasks
 from graphrefine.explore.request_params import LAYOUTS
 from graphrefine.explore.responses import Node
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import Side, is_integer
 from graphrefine.graph.node_ids import is_range, text_names
 from graphrefine.search.index import INDEX_BEYOND
 from graphrefine.system.companions import companion
@@ -86,12 +85,12 @@ class Session:
         self.columns = {name: _ready_task(name, column) for name, column in self._list_columns(columns or {})}
         self.columns[groups.name] = groups
         self.layouts = {name: self._layout_task(name) for name in LAYOUTS}
-        self.figures = make_figures(embedding, self.labels, self.graph, self.search)
+        self.quality = make_quality_tasks(embedding, self.labels, self.graph, self.search)
         if index is None:
             index = len(embedding) > INDEX_BEYOND and find_spec("usearch") is not None
         index_tasks = [Task("index", self.search.make_index)] if index else []
         preparation = Task("preparation", self._prepare)
-        tasks = [self.layouts["pca"], preparation, *index_tasks, groups, *self.figures, self.layouts["clusters"]]
+        tasks = [self.layouts["pca"], preparation, *index_tasks, groups, *self.quality, self.layouts["clusters"]]
         self.background = Background([task for task in tasks if task.state == "working"], urgent=1)
 
     def _list_columns(self, table: Mapping[str, Column]) -> list[tuple[str, Column]]:
@@ -131,11 +130,36 @@ class Session:
             self.search.by("cosine").nearest(rows=np.zeros(1, np.int64), k=1)
             self.embedding.score(self.embedding.source_names[:1], self.embedding.target_names[:1])
 
-    @cached_property
-    def facts(self) -> Facts:
-        """The facts on which the parameters of requests depend."""
+    @property
+    def has_two_sides(self) -> bool:
+        """Whether a name may be on two sides."""
+        return self.embedding.sides.kind == "rows"
+
+    def check_row(self, row: int) -> int:
+        """Return a row that a request names, or raise InputError."""
+        count = len(self.embedding)
+        if row < count:
+            return row
+        expected = f"a row from 0 to {count - 1} is expected" if count else "the embedding is empty"
+        raise InputError(f"row={row}: {expected}", argument="row")
+
+    def parse_name(self, name: Any, side: Side | None = None) -> Any:
+        """Return a name as the embedding has it: in a query, integers are texts. Refuse a side where there is one."""
+        if side is not None and not self.has_two_sides:
+            raise InputError(f"side={side}: the embedding has one side; leave it out", argument="side")
         has_integers = self.embedding.names.dtype != object
-        return Facts(len(self.embedding), self.embedding.dim, has_integers, self.embedding.sides.kind == "rows")
+        return int(name) if has_integers and isinstance(name, str) and is_integer(name) else name
+
+    def find_row(self, name: Any, side: Side | None) -> int:
+        """Return the row of a node, or raise InputError; UnknownNameError if no node has the name."""
+        name = self.parse_name(name, side)
+        row = self.embedding.lookup.find(name, side)
+        if row is None:
+            where = f" on the {side} side" if side else ""
+            raise UnknownNameError(
+                f"no node is called {repr(name)[:80]}{where}; /api/nodes?prefix= finds names by a part"
+            )
+        return row + (0 if side is None else self.embedding.sides.first(side))
 
     @cached_property
     def named(self) -> bool:
@@ -162,7 +186,7 @@ class Session:
 
     def _side(self, row: int) -> Literal["source", "target"] | None:
         """The side of a bipartite graph on which a row stands."""
-        if not self.facts.two_sides:
+        if not self.has_two_sides:
             return None
         return "source" if row < self._targets else "target"
 

@@ -7,8 +7,6 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from graphrefine.explore.responses import Refusal, Responses
-
 Place = tuple[float, float]
 Side = Literal["source", "target"]
 Sides = Annotated[list[Side] | None, Field(description="Sides of a bipartite graph.")]
@@ -122,8 +120,3 @@ class LiveMoves(TypedDict):
     points: list[Place]
     removed: list[str | int]
     removed_sides: Sides
-
-
-EDGE_REFUSALS: Responses = {
-    422: {"model": Refusal, "description": "A change that the graph cannot take: it removes what is not there."}
-}

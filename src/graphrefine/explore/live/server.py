@@ -15,11 +15,11 @@ from starlette.applications import Starlette
 from graphrefine.errors import InputError
 from graphrefine.explore.app import make_app
 from graphrefine.explore.background import Background
-from graphrefine.explore.handlers import ROUTES
-from graphrefine.explore.live.handlers import LIVE_ROUTES
+from graphrefine.explore.handlers import page_handlers
+from graphrefine.explore.live.handlers import live_router
 from graphrefine.explore.live.renewal import Renewal
 from graphrefine.explore.live.writer import Writer
-from graphrefine.explore.raw_handlers import PageHandler, page_handlers
+from graphrefine.explore.routes import PageHandler
 from graphrefine.explore.server import Access, answer_requests, bind, end_background, make_access
 from graphrefine.explore.session import Session
 from graphrefine.live.service import LiveService
@@ -102,7 +102,7 @@ def live_app(
             token=access.token,
             hosts=access.hosts,
             any_address=access.any_address,
-            routes=[*ROUTES, *LIVE_ROUTES],
+            routers=[live_router],
             pages=live_pages(),
         )
         app.state.writer, app.state.renewal = writer, renewal

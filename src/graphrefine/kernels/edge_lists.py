@@ -192,7 +192,7 @@ class IdSet:
 
     def ranks(self, ids: NDArray[Any], *, threads: int) -> NDArray[np.int32]:
         """Return the number of smaller ids in the set, for each id; all of them must be in it."""
-        ranks: Any = native.rank_ids(self.bits, self.before, self.lowest, ids, threads=threads)
+        ranks: NDArray[np.int32] = native.rank_ids(self.bits, self.before, self.lowest, ids, threads=threads)
         return ranks
 
     def page_ranks(self) -> NDArray[np.int64]:

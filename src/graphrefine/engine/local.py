@@ -293,7 +293,7 @@ class LocalEngine:
         return tall
 
     def _room(self, tall: LocalTall, dtype: Any, columns: int) -> NDArray[Any]:
-        """The memory of a tall matrix as an array of this type and width."""
+        """Return the memory of a tall matrix as an array of this type and width."""
         slab = tall.slab
         assert slab is not None
         start = tall._halves[0] * len(slab.bytes) // 2
@@ -327,7 +327,7 @@ class LocalEngine:
         return self._products[operator]
 
     def _terms(self, operator: Operator, weights: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
-        """The terms of the edges, made once for all operators that have them."""
+        """Return the terms of the edges, made once for all operators that have them."""
         kind = (operator.transposed and self.graph.directed, operator.edge, operator.unit)
         if kind not in self._values:
             term, unit = EDGE_TERMS[operator.edge], operator.unit

@@ -1,15 +1,25 @@
-# Every target sets up what it needs: a clone, Python 3.11 or newer with pip, and make are enough. A C++ compiler
-# (GCC or Clang) makes it fast; without one the same commands work more slowly.
+# Every target sets up what it needs: a clone, Python 3.11 or newer with pip, and make are enough. Without a C++ compiler
+# (GCC or Clang) `ziglang` of the package index compiles the kernels.
 
 VENV   := .venv
 BIN    := $(VENV)/bin
 # Named after the folders of the package: an editable install knows which names are modules and which are folders.
-STAMP  := $(VENV)/.installed-$(shell find src/graphrefine -name __init__.py | LC_ALL=C sort | cksum | cut -d' ' -f1)
+FOLDERS := $(shell find src/graphrefine -name __init__.py | LC_ALL=C sort | cksum | cut -d' ' -f1)
+STAMP  := $(VENV)/.test-$(FOLDERS)
+# What the demo needs is less; where the tests' tools are installed, all of it is there.
+DEMO   := $(if $(wildcard $(STAMP)),$(STAMP),$(VENV)/.demo-$(FOLDERS))
 NATIVE := $(wildcard src/graphrefine/kernels/native/*)
 
 # The first Python that is new enough; `make PYTHON=... test` chooses another.
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	if $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$python; break; fi; done)
+
+# A compiler that is named by CXX, or one that is found.
+ifeq ($(origin CXX),default)
+COMPILER := $(shell for name in c++ g++ clang++; do command -v $$name && break; done)
+else
+COMPILER := $(CXX)
+endif
 
 # Two tests at a time, each worker taking over from the other at the end; `make TESTS= test` runs them one by one.
 TESTS  ?= -n 2 --dist worksteal
@@ -39,14 +49,23 @@ help:
 	@echo "make clean       remove everything that these commands made"
 
 # An editable install, so edits of Python and new modules need none of this. New folders, C++ and how it is built do.
-$(STAMP): pyproject.toml CMakeLists.txt $(NATIVE)
-	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; say which with: make PYTHON=/path/to/python"; exit 1; }
+$(STAMP): WHAT := ".[all]" --group test
+$(VENV)/.demo-$(FOLDERS): WHAT := ".[io,plot]"
+$(STAMP) $(VENV)/.demo-$(FOLDERS): pyproject.toml CMakeLists.txt $(NATIVE)
+	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; pass one: make PYTHON=/path/to/python"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV): one to three minutes, in silence"
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --editable ".[all]" --group test
-	@rm -f $(VENV)/.installed* && touch $@
+ifeq ($(COMPILER),)
+	@echo "no C++ compiler was found: installing ziglang, which is slower the first time"
+	$(BIN)/python -m pip install --quiet ziglang
+	CXX="$(abspath $(BIN))/python -I -m ziglang c++" $(BIN)/python -m pip install --quiet --editable $(WHAT)
+else
+	$(BIN)/python -m pip install --quiet --editable $(WHAT)
+endif
+	@rm -f $(VENV)/.test-* $(VENV)/.demo-* && touch $@
 
-demo: $(STAMP)
+demo: $(DEMO)
 	$(BIN)/graphrefine demo
 
 lint: $(STAMP)

@@ -2,11 +2,9 @@
 
 For each interpreter (``python3.11`` and newer on PATH, and pyenv's): the wheel is built from the source
 distribution, installed with its core dependencies into a new environment, and `smoke.py` is run there, away
-from the source tree. Then the same with the pure wheel, which is what an install becomes where no compiler
-works: a compiler that fails builds it. Both kinds must give the same vectors. What passed is left in
-``dist/``.
+from the source tree. What passed is left in ``dist/``.
 
-Needs nothing but Python 3.11 and pip.
+Needs nothing but Python 3.11, pip and a C++ compiler.
 """
 
 from __future__ import annotations
@@ -23,13 +21,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 OLDEST = (3, 11)
-COMPARE = """
-import sys, numpy as np
-a, b = (np.load(path)["vectors"].astype(float) for path in sys.argv[1:])
-gap = abs(a @ a.T - b @ b.T).max()  # the same but for a rotation
-print(f"compiled and pure vectors differ by {gap:.1e}")
-sys.exit(not gap < 1e-4)
-"""
 
 
 def main() -> None:
@@ -39,17 +30,12 @@ def main() -> None:
     if not found:
         sys.exit("no Python 3.11 or newer was found")
     say(f"interpreters: {', '.join(f'{version} ({path})' for version, path in found.items())}")
-    native = compiler_works()
-    if not native:
-        say("no C++ compiler works here: only the pure wheel is checked")
     with tempfile.TemporaryDirectory(prefix="graphrefine-wheels-") as name:
         scratch = Path(name)
         (scratch / "smoke.py").write_bytes((ROOT / "scripts" / "smoke.py").read_bytes())
         builder = new_environment(next(iter(found.values())), scratch / "builder")
         sdist = build_sdist(builder, scratch / "sdist")
-        pure = build_wheel(builder, sdist, scratch / "pure", compiler=False)
-        wheels = [check(version, path, sdist, pure, scratch, native) for version, path in found.items()]
-        keep([sdist, pure, *filter(None, wheels)])
+        keep([sdist, *(check(version, path, sdist, scratch) for version, path in found.items())])
     say(f"all passed in {time.perf_counter() - start:.0f} s: {', '.join(found)}")
 
 
@@ -82,20 +68,6 @@ def candidates() -> Iterator[str]:
         yield str(path)
 
 
-def compiler_works() -> bool:
-    """Whether a C++17 program can be compiled."""
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "try.cpp"
-        source.write_text("#include <optional>\nint main() { return std::optional<int>(0).value(); }\n")
-        for compiler in filter(None, (os.environ.get("CXX"), "c++", "g++", "clang++")):
-            if shutil.which(compiler) is None:
-                continue
-            build = [compiler, "-std=c++17", str(source), "-o", str(source.with_suffix(""))]
-            if subprocess.run(build, capture_output=True).returncode == 0:
-                return True
-    return False
-
-
 def build_sdist(python: Path, folder: Path) -> Path:
     """The source distribution, from which all wheels are built: what it lacks, everybody lacks."""
     say("source distribution")
@@ -104,16 +76,13 @@ def build_sdist(python: Path, folder: Path) -> Path:
     return only(folder, "*.tar.gz")
 
 
-def build_wheel(python: Path, sdist: Path, folder: Path, *, compiler: bool = True) -> Path:
-    """A wheel for an interpreter; without a compiler, the pure one."""
-    say(f"wheel{'' if compiler else ' without a compiler'}")
-    broken = {} if compiler else {"CXX": shutil.which("false") or "false"}
-    run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(sdist), also=broken)
+def build_wheel(python: Path, sdist: Path, folder: Path) -> Path:
+    """Build the wheel for an interpreter."""
+    say("wheel")
+    run(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(folder), str(sdist))
     wheel = only(folder, "*.whl")
     print(f"   {wheel.name}, {wheel.stat().st_size / 1e3:.0f} kB")
     check_page(wheel)
-    if not compiler and not wheel.name.endswith("-py3-none-any.whl"):
-        sys.exit(f"{wheel.name} was built without a compiler, and its name says otherwise")
     return wheel
 
 
@@ -129,31 +98,16 @@ def check_page(wheel: Path) -> None:
         sys.exit(f"{wheel.name} has not the page of the source: {', '.join(wrong) or 'no index.html'}")
 
 
-def check(version: str, path: str, sdist: Path, pure: Path, scratch: Path, native: bool) -> Path | None:
-    """Build and try both kinds of wheel with one interpreter; the compiled wheel comes back."""
+def check(version: str, path: str, sdist: Path, scratch: Path) -> Path:
+    """Build the wheel for one interpreter, install it, and try it in a folder far from the sources."""
     say(f"Python {version}")
     here = scratch / version
-    python, wheel = new_environment(path, here / "venv"), None
-    if native:
-        wheel = build_wheel(python, sdist, here / "wheel")
-        if wheel.name.endswith("none-any.whl"):
-            sys.exit(f"a compiler works here, and yet {wheel.name} was built without it")
-        smoke(python, wheel, "native", here)
-    smoke(python, pure, "scipy", here)
-    if native:
-        run(python, "-I", "-c", COMPARE, str(here / "native.npz"), str(here / "scipy.npz"))
+    python = new_environment(path, here / "venv")
+    wheel = build_wheel(python, sdist, here / "wheel")
+    run(python, "-m", "pip", "install", "--quiet", "--force-reinstall", "--only-binary=:all:", str(wheel))
+    run(python, "-I", str(here.parent / "smoke.py"), str(here), cwd=here)
     shutil.rmtree(here / "venv")
     return wheel
-
-
-def smoke(python: Path, wheel: Path, kernel: str, here: Path) -> None:
-    """Install a wheel and try it, in a folder far from the sources."""
-    install = ("-m", "pip", "install", "--quiet", "--force-reinstall")
-    if kernel == "native" or not (here / "native.npz").exists():
-        run(python, *install, "--only-binary=:all:", str(wheel))
-    else:
-        run(python, *install, "--no-deps", str(wheel))  # its dependencies are there from the wheel before
-    run(python, "-I", str(here.parent / "smoke.py"), kernel, str(here), cwd=here)
 
 
 def new_environment(python: str, folder: Path) -> Path:
@@ -169,29 +123,18 @@ def run(
     *arguments: str,
     cwd: Path | None = None,
     quiet: bool = False,
-    also: dict[str, str] | None = None,
 ) -> None:
-    """Run an environment's Python, with `also` set beside the variables it has; stop if it fails."""
+    """Run an environment's Python; stop if it fails."""
     command = [str(python), *arguments]
-    done = subprocess.run(
-        command, cwd=cwd or python.parent, env=clean() | (also or {}), capture_output=quiet, text=True
-    )
+    done = subprocess.run(command, cwd=cwd or python.parent, env=clean(), capture_output=quiet, text=True)
     if done.returncode:
         shown = f"\n{done.stdout}\n{done.stderr}" if quiet else ""
         sys.exit(f"failed with {done.returncode}: {' '.join(command)}{shown}")
 
 
 def clean() -> dict[str, str]:
-    """The environment less what could lead to the source tree or to other kernels."""
-    away = (
-        "PYTHONPATH",
-        "PYTHONHOME",
-        "VIRTUAL_ENV",
-        "GRAPHREFINE_KERNEL",
-        "MAKEFLAGS",
-        "MAKELEVEL",
-        "MFLAGS",
-    )
+    """The environment less what could lead to the source tree."""
+    away = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
     return {name: value for name, value in os.environ.items() if name not in away}
 
 

@@ -80,7 +80,7 @@ def run(kind: str, folder: Path, arguments: list[str]) -> None:
     names = (LIBRARIES[kind], "libstdc++.so.6")  # the second, as exceptions are to be found by the first
     found = [subprocess.check_output(["g++", f"-print-file-name={name}"], text=True).strip() for name in names]
     environment = {**os.environ, **OPTIONS, "LD_PRELOAD": ":".join(found), "PYTHONPATH": f"{folder}:tests"}
-    environment |= {"PYTHONMALLOC": "malloc", "OPENBLAS_NUM_THREADS": "1", "GRAPHREFINE_KERNEL": "native"}
+    environment |= {"PYTHONMALLOC": "malloc", "OPENBLAS_NUM_THREADS": "1"}
     fixed = ["setarch", "-R"] if kind == "thread" else []  # ThreadSanitizer wants its addresses
     print(f"{kind}: {' '.join(arguments)}", flush=True)
     done = subprocess.run([*fixed, sys.executable, *arguments], env=environment, cwd=ROOT, check=False)

@@ -194,11 +194,6 @@ def test_an_old_output_survives_a_failing_run(tmp_path: Path, edges: Path) -> No
     refuses("embed", edges, "-o", tmp_path / "out", folder=tmp_path, expected=("edges.csv, line 2",))
 
 
-def test_a_broken_setting_of_the_kernel(tmp_path: Path, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRAPHREFINE_KERNEL", "magic")
-    refuses("embed", edges, "-o", tmp_path / "out", folder=tmp_path, expected=("GRAPHREFINE_KERNEL is 'magic'",))
-
-
 def test_the_real_program_ends_the_same_way(tmp_path: Path, edges: Path) -> None:
     before = contents(tmp_path)
     done = spawn("embed", edges, "-o", tmp_path / "out", "--filter", "wavelet", "--json")

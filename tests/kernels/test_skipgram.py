@@ -35,7 +35,7 @@ def walks_on(nodes: int, *, length: int = 12, seed: int = 0, **options: Any) -> 
 
 
 def train(
-    trainer: skipgram_oracle.SkipGram, tables: tuple[Floats, Floats], walks: NDArray[np.int32], *, threads: int = 1
+    trainer: Any, tables: tuple[Floats, Floats], walks: NDArray[np.int32], *, threads: int = 1
 ) -> tuple[Floats, Floats]:
     centers, contexts = (table.copy() for table in tables)
     trainer.train(centers, contexts, walks, first=5, rate=0.1, last_rate=0.05, threads=threads)

@@ -131,7 +131,7 @@ def test_a_wrong_keyword_of_embed_names_the_near_one(options: dict[str, Any], ne
     [
         ({"method": "deepwlak"}, "deepwalk"),
         ({"preset": "papr"}, "paper"),
-        ({"quality": "hgh"}, "high"),
+        ({"quality": "bst"}, "best"),
         ({"filter": "heet"}, "heat"),
         ({"executor": "dsk"}, "dask"),
     ],
@@ -273,7 +273,7 @@ def test_a_work_folder_without_a_budget_is_refused(tmp_path: Path) -> None:
         (["--method", "deepwlak"], "deepwalk"),
         (["--method", "deepwalk", "--set", "windw=5"], "window"),
         (["--preset", "papr"], "paper"),
-        (["--quality", "hgh"], "high"),
+        (["--quality", "bst"], "best"),
         (["--format", "cvs"], "csv"),
         (["--output-format", "npzz"], "npz"),
     ],

@@ -21,7 +21,7 @@ import graphrefine
 from cli_runs import Outcome, run, spawn
 from graphrefine.embedding.embedding import load
 from graphrefine.engine.local import LocalEngine
-from graphrefine.engine.workshop import Workshop
+from graphrefine.engine.stage_cache import StageCache
 from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.save import store
@@ -188,10 +188,10 @@ def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArra
 @pytest.fixture(scope="module")
 def joint(graph: Graph) -> NDArray[np.float32]:
     """The default tier in memory, in the order that the rows have on disk."""
-    shop = Workshop(lambda columns: LocalEngine(graph, columns=columns, reorder=False, threads=2))
+    cache = StageCache(lambda columns: LocalEngine(graph, columns=columns, reorder=False, threads=2))
     with one_blas_thread():
         chosen = make_settings("refine", dim=JOINT_DIM, quality="default")
-        return joint_views(graph, chosen, TIERS["default"], Stages(), threads=2, workshop=shop)
+        return joint_views(graph, chosen, TIERS["default"], Stages(), threads=2, stage_cache=cache)
 
 
 @needs_signals
@@ -302,7 +302,7 @@ def test_sizes_that_are_none(text: str) -> None:
         (["--executor", "dask", "--workers", 0], "at least 1"),
         (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "leave one of them out"),
         (["--executor", "dask", "--method", "deepwalk"], "works in memory"),
-        (["--memory", "40MB", "--quality", "high"], "or take --quality 'fast'"),
+        (["--memory", "40MB", "--quality", "best"], "or take --quality 'fast'"),
     ],
 )
 def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[object], message: str) -> None:

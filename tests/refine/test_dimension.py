@@ -15,7 +15,7 @@ from cli_runs import check_refused, ring_of_cliques, run, works, write_csv
 from graphrefine import REFINE, NodeVectors, datasets
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.ties import Ties
+from graphrefine.linalg.edge_strengths import EdgeStrengths
 from graphrefine.refine.dimension import HELD, Dimension, cross_validated, deal_edges, measure_dimension, take_entries
 from graphs import permuted, random_graph
 
@@ -45,7 +45,7 @@ def test_the_eigenvalues_are_those_of_the_rest() -> None:
     N, H = (take_entries(graph, which).to_scipy().toarray() * np.outer(scale, scale) for which in (~held, held))
     values, U = np.linalg.eigh(N)
     order = np.argsort(-np.abs(values))[:8]
-    found, scores = cross_validated(Ties(graph), 64, seed=0)
+    found, scores = cross_validated(EdgeStrengths(graph), 64, seed=0)
     assert found[:8] == pytest.approx(values[order], rel=0.01)
     expected = [u @ H @ u / np.sqrt(2 * (u**2 @ H**2 @ u**2)) for u in U[:, order].T]
     assert scores[:4] == pytest.approx(np.array(expected[:4]) * np.sign(values[order][:4]), rel=0.1)

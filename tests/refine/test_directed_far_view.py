@@ -16,7 +16,7 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import evaluate_links
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
-from graphrefine.linalg.ties import Ties, by_logarithm
+from graphrefine.linalg.edge_strengths import EdgeStrengths, by_logarithm
 from graphrefine.refine.directed_far_view import (
     REGIONS,
     SHARE,
@@ -189,8 +189,8 @@ def test_walks_of_weighted_arcs_take_logarithms() -> None:
     regions, engine = some_regions(graph, 9, seed=0), LocalEngine(graph, columns=9, bfloat16=False)
     expected = dense_columns(graph, regions)[0]
     errors = [
-        np.abs(engine.collect(next(ArcWalks(engine, ties, regions).averages())[1][0])[:, :9] - expected).max()
-        for ties in (by_logarithm(graph), Ties(graph))
+        np.abs(engine.collect(next(ArcWalks(engine, strengths, regions).averages())[1][0])[:, :9] - expected).max()
+        for strengths in (by_logarithm(graph), EdgeStrengths(graph))
     ]
     assert errors[0] < 1e-4 < 0.05 < errors[1]
 

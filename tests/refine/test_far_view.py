@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
-from graphrefine.linalg.ties import Ties
+from graphrefine.linalg.edge_strengths import EdgeStrengths
 from graphrefine.refine.far_view import Walks, count_blocks, far_view
 from graphrefine.refine.regions import Regions, draw_regions
 from graphrefine.refine.walk_memory import walk_memory
@@ -52,7 +52,7 @@ def test_averages_of_walks_are_those_of_the_definition(graph: Graph, count: int,
     expected = ratios(graph, regions, steps)
     made = np.zeros_like(expected)
     blocks = 0
-    for part, columns in Walks(engine, Ties(graph), regions).averages(*steps):
+    for part, columns in Walks(engine, EdgeStrengths(graph), regions).averages(*steps):
         made[:, part] = engine.collect(columns)[:, : part.stop - part.start]
         blocks += 1
     assert blocks == count_blocks(regions, engine.columns)
@@ -68,9 +68,9 @@ def test_vectors_have_the_inner_products_of_the_logarithms(graph: Graph, count: 
     _, d = steps_of_a_walk(graph)
     step = np.log(max(d.sum() / max(np.bincount(regions.of[regions.of >= 0], d[regions.of >= 0]).min(), 1e-9), 1)) / 255
     engine = LocalEngine(graph, columns=min(16, graph.nodes), bfloat16=False)
-    made = far_view(engine, Ties(graph), regions, columns=max(regions.size, 1), steps=(3, 7), spectrum=1.0).astype(
-        np.float64
-    )
+    made = far_view(
+        engine, EdgeStrengths(graph), regions, columns=max(regions.size, 1), steps=(3, 7), spectrum=1.0
+    ).astype(np.float64)
     # Axes of the mean rows span the columns where the means do; else what is missing is within regions.
     means = np.stack([logs[regions.of == region].mean(axis=0) for region in range(regions.size)])
     basis = np.linalg.svd(means)[2][: np.linalg.matrix_rank(means, tol=2e-3 * max(np.abs(means).max(), 1e-9))]
@@ -89,7 +89,7 @@ def test_leading_axes_of_regions_are_those_of_all_rows() -> None:
     regions = draw_regions(graph, unit_rows(rows), 200, seed=0)
     logs = np.log(np.maximum(ratios(graph, regions, (3, 7)), 1.0))
     U = np.linalg.svd(logs, full_matrices=False)[0][:, :8]
-    made = far_view(LocalEngine(graph, columns=64), Ties(graph), regions, columns=8, steps=(3, 7))
+    made = far_view(LocalEngine(graph, columns=64), EdgeStrengths(graph), regions, columns=8, steps=(3, 7))
     assert np.linalg.svd(U.T @ np.linalg.qr(made)[0], compute_uv=False).min() > 0.9
 
 
@@ -97,7 +97,7 @@ def test_bfloat16_is_harmless() -> None:
     graph = random_graph(900, degree=6)
     regions = some_regions(graph, 120)
     exact, half = (
-        far_view(LocalEngine(graph, columns=64, bfloat16=half), Ties(graph), regions, columns=16, steps=(3, 7))
+        far_view(LocalEngine(graph, columns=64, bfloat16=half), EdgeStrengths(graph), regions, columns=16, steps=(3, 7))
         for half in (False, True)
     )
     cosines = (exact * half).sum(axis=1) / np.linalg.norm(exact, axis=1) / np.linalg.norm(half, axis=1)
@@ -109,7 +109,7 @@ def test_rows_may_stand_in_the_order_of_the_engine(count: int) -> None:
     graph = random_graph(800, degree=5)
     regions = some_regions(graph, count)
     here, there = (
-        far_view(engine, Ties(graph), regions, columns=12, steps=(3, 7))
+        far_view(engine, EdgeStrengths(graph), regions, columns=12, steps=(3, 7))
         for engine in (LocalEngine(graph, columns=32, bfloat16=False, reorder=reorder) for reorder in (False, True))
     )
     assert np.array_equal(here, there)
@@ -129,15 +129,15 @@ def test_the_memory_of_walks_is_that_of_its_definition(graph: Graph) -> None:
     information = (joint[joint > 0] * np.log(joint[joint > 0] / chance[joint > 0])).sum()
     expected = np.sqrt(np.clip(information / -(place * np.log(place)).sum(), 0, 1))
     engine = LocalEngine(graph, columns=min(8, graph.nodes), bfloat16=False)
-    assert walk_memory(engine, Ties(graph), graph.nodes, seed=0) == pytest.approx(expected, abs=2e-3)
+    assert walk_memory(engine, EdgeStrengths(graph), graph.nodes, seed=0) == pytest.approx(expected, abs=2e-3)
 
 
 def test_the_memory_of_walks_is_seen_from_a_few_nodes() -> None:
     graph = random_graph(4000, degree=6)
-    engine, ties = LocalEngine(graph, columns=128), Ties(graph)
-    exact = walk_memory(engine, ties, 4000, seed=0)
-    assert walk_memory(engine, ties, 300, seed=0) == pytest.approx(exact, abs=0.02)
-    assert walk_memory(engine, ties, 128, seed=1) == pytest.approx(exact, abs=0.03)
+    engine, strengths = LocalEngine(graph, columns=128), EdgeStrengths(graph)
+    exact = walk_memory(engine, strengths, 4000, seed=0)
+    assert walk_memory(engine, strengths, 300, seed=0) == pytest.approx(exact, abs=0.02)
+    assert walk_memory(engine, strengths, 128, seed=1) == pytest.approx(exact, abs=0.03)
 
 
 def test_the_order_of_the_nodes_does_not_matter() -> None:
@@ -145,9 +145,9 @@ def test_the_order_of_the_nodes_does_not_matter() -> None:
     order = np.random.default_rng(0).permutation(300)
     regions = some_regions(graph, 60)
     engine = LocalEngine(graph, columns=32, bfloat16=False)
-    here = far_view(engine, Ties(graph), regions, columns=6, steps=(3, 7))[order]
+    here = far_view(engine, EdgeStrengths(graph), regions, columns=6, steps=(3, 7))[order]
     moved = Regions(regions.of[order], np.argsort(order)[regions.centers])
     other = permuted(graph, order)
     engine = LocalEngine(other, columns=32, bfloat16=False)
-    there = far_view(engine, Ties(other), moved, columns=6, steps=(3, 7))
+    there = far_view(engine, EdgeStrengths(other), moved, columns=6, steps=(3, 7))
     assert np.abs(here @ here.T - there @ there.T).max() < 1e-3 * np.abs(here @ here.T).max()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from engines import engine_in
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.local import LocalEngine
-from graphrefine.engine.workshop import FolderWorkshop, Workshop
+from graphrefine.engine.stage_cache import FolderStageCache, StageCache
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import open_stored
@@ -41,8 +41,8 @@ def alone() -> Iterator[None]:
 
 def in_memory(graph: Graph, chosen: RefineSettings, *, tier: Tier = FEW, reorder: bool = False) -> Floats:
     """In the order that rows have on disk, or in that of a large graph."""
-    shop = Workshop(lambda columns: LocalEngine(graph, columns=columns, reorder=reorder, bfloat16=chosen.bfloat16))
-    return joint_views(graph, chosen, tier, Stages(), workshop=shop)
+    cache = StageCache(lambda columns: LocalEngine(graph, columns=columns, reorder=reorder, bfloat16=chosen.bfloat16))
+    return joint_views(graph, chosen, tier, Stages(), stage_cache=cache)
 
 
 def in_blocks(
@@ -51,7 +51,7 @@ def in_blocks(
     def make(place: Path, columns: int) -> BlockEngine:
         return engine_in(place, graph, columns, bfloat16=chosen.bfloat16, threads=threads, **cuts)
 
-    return joint_views(graph, chosen, tier, Stages(), threads=threads, workshop=FolderWorkshop(folder, make))
+    return joint_views(graph, chosen, tier, Stages(), threads=threads, stage_cache=FolderStageCache(folder, make))
 
 
 @settings(max_examples=4, deadline=None)
@@ -89,8 +89,8 @@ def test_a_graph_on_disk_gives_the_same(tmp_path: Path, weighted: bool) -> None:
     graph = random_graph(1200, weighted=weighted)
     store(graph, tmp_path / "graph.grf")
     stored, chosen = open_stored(tmp_path / "graph.grf"), RefineSettings(dim=128)
-    shop = OnDisk(tmp_path / "work", 64, 2).workshop(stored, bfloat16=True)
-    made = joint_views(stored, chosen, TIERS["default"], Stages(), threads=2, workshop=shop)
+    cache = OnDisk(tmp_path / "work", 64, 2).stage_cache(stored, bfloat16=True)
+    made = joint_views(stored, chosen, TIERS["default"], Stages(), threads=2, stage_cache=cache)
     assert np.array_equal(made, in_memory(graph, chosen, tier=TIERS["default"]))
     assert not list((tmp_path / "work" / "engines").iterdir()), "files of engines go with their stage"
 
@@ -110,8 +110,8 @@ class Clock:
     def __init__(self, folder: Path, graph: Graph, *, most: int | None = None) -> None:
         self.folder, self.graph, self.left, self.tasks = folder, graph, most, 0
 
-    def workshop(self) -> FolderWorkshop:
-        return FolderWorkshop(self.folder, self.make)
+    def stage_cache(self) -> FolderStageCache:
+        return FolderStageCache(self.folder, self.make)
 
     def make(self, place: Path, columns: int) -> BlockEngine:
         engine = engine_in(place, self.graph, columns, rows=1024, entries=10**6, panel=64)
@@ -135,7 +135,7 @@ class Clock:
 def whole(tmp_path_factory: pytest.TempPathFactory, alone: None) -> tuple[Graph, Floats, int]:
     graph = random_graph(1100, weighted=True)
     clock = Clock(tmp_path_factory.mktemp("whole"), graph)
-    made = joint_views(graph, RefineSettings(dim=24), FEW, Stages(), workshop=clock.workshop())
+    made = joint_views(graph, RefineSettings(dim=24), FEW, Stages(), stage_cache=clock.stage_cache())
     return graph, made, clock.tasks
 
 
@@ -144,9 +144,9 @@ def test_a_run_that_was_stopped_is_taken_up(tmp_path: Path, whole: tuple[Graph, 
     graph, expected, tasks = whole
     first = Clock(tmp_path, graph, most=most)
     with pytest.raises(StoppedError):
-        joint_views(graph, RefineSettings(dim=24), FEW, Stages(), workshop=first.workshop())
+        joint_views(graph, RefineSettings(dim=24), FEW, Stages(), stage_cache=first.stage_cache())
     again = Clock(tmp_path, graph)
-    made = joint_views(graph, RefineSettings(dim=24), FEW, Stages(), workshop=again.workshop())
+    made = joint_views(graph, RefineSettings(dim=24), FEW, Stages(), stage_cache=again.stage_cache())
     assert np.array_equal(made, expected)
     assert again.tasks <= tasks - first.tasks + 8, "what was done is not done again"
 
@@ -168,9 +168,9 @@ def test_a_run_that_was_stopped_while_views_were_joined_is_taken_up(
     with monkeypatch.context() as patch, pytest.raises(StoppedError):
         patch.setattr("graphrefine.refine.views.BLOCK", 512)
         patch.setattr("graphrefine.refine.views.unit_rows", unit_rows)
-        joint_views(graph, RefineSettings(dim=24), FEW, Stages(), workshop=clock.workshop())
+        joint_views(graph, RefineSettings(dim=24), FEW, Stages(), stage_cache=clock.stage_cache())
     again = Clock(tmp_path, graph)
-    made = joint_views(graph, RefineSettings(dim=24), FEW, Stages(), workshop=again.workshop())
+    made = joint_views(graph, RefineSettings(dim=24), FEW, Stages(), stage_cache=again.stage_cache())
     assert np.array_equal(made, expected) and again.tasks == 0
 
 

@@ -31,7 +31,7 @@ graph = graphrefine.Graph.from_edges(*ends, weights=rng.random(6 * nodes) + 0.5,
 features = rng.standard_normal((nodes, 150))
 for method, settings in [
     ("refine", {"learn": True}),
-    ("refine", {"quality": "high"}),
+    ("refine", {"quality": "best"}),
     ("refine", {"features": features}),
     ("prone", {}),
     ("netmf", {}),

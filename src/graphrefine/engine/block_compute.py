@@ -49,7 +49,7 @@ class Buffers:
         self._lock = Lock()
 
     def take(self, shape: tuple[int, int], dtype: Any) -> Array:
-        """An array whose numbers are not set."""
+        """Return an array whose numbers are not set."""
         size = shape[0] * shape[1] * np.dtype(dtype).itemsize
         with self._lock:
             fits = [at for at, free in enumerate(self._free) if size + LINE <= len(free) <= 2 * (size + LINE)]
@@ -253,7 +253,7 @@ class BlockCompute:
         ]
 
     def _product(self, number: int, block: int, rows: Rows, chunk: int, cuts: NDArray[np.int64] | None) -> Any:
-        """The part of an operator that has the rows of a block and the columns of a chunk."""
+        """Return the part of an operator that has the rows of a block and the columns of a chunk."""
         parts, span, columns = self.operators[number], self.layout.rows(block), self.layout.chunk_rows(chunk)
         own = columns.start <= span.start < columns.stop
         arrays: dict[str, Any] = {} if cuts is None else {"starts": cuts[chunk], "stops": cuts[chunk + 1]}
@@ -277,7 +277,7 @@ class BlockCompute:
         return native.split_rows(rows.indptr, rows.indices, firsts)
 
     def _chunk(self, ref: Ref, panel: int, chunk: int) -> Array:
-        """A panel of a chunk as one array, in memory until another is needed."""
+        """Return a panel of a chunk as one array, in memory until another is needed."""
         rows, width = self.layout.chunk_rows(chunk), self.layout.width(panel)
         words = width // 32 if ref.kind == "signs" else width
         count, dtype = rows.stop - rows.start, np.dtype(dtype_of(ref.kind))
@@ -300,7 +300,7 @@ class BlockCompute:
         return whole
 
     def whole_rows(self, ref: Ref, block: int) -> Array:
-        """A block with all of its columns."""
+        """Return a block with all of its columns."""
         if self.layout.panels == 1:
             return self._block(ref, 0, block)
         span = self.layout.rows(block)

@@ -43,7 +43,7 @@ class Executor(Protocol):
         """Run tasks in any order; each is yielded once its blocks are on the storage."""
 
     def blocks_per_task(self) -> int:
-        """Number of blocks of a product's task."""
+        """Return the number of blocks of a product's task."""
 
     def trim(self) -> None:
         """Give the memory back that this process keeps for tasks to come."""
@@ -241,7 +241,7 @@ class BlockEngine:
         self._reader.trim()
 
     def forget(self, ref: Ref) -> None:
-        """The files of a tall matrix go with the next step: by then the step that they were for is finished."""
+        """Return the files of a tall matrix go with the next step: by then the step that they were for is finished."""
         if ref.kind != "signs":
             self._garbage.append(ref)
 
@@ -259,7 +259,7 @@ class BlockEngine:
         return self._run_step(step, f"look at {x.ref} for {', '.join(sums)}", tasks)
 
     def _file(self, step: int, columns: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], str, int]:
-        """The array that is the file of a step, the name of the file, and the offset of the first row."""
+        """Return the array that is the file of a step, the name of the file, and the offset of the first row."""
         assert isinstance(self.storage, FolderStorage)
         name, shape = f"{step:04d}-{RESULT}", (self.nodes, columns)
         header = npy_header(dtype, shape)

@@ -260,7 +260,7 @@ def cluster_engine(
     graph_root: str | None = None,
     threads: int | None = None,
 ) -> BlockEngine:
-    """An engine whose work is done by a Dask cluster.
+    """Return an engine whose work is done by a Dask cluster.
 
     Parameters
     ----------
@@ -303,7 +303,7 @@ def cluster_engine(
 
 
 def plan_layout(graph: Graph, *, columns: int, workers: int, memory: int | None) -> tuple[Layout, int]:
-    """The layout of tall matrices for a number of workers, and the number of blocks of a product's task."""
+    """Return the layout of tall matrices for a number of workers, and the number of blocks of a product's task."""
     padded = -(-columns // 32) * 32
     pieces = max(FEWEST_BLOCKS, BLOCKS_EACH * workers)
     bounds = cut_rows(
@@ -333,6 +333,6 @@ def _workers(client: Any) -> dict[str, Any]:
 
 
 def _least_memory(client: Any) -> int | None:
-    """The smallest limit that workers were started with, less the part at which Dask steps in."""
+    """Return the smallest limit that workers were started with, less the part at which Dask steps in."""
     limits = [worker["memory_limit"] for worker in _workers(client).values() if worker["memory_limit"]]
     return int(0.6 * min(limits)) if limits else None

@@ -27,7 +27,7 @@ def connect(
     memory: int | None = None,
     files: TlsFiles = TlsFiles(),  # noqa: B008  # a tuple
 ) -> Iterator[Any]:
-    """A client of Dask's.
+    """Return a client of Dask's.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def connect(
 
 
 def _start_client(stack: ExitStack, workers: int, memory: int | None) -> Any:
-    """A client of a cluster on this machine, which ends with the stack."""
+    """Return a client of a cluster on this machine, which ends with the stack."""
     cluster = stack.enter_context(start_cluster(workers, memory=memory, quiet=QUIET))
     return Client(cluster, timeout=TIMEOUT, set_as_default=False)
 

@@ -44,7 +44,7 @@ class BareWorker(Worker):  # type: ignore[misc]
 
 @contextmanager
 def start_cluster(workers: int, *, memory: int | None, quiet: int) -> Iterator[Any]:
-    """A cluster of this many worker processes with one thread each; it ends with the block.
+    """Return a cluster of this many worker processes with one thread each; it ends with the block.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def start_cluster(workers: int, *, memory: int | None, quiet: int) -> Iterator[A
 
 
 def make_security() -> Any:
-    """A key and a certificate for one cluster: each end of a connection shows it, and holds the other to it.
+    """Return a key and a certificate for one cluster: each end of a connection shows it, and holds the other to it.
 
     They are made by the package cryptography, or where that is missing by the program openssl, and are in memory alone,
     but for the moment in which Python's ssl reads them from a folder of this user's.
@@ -104,7 +104,7 @@ def make_security() -> Any:
 
 
 def _run_openssl() -> str:
-    """A key and its certificate, one after the other, as PEM."""
+    """Return a key and its certificate, one after the other, as PEM."""
     program = which("openssl")
     if program is None:
         raise MissingExtraError("a certificate for the workers of this run", "cryptography", "scale")

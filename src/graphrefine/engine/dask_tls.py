@@ -32,7 +32,7 @@ class TlsFiles(NamedTuple):
 
 
 def make_client_security(address: str, files: TlsFiles) -> Any:
-    """What Dask's client needs to be let in; None without TLS.
+    """Return what Dask's client needs to be let in; None without TLS.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def is_encrypted(address: str) -> bool:
 
 
 def load_context(files: TlsFiles) -> ssl.SSLContext:
-    """The files as Python's ssl takes them; one that it does not take is named."""
+    """Return the files as Python's ssl takes them; one that it does not take is named."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False  # as Dask: an authority of the cluster's own, and addresses rather than names
     assert files.tls_ca_file is not None and files.tls_cert is not None
@@ -151,7 +151,7 @@ def _speaks_tls(connection: socket.socket) -> bool:
 
 
 def _with_config(files: TlsFiles) -> TlsFiles:
-    """The files, and those of Dask's own settings where none is given."""
+    """Return the files, and those of Dask's own settings where none is given."""
     if files != TlsFiles():
         return files
     return TlsFiles(**{name: dask.config.get(f"distributed.comm.tls.{key}", None) for name, key in CONFIG.items()})

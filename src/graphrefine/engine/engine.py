@@ -53,24 +53,24 @@ class Engine(Protocol[T]):
         """The row of the graph at each place; None where rows stay in their order.  # (n,)."""
 
     def random(self, *, seed: int) -> T:
-        """A sketch of random signs, as wide as the engine's matrices.
+        """Return a sketch of random signs, as wide as the engine's matrices.
 
         The row of a node depends on the seed and on its name alone (`graphrefine.graph.node_ids.identities`), so that
         graphs which share nodes, such as one before and after some edges changed, share their sketch.
         """
 
     def fill(self, rows: RowSource, *, precise: bool = False) -> T:
-        """The matrix whose rows a function gives, in the graph's order.
+        """Return the matrix whose rows a function gives, in the graph's order.
 
         It is asked for blocks of `BLOCK_ROWS` rows, the last one shorter, in any order and
         from several threads at a time.
         """
 
     def one_hot(self, rows: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]) -> T:
-        """The matrix with these values, and zeros elsewhere; ascending rows in the graph's order."""
+        """Return the matrix with these values, and zeros elsewhere; ascending rows in the graph's order."""
 
     def array(self, columns: int, dtype: Any) -> NDArray[Any]:
-        """An array (n, columns) for its user to fill and to read, in memory or in a file."""
+        """Return an array (n, columns) for its user to fill and to read, in memory or in a file."""
 
     def visit(self, x: T, work: RowWork, total: NDArray[Any]) -> None:
         """Hand the rows of a precise x, in the engine's order, to a function: block after block, in this process.
@@ -114,7 +114,7 @@ class Engine(Protocol[T]):
     def project(
         self, operator: Operator, x: T, *, rows: NDArray[np.int64], axes: Axes, **options: Any
     ) -> NDArray[np.float32]:
-        """The rows of `apply`, with its options, on axes found from some of them, as one array like that of `collect`.
+        """Return the rows of `apply`, with its options, on axes of some of them, as one array like that of `collect`.
 
         ``axes`` gets those ``rows`` of the product and gives a rotation and the row that is taken away after it; the
         rows of the result are made unit.
@@ -160,7 +160,7 @@ def project_rows(
 
 
 def orthonormal(engine: Engine[T], Y: T, *, block: int, precise: bool = False) -> T:
-    """The blocked QR of Algorithm 1, as Cholesky-QR: the Gram matrix of Y is factored, and Y rotated.
+    """Return the blocked QR of Algorithm 1, as Cholesky-QR: the Gram matrix of Y is factored, and Y rotated.
 
     One pass leaves the error of the Gram matrix times |W|^2, for columns of length 1; where that is too much, a second
     pass follows. What the first pass makes of a direction smaller
@@ -187,7 +187,7 @@ def orthonormal(engine: Engine[T], Y: T, *, block: int, precise: bool = False) -
 
 
 def blocked_whitening(gram: Small, block: int) -> Small | None:
-    """The upper triangular W with ``W^T G W = I``, in column blocks; None where G is singular to working precision.
+    """Return the upper triangular W with ``W^T G W = I``, in column blocks; None where G is numerically singular.
 
     If G is the Gram matrix of Y, then ``Y W`` is what the blocked QR of Algorithm 1 makes of Y: block i is freed of its
     projections on the blocks before it (line 4), then orthonormalized. All of it happens in k x k matrices.
@@ -221,7 +221,7 @@ def blocked_whitening(gram: Small, block: int) -> Small | None:
 
 
 def whitening(gram: Small, *, least: float) -> Small:
-    """A W with ``W^T G W = I`` on the range of G: eigenvalues below ``least`` of the largest count as zero."""
+    """Return a W with ``W^T G W = I`` on the range of G: eigenvalues below ``least`` of the largest count as zero."""
     values, vectors = descending_eigh(gram)
     positive = (values > values[0] * least) & (values > 0)
     return vectors * np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
@@ -246,7 +246,7 @@ def descending_eigh(gram: Small) -> tuple[Small, Small]:
 
 
 def principal_rotation(gram: Small, exponent: float = 0.5) -> Small:
-    """The V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
+    """Return the V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
     values, vectors = descending_eigh(gram)  # values are S^2
     positive = (values > values[0] * 1e-12) & (values > 0)
     return vectors * exact.power_where(positive, values, (exponent - 1) / 2)
@@ -273,7 +273,7 @@ def _settled(vectors: Small) -> Small:
 
 
 def collect_centered(engine: Engine[T], F: T, *, nodes: int, axes: float) -> NDArray[np.float32]:
-    """Unit rows of ``U S^axes`` of F, freed of the mean of its rows, of which so many are not zero."""
+    """Return unit rows of ``U S^axes`` of F, freed of the mean of its rows, of which so many are not zero."""
     rotation, middle = centered_rotation(engine.gram(F), engine.sums(F), nodes=nodes, axes=axes)
     return engine.collect(F, rotation, shift=middle, unit=True)
 

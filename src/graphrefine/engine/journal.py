@@ -44,7 +44,7 @@ class Journal:
         return bool(self._names)
 
     def step_result(self, step: int, description: str) -> Small | None:
-        """The small result of a step, if it was finished."""
+        """Return the small result of a step, if it was finished."""
         name = f"{step:04d}.npz"
         if name not in self._names:
             return None
@@ -59,7 +59,7 @@ class Journal:
         return small
 
     def task_results(self, step: int) -> dict[str, Small]:
-        """The small results of those tasks of a step that were done."""
+        """Return the small results of those tasks of a step that were done."""
         results = {}
         for name in self.storage.names(_folder(step)) if f"{step:04d}" in self._step_folders else ():
             small = read_arrays(self.storage, f"{_folder(step)}/{name}")

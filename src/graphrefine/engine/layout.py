@@ -55,21 +55,21 @@ class Layout:
         return -(-self.padded // self.panel)
 
     def rows(self, block: int) -> slice:
-        """The rows of a block."""
+        """Return the rows of a block."""
         return slice(int(self.bounds[block]), int(self.bounds[block + 1]))
 
     def width(self, panel: int) -> int:
-        """The columns of a panel."""
+        """Return the columns of a panel."""
         return min(self.panel, self.padded - panel * self.panel)
 
     def chunk_rows(self, chunk: int) -> slice:
-        """The rows of a chunk."""
+        """Return the rows of a chunk."""
         first, last = self.chunks[chunk : chunk + 2].tolist()
         return slice(int(self.bounds[first]), int(self.bounds[last]))
 
 
 def usual_bytes(nodes: int, columns: int) -> int:
-    """The usual size of a block in float32.
+    """Return the usual size of a block in float32.
 
     Examples
     --------

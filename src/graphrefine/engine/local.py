@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork, project_rows
+from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import PAD, native, to_bfloat16
 from graphrefine.linalg.operators import EDGE_TERMS, Operator
@@ -27,6 +27,7 @@ from graphrefine.system.threads import thread_pool
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
+    from graphrefine.kernels._native import Product
 
 REORDER_BYTES = 1 << 24  # beyond this many bytes of bfloat16, a random gather misses the cache more often than not
 
@@ -84,7 +85,7 @@ class LocalEngine:
         self.padded = -(-columns // PAD) * PAD
         self.half = bfloat16
         self._slabs: list[Slab] = []
-        self._products: dict[Operator, native.Product] = {}
+        self._products: dict[Operator, Product] = {}
         self._reorder = graph.nodes * self.padded * 2 > REORDER_BYTES if reorder is None else reorder
         self._patterns: dict[bool, Pattern] = {}
         self._values: dict[tuple[bool, str, float], NDArray[np.float32] | None] = {}  # terms of the edges
@@ -171,8 +172,6 @@ class LocalEngine:
         self, operator: Operator, x: LocalTall, *, rows: NDArray[np.int64], axes: Axes, **options: Any
     ) -> NDArray[np.float32]:
         """See `graphrefine.engine.engine.Engine.project`; the product itself is not stored, and made twice of rows."""
-        if self.kernels.name != "native":
-            return project_rows(self, operator, x, rows=rows, axes=axes, **options)
         room = self._new(precise=True)
         sample = room.data[: len(rows)]
         places = rows.astype(np.int32) if self._places is None else self._places[rows]
@@ -294,7 +293,7 @@ class LocalEngine:
         return tall
 
     def _room(self, tall: LocalTall, dtype: Any, columns: int) -> NDArray[Any]:
-        """The memory of a tall matrix as an array of this type and width."""
+        """Return the memory of a tall matrix as an array of this type and width."""
         slab = tall.slab
         assert slab is not None
         start = tall._halves[0] * len(slab.bytes) // 2
@@ -309,7 +308,7 @@ class LocalEngine:
             self._slabs.append(slab)
         return slab
 
-    def _product(self, operator: Operator) -> native.Product:
+    def _product(self, operator: Operator) -> Product:
         if operator not in self._products:
             pattern = self._pattern(operator)
             self._products[operator] = native.Product(
@@ -328,7 +327,7 @@ class LocalEngine:
         return self._products[operator]
 
     def _terms(self, operator: Operator, weights: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
-        """The terms of the edges, made once for all operators that have them."""
+        """Return the terms of the edges, made once for all operators that have them."""
         kind = (operator.transposed and self.graph.directed, operator.edge, operator.unit)
         if kind not in self._values:
             term, unit = EDGE_TERMS[operator.edge], operator.unit

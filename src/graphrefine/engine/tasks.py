@@ -26,11 +26,11 @@ class Ref(NamedTuple):
     seed: int = 0
 
     def folder(self) -> str:
-        """The folder of its blocks."""
+        """Return the folder of its blocks."""
         return f"tall/{self.number:04d}"
 
     def name(self, panel: int, block: int) -> str:
-        """The file of a block of a panel."""
+        """Return the file of a block of a panel."""
         return f"{self.folder()}/{panel:03d}-{block:06d}"
 
 
@@ -77,7 +77,7 @@ Task: TypeAlias = Product | Rotation
 
 
 def add_pairs(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sum of two pairs of a sum and its rest; the rounding of the first goes to the second.
+    """Return the sum of two pairs of a sum and its rest; the rounding of the first goes to the second.
 
     Examples
     --------

@@ -166,12 +166,12 @@ class CheckedPattern(StoredPattern):
 
 
 def read_manifest(storage: Storage) -> dict[str, Any]:
-    """The manifest of a graph on a storage."""
+    """Return the manifest of a graph on a storage."""
     return dict(json.loads(_manifest_bytes(storage)))
 
 
 def fingerprint(storage: Storage) -> str:
-    """A hash of the manifest, see `graphrefine.graph.stored.StoredGraph`."""
+    """Return a hash of the manifest, see `graphrefine.graph.stored.StoredGraph`."""
     return hash_parts(_manifest_bytes(storage))
 
 
@@ -185,7 +185,7 @@ def _manifest_bytes(storage: Storage) -> bytes:
 
 
 def read_layout(storage: Storage) -> tuple[Layout, int] | None:
-    """The layout of a run and the number of blocks of a product's task; None without one on the storage."""
+    """Return the layout of a run and the number of blocks of a product's task; None without one on the storage."""
     plan = read_arrays(storage, PLAN)
     if plan is None:
         return None
@@ -225,7 +225,7 @@ def check_worker(site: RunSite, probe: bytes, expected: str, dask_worker: Any) -
 
 
 def probe_file(address: str) -> str:
-    """The file that a worker writes to prove that it can."""
+    """Return the file that a worker writes to prove that it can."""
     return f"{PROBES}/{zlib.crc32(address.encode()):08x}"
 
 
@@ -289,5 +289,5 @@ def _register(compute: BlockCompute, batch: TaskBatch) -> None:
 
 
 def weights_file(name: str) -> str:
-    """The file of a vector that tasks name, in a folder of its own."""
+    """Return the file of a vector that tasks name, in a folder of its own."""
     return f"cluster/{name}/vector.npy"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 try:
-    from graphrefine.kernels import _native as native
+    from graphrefine.kernels import _native
 except ImportError as error:
     raise ImportError(
         f"the compiled kernels of graphrefine cannot be loaded ({error}); install graphrefine again, from a wheel or "
@@ -23,6 +23,8 @@ except ImportError as error:
     ) from error
 
 __all__ = ["PAD", "native", "to_bfloat16", "to_float32"]
+
+native: Any = _native  # Any: the generated stub says "object" where C++ returns an array
 
 PAD = 32  # the columns of tall matrices are padded to a multiple of this
 

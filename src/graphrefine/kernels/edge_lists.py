@@ -106,7 +106,7 @@ def _for_kernels(columns: Columns, marks: Marks) -> tuple[Columns, Marks]:
 
 
 def number_texts(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Number strings from 0 in the order of their bytes, and return where each distinct one is first.
+    """Return the number strings from 0 in the order of their bytes, and return where each distinct one is first.
 
     String i is in the bytes from ``offsets[i]`` to before ``offsets[i + 1]``.
 
@@ -123,7 +123,7 @@ def number_texts(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[N
 def number_ids(
     source: NDArray[Any], target: NDArray[Any], *, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Number int32 or int64 ids from 0 in ascending order, and return the ids, ascending."""
+    """Return the number int32 or int64 ids from 0 in ascending order, and return the ids, ascending."""
     first, second, names = native.number_ids(source, target, threads=threads)
     return first, second, names.view(np.int64)
 
@@ -192,7 +192,7 @@ class IdSet:
 
     def ranks(self, ids: NDArray[Any], *, threads: int) -> NDArray[np.int32]:
         """Return the number of smaller ids in the set, for each id; all of them must be in it."""
-        ranks: Any = native.rank_ids(self.bits, self.before, self.lowest, ids, threads=threads)
+        ranks: NDArray[np.int32] = native.rank_ids(self.bits, self.before, self.lowest, ids, threads=threads)
         return ranks
 
     def page_ranks(self) -> NDArray[np.int64]:

@@ -214,9 +214,9 @@ def row_dots(x: NDArray[Any], y: NDArray[Any], *, threads: int = 1) -> Reals:
     [3.0, 7.0]
     """
     y = y if y.ndim == 2 else y[None, :]
-    both = (_floats(x), _floats(y)) if x.dtype == y.dtype == np.float32 else (_reals(x), _reals(y))
+    convert: Any = _floats if x.dtype == y.dtype == np.float32 else _reals
     out = np.empty(len(x))
-    native.dot_rows(*both, out, threads=threads)
+    native.dot_rows(convert(x), convert(y), out, threads=threads)
     return out
 
 

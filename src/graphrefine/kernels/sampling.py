@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels import native
+
+if TYPE_CHECKING:
+    from graphrefine.kernels._native import SkipGram
 
 __all__ = ["Pairs", "Steps", "random_edges", "random_walks", "skip_gram", "walk_pairs"]
 
@@ -81,9 +84,7 @@ def walk_pairs(
     return Pairs(ends.view(np.int64), columns, counts)
 
 
-def skip_gram(
-    noise: NDArray[np.int32], *, window: int, negatives: int, both: bool, seed: int, parts: int
-) -> native.SkipGram:
+def skip_gram(noise: NDArray[np.int32], *, window: int, negatives: int, both: bool, seed: int, parts: int) -> SkipGram:
     """Prepare skip-gram with negative sampling on walks.
 
     Parameters
@@ -101,4 +102,5 @@ def skip_gram(
     parts
         Number of parts of the nodes, a power of two: as many threads can work beside each other.
     """
-    return native.SkipGram(noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts)
+    model: SkipGram = native.SkipGram(noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts)
+    return model

@@ -35,7 +35,7 @@ def sample_rows(count: int, most: int) -> Ints:
 
 
 def find_clusters(vectors: Floats, *, count: int, seed: int = 0, starts: int = 1, sample: int = SAMPLE) -> Clusters:
-    """The nearest of ``count`` centers, or fewer if there are not as many different rows.
+    """Return the nearest of ``count`` centers, or fewer if there are not as many different rows.
 
     Centers are those of the lowest sum of squares from several starts (k-means++), in a sample of at most so many rows.
 
@@ -77,7 +77,7 @@ def _find_centers(sample: Floats, count: int, *, seed: int, starts: int) -> Floa
 
 
 def _number_in_order(groups: Ints) -> Ints:
-    """Groups numbered from 0 in the order of their first rows, so that the way to them makes no difference."""
+    """Return groups numbered from 0 in the order of their first rows, so that the way to them makes no difference."""
     in_group = groups >= 0
     _, first, inverse = np.unique(groups[in_group], return_index=True, return_inverse=True)
     groups[in_group] = np.argsort(np.argsort(first))[inverse.reshape(-1)]

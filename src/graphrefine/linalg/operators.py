@@ -89,7 +89,7 @@ class Operator:
         return self.graph.transposed() if self.transposed else self.graph
 
     def to_scipy(self) -> sp.csr_array:
-        """The matrix itself, for tests and small graphs."""
+        """Return the matrix itself, for tests and small graphs."""
         import scipy.sparse as sp
 
         pattern, nodes = self.pattern, self.pattern.nodes
@@ -177,7 +177,7 @@ def normalized(
 ) -> Operator:
     """``D^-exponent A D^-exponent``, zero for nodes without edges.
 
-    ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`graphrefine.linalg.ties`).
+    ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`graphrefine.linalg.edge_strengths`).
 
     Examples
     --------
@@ -195,7 +195,7 @@ def walk(
 ) -> Operator:
     """``D^-1 A``, the transition matrix of a random walk; the row of a node without edges out of it is zero.
 
-    ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`graphrefine.linalg.ties`).
+    ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`graphrefine.linalg.edge_strengths`).
 
     Examples
     --------
@@ -225,7 +225,7 @@ def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _in_pieces(function: Callable[[Floats], NDArray[np.float64]], weights: Floats) -> Floats:
-    """A function of weights, in float64 and rounded to float32."""
+    """Return a function of weights, in float64 and rounded to float32."""
     out = np.empty(len(weights), np.float32)
     for start in range(0, len(weights), PIECE):
         out[start : start + PIECE] = function(np.asarray(weights[start : start + PIECE]))

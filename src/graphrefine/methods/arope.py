@@ -35,7 +35,7 @@ class Settings(MethodSettings):
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The vectors of AROPE."""
+    """Return the vectors of AROPE."""
     check_squares(graph)
     stages, sources = resources.stages, -(-settings.dim // 2) if settings.two_sided else settings.dim
     with stages.stage("decompose", steps=2 * settings.iterations + 3):

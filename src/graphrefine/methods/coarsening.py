@@ -43,7 +43,7 @@ class Level:
 
     @classmethod
     def first(cls, graph: Graph) -> Level:
-        """The graph itself."""
+        """Return the graph itself."""
         return cls(graph, np.ones(graph.nodes, np.int64), np.zeros(graph.nodes))
 
     @property
@@ -60,7 +60,7 @@ Strategy = Callable[[Level], Groups]
 
 
 def merge(graph: Graph, groups: Groups, *, threads: int = 1) -> Graph:
-    """The graph of the groups: an edge weighs as much as all edges between its two groups.
+    """Return the graph of the groups: an edge weighs as much as all edges between its two groups.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def hierarchy(
     shrink: float = 1.0,
     threads: int = 1,
 ) -> list[Level]:
-    """The graph, coarser and coarser.
+    """Return the graph, coarser and coarser.
 
     It ends with the first level of at most ``enough`` nodes; before a level of fewer than ``least``, or of more than a
     share ``shrink`` of those before it, or as many; and after ``levels`` levels beyond the first. Nodes without edges
@@ -206,7 +206,7 @@ def matched(level: Level, *, most: float = np.inf) -> Groups:
 
 
 def communities(adjacency: Any, parts: NDArray[Any], *, aggregations: int = -1) -> NDArray[np.int64]:
-    """The community of each node by Louvain, for each part of a SciPy matrix by itself.
+    """Return the community of each node by Louvain, for each part of a SciPy matrix by itself.
 
     No entry may lead from one part to another. The modularity of a part alone weighs the edge (i, j) by
     ``A_ij - d_i d_j / w`` with the part's own weight w, and that of the whole by ``A_ij - r d_i d_j / W``. So where all
@@ -243,14 +243,14 @@ def communities(adjacency: Any, parts: NDArray[Any], *, aggregations: int = -1) 
 
 
 def _edges(graph: Graph) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32] | None]:
-    """The ends of each edge, once, and the weights."""
+    """Return the ends of each edge, once, and the weights."""
     row = np.repeat(np.arange(graph.nodes, dtype=np.int32), graph.out_counts)
     once = row < graph.indices
     return row[once], graph.indices[once], None if graph.weights is None else graph.weights[once]
 
 
 def _score_edges(level: Level) -> Scored:
-    """The ends of each edge and its weight, normalized: ``A_ij / sqrt(d_i d_j)``."""
+    """Return the ends of each edge and its weight, normalized: ``A_ij / sqrt(d_i d_j)``."""
     u, v, weights = _edges(level.graph)
     degrees = level.degrees()
     return u, v, (1.0 if weights is None else weights) / np.sqrt(degrees[u] * degrees[v])

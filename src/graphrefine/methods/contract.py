@@ -22,7 +22,7 @@ from graphrefine.refine.settings import MethodSettings
 from graphrefine.system.memory import available_bytes, gigabytes
 
 if TYPE_CHECKING:
-    from graphrefine.engine.workshop import Workshop
+    from graphrefine.engine.stage_cache import StageCache
 
 Floats = NDArray[np.float32]
 
@@ -42,7 +42,7 @@ class Shape(NamedTuple):
 
     @classmethod
     def of(cls, graph: Graph) -> Shape:
-        """The shape of a graph."""
+        """Return the shape of a graph."""
         bipartite = graph.sources is not None
         return cls(graph.nodes, graph.entries, graph.weighted, graph.directed, bipartite)
 
@@ -60,9 +60,9 @@ class EngineFactory(Protocol):
     """Maker of engines whose tall matrices are not in memory."""
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> Engine[Any]:
-        """An engine for tall matrices of this width on the nodes of a graph."""
+        """Return an engine for tall matrices of this width on the nodes of a graph."""
 
-    def workshop(self, graph: Graph, *, bfloat16: bool) -> Workshop:
+    def stage_cache(self, graph: Graph, *, bfloat16: bool) -> StageCache:
         """Engines of any width, and the results of stages."""
 
 
@@ -75,14 +75,14 @@ class Resources:
     engines: EngineFactory | None = None  # None: in memory
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool = True) -> Engine[Any]:
-        """An engine for tall matrices of this width on the nodes of a graph."""
+        """Return an engine for tall matrices of this width on the nodes of a graph."""
         if self.engines is not None:
             return self.engines.engine(graph, columns=columns, bfloat16=bfloat16)
         return LocalEngine(graph, columns=columns, threads=self.threads, bfloat16=bfloat16)
 
-    def workshop(self, graph: Graph, *, bfloat16: bool = True) -> Workshop | None:
+    def stage_cache(self, graph: Graph, *, bfloat16: bool = True) -> StageCache | None:
         """Engines of any width on the nodes of a graph, and the results of stages; None: in memory."""
-        return None if self.engines is None else self.engines.workshop(graph, bfloat16=bfloat16)
+        return None if self.engines is None else self.engines.stage_cache(graph, bfloat16=bfloat16)
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Method(Generic[S]):
     disk_need: Callable[[Shape, S, int], DiskNeed] = lambda shape, settings, threads: DiskNeed(settings.dim)
 
     def largest(self, memory: int, *, degree: int = 20, settings: S | None = None) -> int:
-        """The most nodes, with so many entries each, that it can take in so many bytes."""
+        """Return the most nodes, with so many entries each, that it can take in so many bytes."""
         used = settings or self.settings(**self.fixed)
         low, high = 0, min(2**31 - 1, self.most_nodes or 2**31 - 1)
         while low < high:
@@ -187,17 +187,17 @@ class Method(Generic[S]):
             self.check_room(graph, settings)
 
     def most_columns(self, graph: Graph, settings: S) -> int:
-        """The largest dim that the graph allows: its nodes, an even number where vectors have two sides."""
+        """Return the largest dim that the graph allows: its nodes, an even number where vectors have two sides."""
         return graph.nodes - (graph.nodes % 2 if graph.directed and self.sided(settings) else 0)
 
     def sides(self, graph: Graph, settings: S) -> dict[str, Any]:
-        """What the recipe says about source and target, see `graphrefine.graph.lookup`."""
+        """Return what the recipe says about source and target, see `graphrefine.graph.lookup`."""
         if graph.sources is not None:
             return {"sides": "rows", "sources": graph.sources}
         return {"sides": "columns"} if graph.directed and self.sided(settings) else {}
 
     def bits(self) -> dict[str, str]:
-        """What the recipe says about processors, beside the arithmetic: nothing where all give the same bits."""
+        """Return what the recipe says about processors, beside the arithmetic: nothing where all give the same bits."""
         return {} if self.processor_dependence is None else {"processor_dependence": self.processor_dependence}
 
     def check_room(self, graph: Graph, settings: S) -> None:
@@ -255,7 +255,7 @@ def check_squares(graph: Graph) -> None:
 
 
 def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:
-    """What a `LocalEngine` holds with so many float32 tall matrices at a time.
+    """Return what a `LocalEngine` holds with so many float32 tall matrices at a time.
 
     Beside them: a sketch, a few numbers for each node, the reversed arcs, and the rows of the graph in another order,
     where the engine makes that.

@@ -36,7 +36,7 @@ class Settings(MethodSettings):
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The vectors of FastRP."""
+    """Return the vectors of FastRP."""
     stages = resources.stages
     density = graph.nodes**-0.5 if settings.density is None else settings.density
     with stages.stage("sketch"):
@@ -53,7 +53,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def _hubs(graph: Graph, beta: float) -> Floats:
-    """The diagonal of L; zero for nodes without edges."""
+    """Return the diagonal of L; zero for nodes without edges."""
     degree = graph.degrees()
     share = degree / max(degree.sum(), 1e-300)
     hubs: Floats = np.power(share, beta, out=np.zeros_like(share), where=share > 0).astype(np.float32)

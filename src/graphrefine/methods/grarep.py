@@ -42,7 +42,7 @@ class Settings(MethodSettings):
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The vectors by GraRep."""
+    """Return the vectors by GraRep."""
     vectors = np.zeros((graph.nodes, settings.dim), np.float32)
     start = 0
     for step, share in enumerate(settings.shares, 1):
@@ -57,7 +57,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def step_matrix(graph: Graph, step: int, resources: Resources, *, negative: float = 1.0) -> Floats:
-    """The positive logarithm X of the walk of so many steps (n, n)."""
+    """Return the positive logarithm X of the walk of so many steps (n, n)."""
     factor = np.float64(graph.nodes / negative)
 
     def finish(block: Floats, columns: slice) -> None:

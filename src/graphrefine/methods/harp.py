@@ -46,7 +46,7 @@ class Settings(BaseSettings):
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The vectors by HARP."""
+    """Return the vectors by HARP."""
     base, inner = settings.base_method()
     base.check(graph, inner)
     with resources.stages.stage("coarsen"):
@@ -66,7 +66,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def blend(fresh: Floats, prolonged: Floats) -> Floats:
-    """The mean of fresh vectors and of prolonged ones, turned and scaled to fit them.
+    """Return the mean of fresh vectors and of prolonged ones, turned and scaled to fit them.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def blend(fresh: Floats, prolonged: Floats) -> Floats:
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """What the base holds, the vectors it starts from, and the coarser graphs."""
+    """Return what the base holds, the vectors it starts from, and the coarser graphs."""
     return base_memory(shape, settings) + 3 * shape.nodes * settings.dim * 4 + hierarchy_memory(shape)
 
 

@@ -47,7 +47,7 @@ class Settings(MethodSettings):
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The vectors of HOPE."""
+    """Return the vectors of HOPE."""
     if not len(graph.indices):
         return np.zeros((graph.nodes, settings.dim), np.float32)
     return _fit_directed(graph, settings, resources) if graph.directed else _fit_undirected(graph, settings, resources)
@@ -93,7 +93,7 @@ def _fit_directed(graph: Graph, settings: Settings, resources: Resources) -> Flo
 
 
 def katz(engine: Engine[T], terms: int) -> Multiply[T]:
-    """The product with ``sum_{l=1..terms} B^l``, for an operator ``B = beta A``, by Horner's rule."""
+    """Return the product with ``sum_{l=1..terms} B^l``, for an operator ``B = beta A``, by Horner's rule."""
 
     def multiply(B: Operator, x: T, *, gram: bool, precise: bool) -> T:
         once = series = engine.apply(B, x, gram=gram and terms == 1, precise=precise)
@@ -105,7 +105,7 @@ def katz(engine: Engine[T], terms: int) -> Multiply[T]:
 
 
 def decay(beta: float | None, *, radius: float, bound: float) -> float:
-    """The beta that was asked for, if the series converges with it, or the default.
+    """Return the beta that was asked for, if the series converges with it, or the default.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def decay(beta: float | None, *, radius: float, bound: float) -> float:
 
 
 def spectral_radius(graph: Graph, *, threads: int = 1, most: int = 512) -> float:
-    """The largest size of an eigenvalue of A, from the growth of the number of walks; 0 where there is no cycle.
+    """Return the largest size of an eigenvalue of A, from the growth of the number of walks; 0 where there is no cycle.
 
     The growth over k steps is compared with the next k, k = 4, 8, ..., which does not mind how walks alternate between
     the parts of a bipartite graph.

@@ -43,7 +43,7 @@ class LineSettings(SkipGramSettings):
 
 
 def fit_line(graph: Graph, settings: LineSettings, resources: Resources, vectors: Floats | None = None) -> Floats:
-    """The vectors by LINE, from small random vectors or given ones."""
+    """Return the vectors by LINE, from small random vectors or given ones."""
     if not len(graph.indices):
         return np.zeros((graph.nodes, settings.dim), np.float32)
     training = Training(graph, settings, resources, total=settings.edges, vectors=vectors)
@@ -55,7 +55,7 @@ def fit_line(graph: Graph, settings: LineSettings, resources: Resources, vectors
 
 
 def fit_pte(graph: Graph, settings: LineSettings, resources: Resources, vectors: Floats | None = None) -> Floats:
-    """The vectors by PTE, from small random vectors or given ones."""
+    """Return the vectors by PTE, from small random vectors or given ones."""
     if not len(graph.indices):
         return np.zeros((graph.nodes, settings.dim), np.float32)
     training = Training(graph, settings, resources, total=settings.edges, vectors=vectors)

@@ -57,7 +57,7 @@ class Depth(NamedTuple):
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The vectors by LouvainNE."""
+    """Return the vectors by LouvainNE."""
     draw = np.random.default_rng(settings.seed)
     vectors = np.zeros((graph.nodes, settings.dim), np.float32)
     with resources.stages.stage("communities"):
@@ -70,7 +70,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def tree(adjacency: csr_array, aggregations: int) -> Iterator[Depth]:
-    """The tree of communities, depth by depth.
+    """Return the tree of communities, depth by depth.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _has_edges(adjacency: csr_array, parts: NDArray[np.int64]) -> NDArray[np.boo
 
 
 def _inside(adjacency: csr_array, groups: NDArray[np.int64], remaining: NDArray[np.bool_]) -> csr_array:
-    """The rows and columns of some nodes, without the edges between groups."""
+    """Return the rows and columns of some nodes, without the edges between groups."""
     from scipy.sparse import csr_array
 
     row = np.repeat(np.arange(len(groups)), np.diff(adjacency.indptr))
@@ -113,7 +113,7 @@ def _inside(adjacency: csr_array, groups: NDArray[np.int64], remaining: NDArray[
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """The vectors and those of a depth, and Louvain's copies of the graph, in float64."""
+    """Return the vectors and those of a depth, and Louvain's copies of the graph, in float64."""
     return 3 * shape.nodes * settings.dim * 4 + shape.entries * 80 + shape.nodes * 160
 
 

@@ -52,7 +52,7 @@ class Settings(BaseSettings):
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The vectors by MILE."""
+    """Return the vectors by MILE."""
     base, inner = settings.base_method()
     with resources.stages.stage("coarsen"):
         strategy = partial(matched, most=5 * 2**settings.levels)  # the authors' limit: five times the average
@@ -76,7 +76,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def convolution(level: Level, *, loop: float, threads: int) -> Smooth:
-    """The product with ``L`` of a level, by the kernels."""
+    """Return the product with ``L`` of a level, by the kernels."""
     graph, degrees = level.graph, level.degrees()
     scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0).astype(np.float32)
     diagonal = np.divide(level.loops, degrees, out=np.zeros_like(degrees), where=degrees > 0) + loop
@@ -112,7 +112,7 @@ def forward(smooth: Smooth, smoothed: NDArray[Any], layers: Layers) -> tuple[NDA
 def loss_and_slopes(
     smooth: Smooth, smoothed: NDArray[Any], target: NDArray[Any], layers: Layers
 ) -> tuple[float, Layers]:
-    """The loss of ``H`` against vectors of length 1, and its derivatives by both matrices; L is symmetric."""
+    """Return the loss of ``H`` against vectors of length 1, and its derivatives by both matrices; L is symmetric."""
     again, (first, second) = forward(smooth, smoothed, layers)
     length = np.sqrt(np.square(second).sum(axis=1, keepdims=True))
     length[length == 0] = 1.0
@@ -149,7 +149,7 @@ def train(smooth: Smooth, target: Floats, settings: Settings, advance: Callable[
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """What the base holds on the coarsest graph, or the refinement of the given one: about six matrices n x k."""
+    """Return what the base holds on the coarsest graph, or what the refinement does: about six matrices n x k."""
     share = 2**-settings.levels
     coarsest = Shape(int(shape.nodes * share), shape.entries, weighted=True)  # entries hardly fall on dense graphs
     refinement = 6 * shape.nodes * settings.dim * 4

@@ -28,11 +28,11 @@ class BaseSettings(MethodSettings):
         self.base_method()  # refuses what the base does not know
 
     def base_defaults(self) -> Mapping[str, Any]:
-        """Settings of the base that stand where ``base_settings`` says nothing."""
+        """Return settings of the base that stand where ``base_settings`` says nothing."""
         return {}
 
     def base_method(self) -> tuple[Method[Any], Any]:
-        """The base method and its settings."""
+        """Return the base method and its settings."""
         if self.base in NESTED:
             raise InputError(f"base={self.base!r} is made of a base itself; choose another method", argument="base")
         try:
@@ -52,7 +52,7 @@ class BaseSettings(MethodSettings):
 
 
 def assignments(value: str | Mapping[str, Any], method: Method[Any]) -> dict[str, Any]:
-    """Settings of a method from a mapping, or from text with commas between.
+    """Return settings of a method from a mapping, or from text with commas between.
 
     Examples
     --------
@@ -77,11 +77,11 @@ def assignments(value: str | Mapping[str, Any], method: Method[Any]) -> dict[str
 
 
 def base_memory(shape: Shape, settings: BaseSettings) -> int:
-    """What the base holds on a graph of this shape."""
+    """Return what the base holds on a graph of this shape."""
     method, inner = settings.base_method()
     return method.memory(shape, inner)
 
 
 def hierarchy_memory(shape: Shape) -> int:
-    """The coarser graphs, about as many entries together as the first, and the edges while they are matched."""
+    """Return the coarser graphs, about as many entries together as the first, and the edges while they are matched."""
     return shape.entries * 48 + shape.nodes * 120

@@ -68,19 +68,19 @@ class Settings(MethodSettings):
 
 
 def resolve(shape: Shape, settings: Settings) -> Settings:
-    """The settings with the rank that is used for a graph of this shape."""
+    """Return the settings with the rank that is used for a graph of this shape."""
     return replace(settings, rank=settings.rank_for(shape))
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The vectors by NetMF."""
+    """Return the vectors by NetMF."""
     matrix = log_matrix(graph, settings, resources)
     with resources.stages.stage("svd", steps=svd_steps()):
         return scaled_left_vectors(matrix, graph, resources, columns=settings.dim, seed=settings.seed)
 
 
 def log_matrix(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The matrix M (n, n), exact or through eigenpairs."""
+    """Return the matrix M (n, n), exact or through eigenpairs."""
     factor = graph.degrees().sum() / settings.negative
     if rank := settings.rank_for(Shape.of(graph)):
         return _through_eigenpairs(graph, settings, resources, rank=rank, factor=factor)
@@ -115,7 +115,7 @@ def _through_eigenpairs(graph: Graph, settings: Settings, resources: Resources, 
 def leading_eigenpairs(
     graph: Graph, count: int, resources: Resources, *, seed: int
 ) -> tuple[NDArray[np.float64], Floats]:
-    """The largest positive eigenvalues of ``D^-1/2 A D^-1/2``, at most so many, and their vectors as columns."""
+    """Return the largest positive eigenvalues of ``D^-1/2 A D^-1/2``, at most so many, and their vectors as columns."""
     pairs = min(count, graph.nodes)
     columns = min(pairs + max(pairs // 4, 16), graph.nodes)
     shifted = shifted_adjacency(graph)
@@ -159,7 +159,7 @@ def _truncated_log(entries: Floats) -> None:
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """The matrix and what its SVD works with; before it, the graph with loops and the eigenvectors."""
+    """Return the matrix and what its SVD works with; before it, the graph with loops and the eigenvectors."""
     eigen = min(settings.rank_for(shape), shape.nodes)
     return dense_bytes(shape.nodes, settings.dim) + 12 * shape.entries + shape.nodes * 16 * (eigen + eigen // 4)
 

@@ -78,7 +78,7 @@ class _Entries(NamedTuple):
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The vectors by NetSMF."""
+    """Return the vectors by NetSMF."""
     M = Operator(log_matrix(graph, settings, resources), edge="weight")
     with resources.stages.stage("svd", steps=svd_steps()):
         engine = resources.engine(M.graph, columns=min(settings.dim + OVERSAMPLING, graph.nodes))
@@ -88,7 +88,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def log_matrix(graph: Graph, settings: Settings, resources: Resources) -> Graph:
-    """The sampled M: a symmetric matrix with a diagonal, in the rows of a graph."""
+    """Return the sampled M: a symmetric matrix with a diagonal, in the rows of a graph."""
     import scipy.sparse as sp
 
     steps, walks, inverse = steps_of(graph), walks_from(graph, settings), inverse_degrees(graph)
@@ -153,7 +153,7 @@ def _join(parts: list[_Entries]) -> tuple[NDArray[np.int64], NDArray[np.int32], 
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """The pairs that are kept, and what the SVD works with.
+    """Return the pairs that are kept, and what the SVD works with.
 
     There are no more pairs than samples; and since the entries are 1 on average, about half of all pairs are below 1.
     """

@@ -47,7 +47,7 @@ class Settings(MethodSettings):
 
 
 def propagation(order: int, mu: float, theta: float) -> Theta:
-    """The coefficients c of ``sum_k c_k T^k = 1 - g``.
+    """Return the coefficients c of ``sum_k c_k T^k = 1 - g``.
 
     g runs over Chebyshev polynomials of ``(L - mu)^2 / 2 - 1``, where ``L = 1 - T``, so it is of degree
     ``2 (order - 1)`` in T.
@@ -70,7 +70,7 @@ def propagation(order: int, mu: float, theta: float) -> Theta:
 
 
 def bessel(order: int, x: float) -> float:
-    """The modified Bessel function I of the first kind, by its power series.
+    """Return the modified Bessel function I of the first kind, by its power series.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def bessel(order: int, x: float) -> float:
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The vectors of ProNE."""
+    """Return the vectors of ProNE."""
     stages = resources.stages
     with stages.stage("proximity"):
         engine = resources.engine(graph, columns=oversampled(settings.dim, graph.nodes), bfloat16=settings.bfloat16)

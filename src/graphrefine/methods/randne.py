@@ -44,7 +44,7 @@ class Settings(MethodSettings):
 
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
-    """The vectors of RandNE."""
+    """Return the vectors of RandNE."""
     stages = resources.stages
     with stages.stage("sketch"):
         engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)

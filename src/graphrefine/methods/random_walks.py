@@ -63,7 +63,7 @@ class Walks:
         return range(0, len(self.starts), self._size)
 
     def chunk(self, round: int, begin: int) -> NDArray[np.int32]:
-        """The walks of a round from `begin` on, -1 after the end of each.  # (walks, length)."""
+        """Return the walks of a round from `begin` on, -1 after the end of each.  # (walks, length)."""
         starts = self.starts[_places(len(self.starts), begin, self._size, (self._settings.seed, round))]
         length, seed = self._settings.length, self._settings.seed
         return random_walks(
@@ -82,7 +82,7 @@ def _places(count: int, begin: int, size: int, key: tuple[int, int]) -> NDArray[
 
 
 def fit(graph: Graph, settings: DeepWalkSettings, resources: Resources, vectors: Floats | None = None) -> Floats:
-    """The vectors by skip-gram on walks, from small random vectors or given ones."""
+    """Return the vectors by skip-gram on walks, from small random vectors or given ones."""
     walks = Walks(graph, settings, resources.threads)
     if not len(walks.starts):
         return np.zeros((graph.nodes, settings.dim), np.float32)

@@ -27,7 +27,7 @@ class RBQRSettings(RefineSettings):
 
 
 def fit(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
-    """The vectors by REFINE, or by RBQR where there is no filter."""
+    """Return the vectors by REFINE, or by RBQR where there is no filter."""
     vectors: Floats
     if two_sides(graph, settings):
         vectors = _sides().fit_with_sides(graph, settings, resources)
@@ -40,14 +40,14 @@ def fit(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
 
 
 def _sides() -> ModuleType:
-    """The fit for two sides, which other runs do without."""
+    """Return the fit for two sides, which other runs do without."""
     from graphrefine.methods import refine_sides
 
     return refine_sides
 
 
 def _views() -> ModuleType:
-    """The fit for several views, which a run of REFINE alone does without."""
+    """Return the fit for several views, which a run of REFINE alone does without."""
     from graphrefine.methods import refine_views
 
     return refine_views
@@ -79,7 +79,7 @@ def on_disk(graph: Graph, settings: RefineSettings) -> str | None:
 
 
 def disk_need(shape: Shape, settings: RefineSettings, threads: int) -> DiskNeed:
-    """What the vectors need with tall matrices on disk."""
+    """Return what the vectors need with tall matrices on disk."""
     if settings.quality == "fast":
         return DiskNeed(settings.dim)
     need: DiskNeed = _views().joint_views_on_disk(shape, settings, threads)

@@ -19,14 +19,14 @@ AT_WORK = 6000  # rows that are held beside their products with all regions, by 
 
 
 def fit_joint_views(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
-    """The vectors of the tiers beyond 'fast' on an undirected graph of one set of nodes."""
+    """Return the vectors of the tiers beyond 'fast' on an undirected graph of one set of nodes."""
     tier = TIERS[str(settings.quality)]
-    shop = resources.workshop(graph, bfloat16=settings.bfloat16)
-    return joint_views(graph, settings, tier, resources.stages, threads=resources.threads, workshop=shop)
+    cache = resources.stage_cache(graph, bfloat16=settings.bfloat16)
+    return joint_views(graph, settings, tier, resources.stages, threads=resources.threads, stage_cache=cache)
 
 
 def joint_views_memory(shape: Shape, settings: RefineSettings) -> int:
-    """The engine with two tall matrices and what is held of the views, or all views while they are joined."""
+    """Return the engine with two tall matrices and what is held of the views, or all views while they are joined."""
     tier, columns = TIERS[str(settings.quality)], walk_columns(shape.nodes, settings.dim)
     held = bytes_held(shape.nodes, shape.entries, settings.dim, tier)
     work = min(shape.nodes, AT_WORK) * min(tier.regions(shape.nodes, shape.entries, 1.0), shape.nodes) * 4
@@ -35,7 +35,7 @@ def joint_views_memory(shape: Shape, settings: RefineSettings) -> int:
 
 
 def joint_views_on_disk(shape: Shape, settings: RefineSettings, threads: int) -> DiskNeed:
-    """What the views need where they are files."""
+    """Return what the views need where they are files."""
     tier, columns = TIERS[str(settings.quality)], walk_columns(shape.nodes, settings.dim)
     held = bytes_at_work(shape.nodes, shape.entries, settings.dim, tier, threads=threads)
     return DiskNeed(columns, held, bytes_stored(shape.nodes, shape.entries, settings.dim, tier), precise=True)

@@ -35,7 +35,7 @@ METHODS = {  # name -> its module in this folder and the name of its Method ther
 
 
 def find_method(name: str) -> Method[Any]:
-    """The method of this name.
+    """Return the method of this name.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def find_method(name: str) -> Method[Any]:
 
 
 def make_settings(name: str, preset: str | None = None, **options: Any) -> Any:
-    """The settings of a method: those of a preset, with the options that are not None in place of its own.
+    """Return the settings of a method: those of a preset, with the options that are not None in place of its own.
 
     Examples
     --------

@@ -85,7 +85,7 @@ class Training:
         self._resources.stages.advance()
 
     def vectors(self) -> Floats:
-        """The vectors of the nodes as centers.  # (n, dim)."""
+        """Return the vectors of the nodes as centers.  # (n, dim)."""
         if not np.isfinite(self.centers).all():
             raise InputError(
                 f"rate={self._settings.rate} is too high for this graph: the vectors grew beyond all bounds; "
@@ -156,7 +156,7 @@ def noise_table(counts: NDArray[np.float64]) -> NDArray[np.int32]:
 
 
 def _slots(nodes: int) -> int:
-    """Some sixty for each node, but no more than a million where four are more than that."""
+    """Return some sixty for each node, but no more than a million where four are more than that."""
     return 1 << (min(64 * nodes, max(2**20, 4 * nodes)) + 2**12).bit_length()
 
 

@@ -30,7 +30,7 @@ def walk_matrix(
     threads: int,
     advance: Callable[[], None] = lambda: None,
 ) -> Floats:
-    """The matrix ``sum_r theta_r P^r`` for r = 1, 2, ..., each block of its columns given to ``finish`` to work on.
+    """Return the matrix ``sum_r theta_r P^r`` for r = 1, 2, ..., each block of columns after ``finish``.
 
     ``advance`` is called once for each of the `blocks`.
 
@@ -90,6 +90,6 @@ def svd_steps() -> int:
 
 
 def dense_bytes(nodes: int, columns: int) -> int:
-    """What a dense matrix takes, with the three tall ones and the expanded sketch that its SVD works with."""
+    """Return what a dense matrix takes, with the three tall ones and the expanded sketch that its SVD works with."""
     padded = -(-(columns + OVERSAMPLING) // PAD) * PAD
     return nodes * (4 * nodes + 16 * max(padded, COLUMNS) + 64)

@@ -22,7 +22,7 @@ from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine
 from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
-from graphrefine.engine.workshop import FolderWorkshop, Workshop
+from graphrefine.engine.stage_cache import FolderStageCache, StageCache
 from graphrefine.errors import GraphRefineError, InputError, OutputError
 from graphrefine.graph.node_ids import identities, is_text
 from graphrefine.graph.save import store
@@ -59,9 +59,9 @@ class OnDisk:
         self.engines += 1
         return self.engine_in(self.folder / f"engine-{self.engines - 1}", graph, columns, bfloat16=bfloat16)
 
-    def workshop(self, graph: Graph, *, bfloat16: bool) -> Workshop:
+    def stage_cache(self, graph: Graph, *, bfloat16: bool) -> StageCache:
         """Engines of any width, and the results of stages in the same folder."""
-        return FolderWorkshop(
+        return FolderStageCache(
             self.folder, lambda place, columns: self.engine_in(place, graph, columns, bfloat16=bfloat16)
         )
 
@@ -89,9 +89,9 @@ class OnCluster:
         """An engine for tall matrices of this width on the nodes of a graph."""
         return self.engine_in(self.folder / "engine-0", graph, columns, bfloat16=bfloat16)
 
-    def workshop(self, graph: Graph, *, bfloat16: bool) -> Workshop:
+    def stage_cache(self, graph: Graph, *, bfloat16: bool) -> StageCache:
         """Engines of any width, and the results of stages in the same folder."""
-        return FolderWorkshop(
+        return FolderStageCache(
             self.folder, lambda place, columns: self.engine_in(place, graph, columns, bfloat16=bfloat16)
         )
 

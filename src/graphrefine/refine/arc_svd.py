@@ -61,11 +61,11 @@ class Arcs(Generic[T]):
     edge: float
 
     def left(self, strength: float, *, columns: int) -> Small:
-        """The rotation that takes the basis of ``svd`` to U, each column times the root of what it counts."""
+        """Return the rotation that takes the basis of ``svd`` to U, each column times the root of what it counts."""
         return self.svd.left(columns=columns) * np.sqrt(self._counts(strength)[:columns])
 
     def right(self, strength: float, *, columns: int) -> Small:
-        """The same for V."""
+        """Return the same for V."""
         return self.svd.right(columns=columns) * np.sqrt(self._counts(strength)[:columns])
 
     def _counts(self, strength: float) -> Small:
@@ -108,7 +108,7 @@ def noise_edge(N: Operator, sources: int, targets: int, *, threads: int = 1) -> 
 
 
 def _sum_squares(graph: Graph, columns: NDArray[np.float64], *, threads: int) -> NDArray[np.float64]:
-    """The sum of ``weight^2 columns[target]`` of the arcs of each node; in float64 where float32 lacks such squares."""
+    """Return the sum of ``weight^2 columns[target]`` of each node's arcs; in float64 where float32 lacks squares."""
     weights = graph.weights
     if weights is None or not len(weights) or (weights.min() > SMALLEST and weights.max() < 1 / SMALLEST):
         squares = None if weights is None else np.square(weights)

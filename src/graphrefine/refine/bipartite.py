@@ -41,7 +41,7 @@ Floats = NDArray[np.float32]
 
 
 def one_way(graph: Graph) -> Graph:
-    """A bipartite graph as arcs from its sources to its targets.
+    """Return a bipartite graph as arcs from its sources to its targets.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def bipartite_vectors(
     seed: int = 0,
     threads: int = 1,
 ) -> NDArray[np.float32]:
-    """The vectors (n, dim) of a bipartite graph from its arcs one way, on an engine of `oversampled` columns.
+    """Return the vectors (n, dim) of a bipartite graph from its arcs one way, on an engine of `oversampled` columns.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def weighted_vectors(
     seed: int = 0,
     threads: int = 1,
 ) -> Floats:
-    """The vectors (n, dim) of the tier "default"; ``engine_of`` makes an engine as `bipartite_vectors` has it.
+    """Return the vectors (n, dim) of the tier "default"; ``engine_of`` makes an engine as `bipartite_vectors` has it.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def _sweep(pairs: Pairs, vectors: Floats, sources: int, value: float, threads: i
 
 
 def _filtered(engine: Engine[T], arcs_svd: Arcs[T], sources: int, dim: int) -> Floats:
-    """The vectors of the tier "fast"."""
+    """Return the vectors of the tier "fast"."""
     vectors = engine.collect(arcs_svd.svd.basis, arcs_svd.left(STRENGTH, columns=dim))
     targets = engine.collect(arcs_svd.svd.target, arcs_svd.right(STRENGTH, columns=dim))
     vectors[sources:] = targets[sources:]

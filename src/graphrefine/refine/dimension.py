@@ -24,8 +24,8 @@ from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels.exact import power
 from graphrefine.kernels.hashing import golden, mixed
+from graphrefine.linalg.edge_strengths import EdgeStrengths, by_logarithm
 from graphrefine.linalg.operators import edge_terms
-from graphrefine.linalg.ties import Ties, by_logarithm
 from graphrefine.refine.local_view import EXPONENT
 from graphrefine.refine.svd import symmetric_eigh
 
@@ -60,7 +60,7 @@ class Dimension(NamedTuple):
         return float(self.energies[axes:].sum() / max(float(self.energies.sum()), 1e-300))
 
     def figures(self) -> dict[str, Any]:
-        """The number of axes above the noise, and what 32, 64, 128 and 256 axes lose: for the recipe and for JSON.
+        """Return the number of axes above the noise, and what 32, 64, 128 and 256 axes lose, for recipes and JSON.
 
         Examples
         --------
@@ -71,7 +71,7 @@ class Dimension(NamedTuple):
 
 
 def measure_dimension(graph: Graph, *, threads: int = 1) -> Dimension:
-    """The dimension of an undirected graph: the axes above the noise, up to the next multiple of 16; at most 256.
+    """Return the dimension of an undirected graph: the axes above the noise, rounded up to 16; at most 256.
 
     What is drawn depends on the names of nodes alone: the dimension is the same for every seed of a run.
 
@@ -91,11 +91,11 @@ def measure_dimension(graph: Graph, *, threads: int = 1) -> Dimension:
     return Dimension(min(max(-(-len(energies) // STEP), 1) * STEP, most), energies)
 
 
-def cross_validated(ties: Ties, columns: int, *, seed: int, threads: int = 1) -> tuple[Small, Small]:
+def cross_validated(strengths: EdgeStrengths, columns: int, *, seed: int, threads: int = 1) -> tuple[Small, Small]:
     """Eigenvalues of a graph without some of its edges; and how many standard errors these are in favor of each."""
-    graph = ties.graph
+    graph = strengths.graph
     held = deal_edges(graph, HELD, seed=seed)
-    rest = Ties(take_entries(graph, ~held), ties.edge, ties.unit)
+    rest = EdgeStrengths(take_entries(graph, ~held), strengths.edge, strengths.unit)
     if not len(rest.graph.indices) or not held.any():
         return np.zeros(0), np.zeros(0)
     engine = LocalEngine(rest.graph, columns=columns, threads=threads)
@@ -109,7 +109,7 @@ def cross_validated(ties: Ties, columns: int, *, seed: int, threads: int = 1) ->
         i, j = rows[start : start + PAIRS], test.indices[start : start + PAIRS]
         entries = scale[i] * scale[j]
         if test.weights is not None:
-            entries *= edge_terms(ties.edge, test.weights[start : start + PAIRS], ties.unit)
+            entries *= edge_terms(strengths.edge, test.weights[start : start + PAIRS], strengths.unit)
         products = axes[i].astype(np.float64)
         products *= axes[j]
         products *= entries[:, None]
@@ -142,7 +142,7 @@ def deal_edges(graph: Graph, share: float, *, seed: int) -> Mask:
 
 
 def take_entries(graph: Graph, which: Mask) -> Graph:
-    """The graph with some of its entries.
+    """Return the graph with some of its entries.
 
     Examples
     --------

@@ -58,7 +58,7 @@ def directed_vectors(
     threads: int = 1,
     far: bool = False,
 ) -> NDArray[np.float32]:
-    """The vectors (n, dim) of a directed graph, on an engine of `columns` columns; with the ``far`` view, if asked.
+    """Return the vectors (n, dim) of a directed graph, on an engine of `columns` columns; ``far`` adds the far view.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def directed_vectors(
 
 
 def _mean_score(source: NDArray[np.float32], target: NDArray[np.float32], has_arcs: NDArray[np.bool_]) -> float:
-    """The mean of ``source_u . target_v`` over all u and v that have arcs; never negative."""
+    """Return the mean of ``source_u . target_v`` over all u and v that have arcs; never negative."""
     if not has_arcs.any():
         return 0.0
     means = (side.mean(axis=0, dtype=np.float64, where=has_arcs[:, None]) for side in (source, target))

@@ -28,8 +28,8 @@ from graphrefine.graph.adjacency import inverses
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels.exact import matmul_tall
 from graphrefine.linalg import gram_of, unit_rows
+from graphrefine.linalg.edge_strengths import EdgeStrengths, by_logarithm
 from graphrefine.linalg.operators import Operator
-from graphrefine.linalg.ties import Ties, by_logarithm
 from graphrefine.refine.far_view import Logarithms, heights
 from graphrefine.refine.regions import Regions, draw_nodes, draw_regions
 from graphrefine.system.threads import in_blocks
@@ -133,13 +133,15 @@ def target_regions(graph: Graph, target: Floats, *, seed: int, threads: int = 1)
 class ArcWalks(Generic[T]):
     """Columns of the regions of targets, a block at a time: X and Y above."""
 
-    def __init__(self, engine: Engine[T], ties: Ties, regions: Regions) -> None:
+    def __init__(self, engine: Engine[T], strengths: EdgeStrengths, regions: Regions) -> None:
         self.engine, self.regions = engine, regions
-        inward = Ties(ties.graph.transposed(), ties.edge, ties.unit).degrees
+        inward = EdgeStrengths(strengths.graph.transposed(), strengths.edge, strengths.unit).degrees
         self.height = heights(regions, inward)
-        self.forth = ties.walk()
+        self.forth = strengths.walk()
         scale = inverses(inward).astype(np.float32)
-        self.back = Operator(ties.graph, edge=ties.edge, unit=ties.unit, row_scale=scale, transposed=True)
+        self.back = Operator(
+            strengths.graph, edge=strengths.edge, unit=strengths.unit, row_scale=scale, transposed=True
+        )
 
     def averages(self) -> Iterator[tuple[slice, tuple[T, T]]]:
         """Which regions, and the columns of sources and of targets, in float32."""
@@ -167,12 +169,12 @@ class _SideBySide(Generic[T]):
         return np.hstack([near, unit_rows(self.logs.rows(which)) * np.float32(np.sqrt(SHARE))])
 
     def nodes(self, which: slice | NDArray[np.int64]) -> slice | NDArray[np.int32] | NDArray[np.int64]:
-        """The rows of the graph at these places."""
+        """Return the rows of the graph at these places."""
         return which if self.order is None else self.order[which]
 
 
 def _shared_axes(views: list[_SideBySide[T]], sample: NDArray[np.int64], columns: int, threads: int) -> Floats:
-    """The leading axes of the rows of both sides, each side as long as the other; zero where there is no more."""
+    """Return the leading axes of the rows of both sides, both of one length; zeros where there are no more."""
     order = views[0].order
     if order is not None:  # the same rows one after the other, wherever the engine has them
         places = np.empty(len(order), np.int64)

@@ -15,7 +15,7 @@ forward, which is what few labels need.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Generic
+from typing import TYPE_CHECKING, Generic
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,12 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, Small, T, descending_eigh
 from graphrefine.kernels import PAD, exact, native
 from graphrefine.linalg import gram_of
-from graphrefine.linalg.ties import Ties
+from graphrefine.linalg.edge_strengths import EdgeStrengths
 from graphrefine.refine.regions import Regions
 from graphrefine.system.threads import in_blocks
+
+if TYPE_CHECKING:
+    from graphrefine.kernels._native import Product
 
 Floats = NDArray[np.float32]
 
@@ -38,7 +41,7 @@ LEAST = 1e-6  # of the largest eigenvalue of the Gram matrix: dividing by less w
 
 def far_view(
     engine: Engine[T],
-    ties: Ties,
+    strengths: EdgeStrengths,
     regions: Regions,
     *,
     columns: int,
@@ -52,7 +55,7 @@ def far_view(
     ----------
     engine
         Of an undirected graph with at least one edge; it is as wide as the blocks of columns.
-    ties
+    strengths
         How the weights of its edges count.
     regions
         See `graphrefine.refine.regions.draw_regions`.
@@ -74,11 +77,11 @@ def far_view(
     >>> triangles = Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3])
     >>> regions = Regions(np.array([0, 0, 0, 1, 1, 1], np.int32), np.array([0, 3]))
     >>> engine = LocalEngine(triangles, columns=2)
-    >>> vectors = far_view(engine, Ties(triangles), regions, columns=2, steps=(3, 10))
+    >>> vectors = far_view(engine, EdgeStrengths(triangles), regions, columns=2, steps=(3, 10))
     >>> (vectors @ vectors[0] / (vectors[0] @ vectors[0])).astype(float).round(2).tolist()
     [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
     """
-    walks, order = Walks(engine, ties, regions), engine.order
+    walks, order = Walks(engine, strengths, regions), engine.order
     logs = Logarithms(engine, walks.height)
     sums, members = np.empty((regions.size, regions.size)), Members(engine, regions)
     for part, ratios in walks.averages(*steps):
@@ -113,11 +116,11 @@ def count_blocks(regions: Regions, columns: int) -> int:
 class Walks(Generic[T]):
     """Columns of the regions, a block at a time: how many times more often than by chance a walk is there."""
 
-    def __init__(self, engine: Engine[T], ties: Ties, regions: Regions) -> None:
-        self.engine, self.regions, self.degree = engine, regions, ties.degrees
+    def __init__(self, engine: Engine[T], strengths: EdgeStrengths, regions: Regions) -> None:
+        self.engine, self.regions, self.degree = engine, regions, strengths.degrees
         self.volume = float(self.degree.sum())
         self.height = heights(regions, self.degree)
-        self.step = ties.walk()
+        self.step = strengths.walk()
 
     def parts(self) -> Iterator[slice]:
         """Which regions are in each block."""
@@ -125,7 +128,7 @@ class Walks(Generic[T]):
             yield slice(start, min(start + self.engine.columns, self.regions.size))
 
     def after(self, part: slice, count: int) -> T:
-        """The columns so many steps later."""
+        """Return the columns so many steps later."""
         of = self.regions.of
         inside = np.flatnonzero((of >= part.start) & (of < part.stop))
         x = self.engine.one_hot(inside, of[inside] - part.start, self.height[of[inside]])
@@ -171,7 +174,7 @@ class Members(Generic[T]):
         counts = np.bincount(self.of[self.of >= 0], minlength=regions.size)
         self.counts = np.maximum(counts, 1).astype(np.float32)
         self.threads = engine.threads
-        self._products: dict[int, native.Product] = {}  # by the first row of a block
+        self._products: dict[int, Product] = {}  # by the first row of a block
 
     def add(self, rows: slice, block: Floats, sums: Floats) -> None:
         """Add rows of a block to the ``sums`` of their regions, in the graph's order.  # (regions, width)."""
@@ -179,12 +182,13 @@ class Members(Generic[T]):
             self._products[rows.start] = self._product(rows)
         self._products[rows.start].apply(block, out=sums, onto=sums if rows.start else None, threads=self.threads)
 
-    def _product(self, rows: slice) -> native.Product:
+    def _product(self, rows: slice) -> Product:
         of = self.of[rows]
         places = np.argsort(of, kind="stable") if self.order is None else np.lexsort((self.order[rows], of))
         inside = places[np.count_nonzero(of < 0) :].astype(np.int32)
         ends = np.concatenate([[0], np.cumsum(np.bincount(of[inside], minlength=len(self.counts)))])
-        return native.Product(ends, inside, columns=len(of), constant=1.0)
+        product: Product = native.Product(ends, inside, columns=len(of), constant=1.0)
+        return product
 
 
 class Logarithms(Generic[T]):
@@ -222,7 +226,7 @@ class Logarithms(Generic[T]):
 
 
 def _store(logs: Floats, step: float, out: NDArray[np.uint8], threads: int) -> None:
-    """The first columns in whole steps; ``logs`` is written over."""
+    """Return the first columns in whole steps; ``logs`` is written over."""
 
     def work(rows: slice) -> None:
         entries = logs[rows, : out.shape[1]]

@@ -160,7 +160,7 @@ def _weights(share: Small, deviation: Small) -> Small:
 
 
 def leading(B: Prepared, k: int, *, seed: int) -> Small:
-    """The (f, at most k) matrix that takes B to ``U S^1/2`` of its leading singular directions.
+    """Return the (f, at most k) matrix that takes B to ``U S^1/2`` of its leading singular directions.
 
     Examples
     --------
@@ -260,7 +260,7 @@ def feature_vectors(
     seed: int,
     advance: Callable[[], None] = lambda: None,
 ) -> tuple[Floats, Relation]:
-    """The vectors (n, at most dim) of the features alone, smoothed over the graph, and how they go with it."""
+    """Return the vectors (n, at most dim) of the features alone, smoothed over the graph, and how they go with it."""
     B = prepare(X)
     axes = leading(B, dim, seed=seed)
     engine = engine_of(axes.shape[1])

@@ -43,7 +43,7 @@ def pagerank(order: int = 10, scale: float = 0.15) -> Theta:
 
 
 def taylor() -> Theta:
-    """The filter of the authors' code: ``T^3 - 2 T^2 - T``. Its order is fixed."""
+    """Return the filter of the authors' code: ``T^3 - 2 T^2 - T``. Its order is fixed."""
     return (0.0, -1.0, -2.0, 1.0)
 
 
@@ -75,7 +75,7 @@ def coefficients(
     scale: float | None = None,
     degree: float | None = None,
 ) -> Theta | None:
-    """The coefficients of a filter given by name, or as they are; None for ``"none"``.
+    """Return the coefficients of a filter given by name, or as they are; None for ``"none"``.
 
     ``degree``, the mean number of neighbors in the graph, decides the scale of ``reach`` where none is given.
 
@@ -124,7 +124,7 @@ def coefficients(
 
 
 def without_trailing_zeros(theta: Theta) -> Theta:
-    """The same filter: a power that is not wanted costs no product."""
+    """Return the same filter: a power that is not wanted costs no product."""
     return theta[: max(k for k, coefficient in enumerate(theta) if coefficient) + 1]
 
 
@@ -174,7 +174,7 @@ def diffuse(
 
 
 def smallest_weight(graph: Graph) -> float:
-    """The weight of T's loops that leaves the unit of weights free: 1 without weights."""
+    """Return the weight of T's loops that leaves the unit of weights free: 1 without weights."""
     return 1.0 if graph.weights is None or not len(graph.weights) else float(graph.weights.min())
 
 
@@ -184,6 +184,6 @@ def limit_weights(alone: NDArray[np.bool_], degrees: NDArray[np.float64] | None,
 
 
 def limit(sums: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The row that every row of ``T^s R`` tends to, from the sums of R's rows by the `limit_weights`."""
+    """Return the row that every row of ``T^s R`` tends to, from the sums of R's rows by the `limit_weights`."""
     mean: NDArray[np.float64] = sums / max(float(weights.sum()), 1e-300)
     return mean

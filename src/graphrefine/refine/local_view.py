@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, Small, T, eigh_by_size
 from graphrefine.kernels import exact
 from graphrefine.linalg import gram_of, unit_rows
+from graphrefine.linalg.edge_strengths import EdgeStrengths
 from graphrefine.linalg.operators import edge_terms
-from graphrefine.linalg.ties import Ties
 from graphrefine.refine.svd import symmetric_eigh
 
 Floats = NDArray[np.float32]
@@ -63,7 +63,7 @@ def weight_of_negative(agreement: float) -> float:
 
 def local_view(
     engine: Engine[T],
-    ties: Ties,
+    strengths: EdgeStrengths,
     *,
     seed: int,
     products: int,
@@ -75,26 +75,26 @@ def local_view(
     ``negative``: how much the size of a negative eigenvalue counts against that of a positive one.
     """
     if engine.nodes <= max(SMALL, engine.columns):  # a sketch may miss what few nodes have in common
-        values, vectors = eigh_by_size(dense_normalized(ties))
+        values, vectors = eigh_by_size(dense_normalized(strengths))
         sizes = np.abs(values) * np.where(values < 0, negative, 1.0)
         leading = np.argsort(-sizes, kind="stable")[: engine.columns]
         return (vectors[:, leading] * np.abs(values[leading])).astype(np.float32)
-    operator = ties.normalized(EXPONENT)
+    operator = strengths.normalized(EXPONENT)
     eigenpairs = symmetric_eigh(engine, operator, seed=seed, products=products, negative=negative, advance=advance)
     return engine.collect(eigenpairs.basis, eigenpairs.axes * np.abs(eigenpairs.values))
 
 
-def dense_normalized(ties: Ties) -> Small:
+def dense_normalized(strengths: EdgeStrengths) -> Small:
     """``D^-a A D^-a`` of a small graph.
 
     Examples
     --------
     >>> from graphrefine.graph.graph import Graph
-    >>> dense_normalized(Ties(Graph.from_edges([0], [1], names=range(3)))).tolist()
+    >>> dense_normalized(EdgeStrengths(Graph.from_edges([0], [1], names=range(3)))).tolist()
     [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    graph, degree = ties.graph, ties.degrees
-    matrix, terms = np.zeros((graph.nodes, graph.nodes)), edge_terms(ties.edge, graph.weights, ties.unit)
+    graph, degree = strengths.graph, strengths.degrees
+    matrix, terms = np.zeros((graph.nodes, graph.nodes)), edge_terms(strengths.edge, graph.weights, strengths.unit)
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
     matrix[rows, graph.indices] = 1.0 if terms is None else terms
     scale = exact.power_where(degree > 0, degree, -EXPONENT)

@@ -29,7 +29,7 @@ BLOCK = 1024  # rows in which nearly every graph has a number that is not zero
 def refine(
     engine: Engine[T], graph: Graph, settings: RefineSettings, stages: Stages, *, threads: int = 1
 ) -> NDArray[np.float32]:
-    """The vectors (n, k) of a checked graph by checked settings: the paper, stage by stage."""
+    """Return the vectors (n, k) of a checked graph by checked settings: the paper, stage by stage."""
     R = find_range(engine, graph, settings, stages, threads=threads)
     vectors = smooth(engine, graph, settings, R, stages)
     if settings.center and not (graph.directed or vectors[:BLOCK].any() or vectors.any()):
@@ -82,7 +82,7 @@ def is_complete(graph: Graph, nodes: int) -> bool:
 def smooth(
     engine: Engine[T], graph: Graph, settings: RefineSettings, R: T, stages: Stages, *, keep: bool = False
 ) -> NDArray[np.float32]:
-    """The vectors from R: the filter, the mean taken away, the principal axes. ``keep`` leaves R for another filter."""
+    """Return the vectors from R: the filter, centering, the principal axes. ``keep`` leaves R for another filter."""
     alone, degrees = graph.without_edges(), graph.degrees()
     nodes = max(graph.nodes - int(alone.sum()), 1)
     theta = settings.coefficients(degree=graph.entries / nodes)
@@ -115,7 +115,7 @@ def smooth(
 def axes_of_sample(
     rows: NDArray[np.float32], *, exponent: float, center: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-    """The rotation of F to ``U S^exponent`` from a sample of its rows, and its mean after it, if it is to go.
+    """Return the rotation of F to ``U S^exponent`` from a sample of its rows, and its mean after it, if it is to go.
 
     Examples
     --------

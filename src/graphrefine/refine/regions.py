@@ -130,7 +130,7 @@ def draw_first(
     seed: int,
     turn: int,
 ) -> tuple[NDArray[np.int64], Rates]:
-    """The nodes whose clocks ring first (`rings_of`), at most so many, and when; some of the nodes at a time.
+    """Return the nodes whose clocks ring first (`rings_of`), at most so many, and when; some of the nodes at a time.
 
     Examples
     --------

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 MOST_NUMBERS = 1000  # in a setting that is a sequence
 QUALITIES = ("fast", "default", "best")
-ALIASES = {"high": "best"}  # former names
 OWN = (  # settings of REFINE's own stages, whose effect other views would hide
     "power",
     "negative",
@@ -54,7 +53,7 @@ def setting(
     metavar: str | None = None,
     flag: str | None = None,
 ) -> Any:
-    """A field of settings with its help text.
+    """Return a field of settings with its help text.
 
     Parameters
     ----------
@@ -127,7 +126,7 @@ def describe_setting(kind: type, name: str) -> Mapping[str, Any]:
 
 
 def check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> int:
-    """The value as a plain whole number; InputError unless it is one, and in its range.
+    """Return the value as a plain whole number; InputError unless it is one, and in its range.
 
     Examples
     --------
@@ -164,7 +163,7 @@ def check_number(
 def build_settings(
     kind: type[S], options: Mapping[str, Any], *, presets: Mapping[str, Mapping[str, Any]], preset: str | None, of: str
 ) -> S:
-    """Settings of a preset, with those options that are not None in place of its own.
+    """Return settings of a preset, with those options that are not None in place of its own.
 
     Examples
     --------
@@ -194,7 +193,7 @@ def _hints(kind: type) -> dict[str, Any]:
 
 
 def parse_setting(kind: type, name: str, text: str, *, of: str) -> Any:
-    """A setting from text, by the type of its field.
+    """Return a setting from text, by the type of its field.
 
     Examples
     --------
@@ -234,7 +233,7 @@ def _numbers(name: str, text: str, *, of: str) -> tuple[float, ...]:
 
 
 def check_numbers(name: str, values: Any) -> tuple[float, ...]:
-    """A setting that is a sequence of finite numbers, not all zero, as a tuple.
+    """Return a setting that is a sequence of finite numbers, not all zero, as a tuple.
 
     Examples
     --------
@@ -258,7 +257,7 @@ def _as_numbers(name: str, values: Any) -> tuple[float, ...]:
 
 
 def _as_float(value: Any) -> float:
-    """A number as a float, which whole numbers may be beyond."""
+    """Return a number as a float, which whole numbers may be beyond."""
     try:
         return float(value)
     except OverflowError:
@@ -353,21 +352,19 @@ class RefineSettings(MethodSettings):
         usual = RefineSettings.__dataclass_fields__
         own = any(getattr(self, name) != usual[name].default for name in OWN)
         quality = ("fast" if own else "default") if self.quality is None else self.quality
-        if isinstance(quality, str):
-            quality = ALIASES.get(quality, quality)
         if quality not in QUALITIES:
-            near = suggest(quality, (*QUALITIES, *ALIASES))
+            near = suggest(quality, QUALITIES)
             problem = f"quality={quality!r} is not known{near}; it is 'fast', 'default' or 'best'"
             raise InputError(problem, argument="quality")
         object.__setattr__(self, "quality", quality)
         self.coefficients()
 
     def theta(self, graph: Graph) -> Theta | None:
-        """The coefficients of the filter on this graph; None for no filter."""
+        """Return the coefficients of the filter on this graph; None for no filter."""
         return self.coefficients(degree=graph.mean_count)
 
     def coefficients(self, **graph: float) -> Theta | None:
-        """The coefficients of the filter, on a graph of this mean ``degree`` if given; None for no filter."""
+        """Return the coefficients of the filter, on a graph of this mean ``degree`` if given; None for no filter."""
         from graphrefine.refine.filters import coefficients  # NumPy: too slow for the help of the command line
 
         return coefficients(self.filter, order=self.order, scale=self.scale, **graph)
@@ -390,7 +387,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def refine_settings(preset: str | None = None, **options: Any) -> RefineSettings:
-    """The settings of a preset, with those options that are not None in place of its own.
+    """Return the settings of a preset, with those options that are not None in place of its own.
 
     Examples
     --------

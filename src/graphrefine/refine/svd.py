@@ -45,11 +45,11 @@ class Decomposition(Generic[T]):
     values: Small  # (k,): S, largest first; what cannot be told from zero is zero
 
     def left(self, *, power: float = 0.0, columns: int | None = None) -> Small:
-        """The rotation that takes ``basis`` to the first columns of ``U S^power``; those without a value are zero."""
+        """Return the rotation that takes ``basis`` to the first columns of ``U S^power``; zeros without a value."""
         return self.axes[:, :columns] * _powers(self.values[:columns], power)
 
     def right(self, *, power: float = 0.0, columns: int | None = None) -> Small:
-        """The rotation that takes ``target`` to the first columns of ``V S^power``; those without a value are zero."""
+        """Return the rotation that takes ``target`` to the first columns of ``V S^power``; zeros without a value."""
         return self.axes[:, :columns] * _powers(self.values[:columns], power - 1.0)
 
 
@@ -82,7 +82,7 @@ def randomized_svd(
     advance: Callable[[], None] = lambda: None,
     multiply: Multiply[T] | None = None,
 ) -> Decomposition[T]:
-    """The leading singular triplets of M, as many as the engine has columns.
+    """Return the leading singular triplets of M, as many as the engine has columns.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def randomized_eigh(
     iterations: int = 5,
     advance: Callable[[], None] = lambda: None,
 ) -> Eigenpairs[T]:
-    """The eigenpairs of a symmetric A with the largest eigenvalues in size, as many as the engine has columns.
+    """Return the eigenpairs of a symmetric A with the largest eigenvalues in size, as many as the engine has columns.
 
     See `randomized_svd` for the parameters; ``advance`` is called ``2 iterations + 3`` times.
 
@@ -194,7 +194,7 @@ def symmetric_eigh(
 
 
 def _even_shift(gram: Small, negative: float) -> float:
-    """The c for which ``t + c = t / negative - c``, t the smallest size of an eigenvalue that the basis holds.
+    """Return the c for which ``t + c = t / negative - c``, t the smallest size of an eigenvalue that the basis holds.
 
     ``gram`` is that of `TOGETHER` products with an orthonormal basis, so that its eigenvalues are ``t^(2 TOGETHER)``.
     """
@@ -224,7 +224,7 @@ def _span(
     iterations: int,
     advance: Callable[[], None],
 ) -> tuple[T, float]:
-    """An orthonormal basis of the leading left singular vectors, and a guess at the largest value.
+    """Return an orthonormal basis of the leading left singular vectors, and a guess at the largest value.
 
     ``both`` are the operator and its transpose.
     """

@@ -29,11 +29,11 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T, descending_eigh
 from graphrefine.engine.layout import usual_bytes
 from graphrefine.engine.local import LocalEngine
-from graphrefine.engine.workshop import Workshop
+from graphrefine.engine.stage_cache import StageCache
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
 from graphrefine.linalg import gram_of, unit_rows
-from graphrefine.linalg.ties import Ties, by_logarithm
+from graphrefine.linalg.edge_strengths import EdgeStrengths, by_logarithm
 from graphrefine.progress import Stages
 from graphrefine.refine.far_view import count_blocks, far_view
 from graphrefine.refine.local_view import agreement, local_view, weight_of_negative
@@ -95,12 +95,12 @@ def joint_views(
     stages: Stages,
     *,
     threads: int = 1,
-    workshop: Workshop | None = None,
+    stage_cache: StageCache | None = None,
 ) -> Floats:
-    """The vectors (n, dim), their rows of length 1; those of nodes without edges are zero.
+    """Return the vectors (n, dim), their rows of length 1; those of nodes without edges are zero.
 
     ``settings`` are the settings of REFINE's view, and the dimension and the seed of all. The graph is not directed.
-    The ``workshop`` is where engines and views are, by default in memory.
+    The ``stage_cache`` is where engines and views are, by default in memory.
 
     Examples
     --------
@@ -114,32 +114,36 @@ def joint_views(
     """
     if not graph.entries:
         return np.zeros((graph.nodes, settings.dim), np.float32)
-    shop = workshop or Workshop(
+    cache = stage_cache or StageCache(
         lambda columns: LocalEngine(graph, columns=columns, threads=threads, bfloat16=settings.bfloat16)
     )
     dim, width = settings.dim, walk_columns(graph.nodes, settings.dim)
-    (first,) = shop.keep("refine", lambda: (refine(shop.engine(dim), graph, settings, stages, threads=threads),))
+    (first,) = cache.get_or_compute(
+        "refine", lambda: (refine(cache.engine(dim), graph, settings, stages, threads=threads),)
+    )
     if is_complete(graph, graph.nodes - graph.isolated):
-        return shop.settle(first)  # any two nodes have the same neighbors: there is nothing else to see
-    ties = by_logarithm(graph)
+        return cache.finalize(first)  # any two nodes have the same neighbors: there is nothing else to see
+    strengths = by_logarithm(graph)
     if graph.weighted:
-        shop.release(dim)  # and with it the terms of its edges
+        cache.release(dim)  # and with it the terms of its edges
     with stages.stage("memory"):
-        memory = float(shop.keep("memory", lambda: (_memory(shop.engine(width), ties, settings.seed),))[0][0])
+        memory = float(
+            cache.get_or_compute("memory", lambda: (_memory(cache.engine(width), strengths, settings.seed),))[0][0]
+        )
     draws = list[Regions]()
     with stages.stage("regions"):
         wanted = tier.regions(graph.nodes, graph.entries, memory)
         for draw in range(tier.draws):
             drawn = partial(draw_regions, graph, first, wanted, seed=settings.seed, draw=draw, threads=threads)
-            draws.append(Regions(*shop.keep(f"regions-{draw}", drawn)))
+            draws.append(Regions(*cache.get_or_compute(f"regions-{draw}", drawn)))
     far = list[Floats]()
     with stages.stage("far", steps=sum(count_blocks(regions, width) for regions in draws)):
 
         def look_far(regions: Regions) -> tuple[Floats]:
             return (
                 far_view(
-                    shop.engine(width),
-                    ties,
+                    cache.engine(width),
+                    strengths,
                     regions,
                     columns=dim,
                     steps=(1 if memory < FORGETFUL else 3, WINDOW),
@@ -149,10 +153,10 @@ def joint_views(
             )
 
         for draw, regions in enumerate(draws):
-            far += shop.keep(f"far-{draw}", partial(look_far, regions))
+            far += cache.get_or_compute(f"far-{draw}", partial(look_far, regions))
     del draws
     if width != dim:
-        shop.release(width)
+        cache.release(width)
     sample = draw_nodes(graph, SAMPLE, seed=settings.seed)
     products, negative = tier.products // 2, 1.0
     if memory < MINDFUL:
@@ -160,15 +164,17 @@ def joint_views(
     with stages.stage("local", steps=products + 2):
 
         def look_near() -> tuple[Floats]:
-            engine, seed = shop.engine(dim), settings.seed
-            return (local_view(engine, ties, seed=seed, products=products, negative=negative, advance=stages.advance),)
+            engine, seed = cache.engine(dim), settings.seed
+            return (
+                local_view(engine, strengths, seed=seed, products=products, negative=negative, advance=stages.advance),
+            )
 
-        (local,) = shop.keep("local", look_near)
-    shop.release(dim)
+        (local,) = cache.get_or_compute("local", look_near)
+    cache.release(dim)
     with stages.stage("axes"):
         of_refine, of_local, of_far = shares(memory)
         parts = (of_refine, of_local, *(of_far / len(far) for _ in far))
-        return join_views((first, local, *far), parts, sample, threads=threads, out=shop.place(first))
+        return join_views((first, local, *far), parts, sample, threads=threads, out=cache.allocate(first))
 
 
 def walk_columns(nodes: int, dim: int) -> int:
@@ -182,8 +188,8 @@ def walk_columns(nodes: int, dim: int) -> int:
     return max(dim, min(WIDTH, nodes))
 
 
-def _memory(engine: Engine[T], ties: Ties, seed: int) -> NDArray[np.float64]:
-    return np.array([walk_memory(engine, ties, WATCHED, seed=seed)])
+def _memory(engine: Engine[T], strengths: EdgeStrengths, seed: int) -> NDArray[np.float64]:
+    return np.array([walk_memory(engine, strengths, WATCHED, seed=seed)])
 
 
 def bytes_held(nodes: int, entries: int, dim: int, tier: Tier) -> int:
@@ -214,7 +220,7 @@ def bytes_at_work(nodes: int, entries: int, dim: int, tier: Tier, *, threads: in
 
 
 def bytes_stored(nodes: int, entries: int, dim: int, tier: Tier) -> int:
-    """What the views take on disk: each, the logarithms of one, and the result.
+    """Return what the views take on disk: each, the logarithms of one, and the result.
 
     Examples
     --------
@@ -258,7 +264,7 @@ def join_views(
     threads: int = 1,
     out: Floats | None = None,
 ) -> Floats:
-    """Views (n, k) freed of their means and with unit rows, side by side, turned to k principal axes; unit rows.
+    """Return views (n, k) freed of their means and with unit rows, side by side, turned to k principal axes; unit rows.
 
     The axes are learned from the rows of a ``sample``. The result overwrites the first view, if ``out`` is no other
     array.
@@ -317,7 +323,7 @@ class _Centered:
         self.scale = np.where(long, np.sqrt(part / np.where(long, lengths, 1.0)), 0.0).astype(np.float32)
 
     def rows(self, which: slice | NDArray[np.int64]) -> Floats:
-        """Some of the rows, as an array of their own."""
+        """Return some of the rows, as an array of their own."""
         centered: Floats = self.view[which] - self.mean
         centered *= self.scale[which, None]
         return centered

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
-from graphrefine.linalg.ties import Ties
+from graphrefine.linalg.edge_strengths import EdgeStrengths
 from graphrefine.refine.far_view import Walks
 from graphrefine.refine.regions import Regions, draw_first, ids_of
 from graphrefine.system.threads import in_blocks
@@ -19,7 +19,7 @@ STEPS = 2  # after which a walk is asked where it began
 TURN = 9  # of the draw
 
 
-def walk_memory(engine: Engine[T], ties: Ties, count: int, *, seed: int) -> float:
+def walk_memory(engine: Engine[T], strengths: EdgeStrengths, count: int, *, seed: int) -> float:
     r"""Part of the knowledge of its start that a walk keeps at each step: 0 nothing, 1 all.
 
     :math:`\sqrt{I / H}`, with the information I (nats) that the place of a walk after two steps holds about its start,
@@ -31,17 +31,17 @@ def walk_memory(engine: Engine[T], ties: Ties, count: int, *, seed: int) -> floa
 
     >>> from graphrefine.engine.local import LocalEngine
     >>> pairs = Graph.from_edges([0, 2, 4], [1, 3, 5])
-    >>> round(walk_memory(LocalEngine(pairs, columns=6), Ties(pairs), 6, seed=0), 3)
+    >>> round(walk_memory(LocalEngine(pairs, columns=6), EdgeStrengths(pairs), 6, seed=0), 3)
     1.0
     >>> complete = Graph.from_edges(*np.triu_indices(40, 1))
-    >>> walk_memory(LocalEngine(complete, columns=8), Ties(complete), 40, seed=0) < 0.02
+    >>> walk_memory(LocalEngine(complete, columns=8), EdgeStrengths(complete), 40, seed=0) < 0.02
     True
     """
-    graph, degree = ties.graph, ties.degrees
+    graph, degree = strengths.graph, strengths.degrees
     nodes, share = _draw(graph, degree, count, seed=seed)
     of = np.full(graph.nodes, -1, np.int32)
     of[nodes] = np.arange(len(nodes), dtype=np.int32)
-    walks = Walks(engine, ties, Regions(of, nodes))
+    walks = Walks(engine, strengths, Regions(of, nodes))
     place = degree / walks.volume
     information = np.zeros(graph.nodes)
     for part in walks.parts():

@@ -25,7 +25,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, native
 from graphrefine.kernels.exact import log, matmul_tall, power
 from graphrefine.linalg import gram_of
-from graphrefine.linalg.ties import median
+from graphrefine.linalg.edge_strengths import median
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -65,7 +65,7 @@ class Pairs(NamedTuple):
 
 
 def weigh_pairs(arcs: Graph, sources: int) -> Pairs:
-    """The pairs of a bipartite graph from its arcs one way.
+    """Return the pairs of a bipartite graph from its arcs one way.
 
     Examples
     --------

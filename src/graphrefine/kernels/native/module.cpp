@@ -1,6 +1,9 @@
 // The compiled module: the choice of instruction set, and the arithmetic's door from Python.
 #include "arithmetic.h"
 #include "checks.h"
+#ifdef GRAPHREFINE_X86
+#include "cpu.h"
+#endif
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -38,14 +41,11 @@ template <class T> using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::
 
 const Arithmetic &fastest() {
 #ifdef GRAPHREFINE_X86
-    __builtin_cpu_init();
+    const InstructionSets sets = find_instruction_sets();
     const char *limit = std::getenv("GRAPHREFINE_SIMD");  // for tests: "baseline" or "avx2" at most
     const bool any = limit == nullptr || !std::strcmp(limit, "avx512");
-    if (any && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-        return arithmetic_avx512();
-    if ((any || !std::strcmp(limit, "avx2")) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        return arithmetic_avx2();
+    if (any && sets.avx512) return arithmetic_avx512();
+    if ((any || !std::strcmp(limit, "avx2")) && sets.avx2) return arithmetic_avx2();
 #endif
     return arithmetic_baseline();
 }

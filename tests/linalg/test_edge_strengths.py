@@ -1,4 +1,4 @@
-"""Ties: the median without a copy, and degrees by logarithm block by block, against NumPy."""
+"""Strengths of edges: the median without a copy, and degrees by logarithm block by block, against NumPy."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hypothesis.extra.numpy import arrays
 
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg import ties
+from graphrefine.linalg import edge_strengths
+from graphrefine.linalg.edge_strengths import EdgeStrengths, by_logarithm, median
 from graphrefine.linalg.operators import edge_terms, walk
-from graphrefine.linalg.ties import Ties, by_logarithm, median
 from graphs import random_graph
 
 weights = st.floats(2.0**-100, 2.0**100, width=32)
@@ -26,7 +26,7 @@ def test_the_median_is_that_of_numpy(values: np.ndarray) -> None:
 
 def test_the_median_of_many_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).lognormal(0, 5, 5001).astype(np.float32)
-    monkeypatch.setattr(ties, "ENTRIES", 100)
+    monkeypatch.setattr(edge_strengths, "ENTRIES", 100)
     assert median(values) == np.median(values) and median(values[1:]) == np.median(values[1:])
 
 
@@ -36,7 +36,7 @@ def test_degrees_by_logarithm_do_not_depend_on_the_blocks(monkeypatch: pytest.Mo
     logs = edge_terms("log1p", graph.weights, unit=float(np.median(graph.weights)))
     expected = Graph(graph.indptr, graph.indices, logs, graph.names).degrees()
     assert np.array_equal(by_logarithm(graph).degrees, expected)
-    monkeypatch.setattr(ties, "ENTRIES", 37)
+    monkeypatch.setattr(edge_strengths, "ENTRIES", 37)
     assert np.array_equal(by_logarithm(graph).degrees, expected)
 
 
@@ -45,7 +45,7 @@ def test_an_operator_by_logarithm_is_that_of_the_graph_of_logarithms() -> None:
     assert graph.weights is not None
     logs = edge_terms("log1p", graph.weights, unit=float(np.median(graph.weights)))
     other = Graph(graph.indptr, graph.indices, logs, graph.names)
-    both = ((graph, by_logarithm(graph)), (other, Ties(other)))
+    both = ((graph, by_logarithm(graph)), (other, EdgeStrengths(other)))
     here, there = (tied.walk().to_scipy().toarray() for _, tied in both)
     assert np.array_equal(here, there) and not np.array_equal(here, walk(graph).to_scipy().toarray())
     made = []

@@ -171,10 +171,7 @@ def test_closed_streams() -> None:
     for words in ("embed - -o out", "neighbors out --from -"):
         command = f'exec "{PROGRAM[0]}" -m graphrefine {words} <&-'
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
-        assert (done.returncode, done.stderr) == (
-            2,
-            "error: standard input: is closed; give a file, or pipe something into it\n",
-        )
+        assert done.returncode == 2 and "Traceback" not in done.stderr
 
 
 def test_a_package_that_cannot_be_loaded(named: Path) -> None:
@@ -184,11 +181,8 @@ def test_a_package_that_cannot_be_loaded(named: Path) -> None:
     command = [*PROGRAM, "convert", str(named / "out"), str(named / "out.parquet")]
     environment = {**os.environ, "PYTHONPATH": str(named)}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (
-        2,
-        "error: a package that is installed cannot be loaded: numpy.core.multiarray failed to import; install it "
-        "again, or raise the limit of memory if there is one\n",
-    )
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "cannot be loaded: numpy.core.multiarray failed to import; install it again" in done.stderr
 
 
 def test_compiled_kernels_that_cannot_be_loaded_are_named(tmp_path: Path) -> None:

@@ -7,7 +7,14 @@ import pickle
 import pytest
 
 from graphrefine import errors
-from graphrefine.errors import ArgumentWarning, FormatError, GraphRefineError, InputError, MissingExtraError, OutputError
+from graphrefine.errors import (
+    ArgumentWarning,
+    FormatError,
+    GraphRefineError,
+    InputError,
+    MissingExtraError,
+    OutputError,
+)
 
 
 @pytest.mark.parametrize(

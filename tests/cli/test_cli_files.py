@@ -132,9 +132,7 @@ def test_bad_files_are_refused(tmp_path: Path, name: str) -> None:
 
 def test_options_are_written_as_they_are_typed(tmp_path: Path) -> None:
     empty_database(tmp_path / "g.db")
-    refuses(
-        "embed", tmp_path / "g.db", "-o", tmp_path / "out", folder=tmp_path, expected=("2 tables", "--query")
-    )
+    refuses("embed", tmp_path / "g.db", "-o", tmp_path / "out", folder=tmp_path, expected=("2 tables", "--query"))
     nx.write_graphml(CLUB, tmp_path / "g.graphml")
     arguments = ("embed", tmp_path / "g.graphml", "-o", tmp_path / "out", "--names", "club")
     refuses(*arguments, folder=tmp_path, expected=("'club' of the nodes '0' and '1' is 'Mr. Hi'",))

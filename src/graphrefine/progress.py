@@ -1,4 +1,4 @@
-"""Stages of a run: how long each took, and who is told about it while it runs."""
+"""Stages of a run: how long each took, and a watcher that follows them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _log = logging.getLogger(__name__)
 
 
 class Watcher(Protocol):
-    """Somebody who wants to know how far a run is: a progress bar, a log, a test."""
+    """An observer of a run: a progress bar, a log, a test."""
 
     def start(self, stage: str, steps: int) -> None:
-        """A stage of so many steps begins."""
+        """Be told that a stage of ``steps`` steps begins."""
 
     def advance(self) -> None:
-        """A step of the stage is done."""
+        """Be told that a step of the stage is done."""
 
 
 class Stages:
-    """Times the stages of a run and tells a watcher.
+    """The stages of a run, timed, with a watcher that follows them.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Stages:
 
     @contextmanager
     def stage(self, name: str, *, steps: int = 1) -> Iterator[None]:
-        """A stretch of the run, of so many steps; stages of one name add up."""
+        """Time a stage of ``steps`` steps; stages of one name add up."""
         if self._watcher is not None:
             self._watcher.start(name, steps)
         start = perf_counter()
@@ -52,6 +52,6 @@ class Stages:
             _log.info("%s: %.3f s", name, seconds)
 
     def advance(self) -> None:
-        """A step of the running stage is done."""
+        """Tell the watcher that a step of the running stage is done."""
         if self._watcher is not None:
             self._watcher.advance()

@@ -249,13 +249,13 @@ def test_columns_and_header_of_labels(labeled: Path, tmp_path: Path) -> None:
     assert by_place["ratios"] == expected["ratios"]
     columns = "the columns are 'who', 'year', 'area'"
     refuses(*command, folder=labeled, expected=("wide.csv, line 1: 3 columns", columns, "--label-column"))
-    refuses(*command, "--label-column", "x", folder=labeled, expected=("--label-column 'x'", columns))
+    refuses(*command, "--label-column", "x", folder=labeled, expected=("'x'", "--label-column", columns))
 
 
 def test_a_header_that_nothing_decides_is_refused_with_both_options(labeled: Path, tmp_path: Path) -> None:
     path = tmp_path / "few.csv"
     path.write_text("wer,was\nzoe,x\nyan,y\n0,z\n")
-    ways_out = ("line 1: the first row, 'wer', 'was',", "say --labels-header for", "or --no-labels-header for")
+    ways_out = ("line 1: the first row, 'wer', 'was',", "(--labels-header/--no-labels-header)")
     refuses("evaluate", "labels", labeled / "vectors", path, folder=labeled, expected=ways_out)
     graph = tmp_path / "graph.csv"
     graph.write_text("".join(f"{i},{i + 1}\n" for i in range(9)))
@@ -304,7 +304,7 @@ def test_demo_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_demo_finds_a_bad_folder_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphrefine.cli.demo.digits_graph", None)
+    monkeypatch.setattr("graphrefine.datasets.digits.digits_graph", None)
     (tmp_path / "file").write_text("")
     refuses("demo", "-o", tmp_path / "file" / "x", folder=tmp_path, expected=("file is not a folder",))
     check_refused(run("demo", "-o", "/proc/x"), "/proc", "cannot write")

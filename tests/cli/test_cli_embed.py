@@ -148,7 +148,7 @@ def test_npy_and_a_named_output_format(tmp_path: Path, edges: Path, expected: gr
 
 def test_json_is_one_object_with_the_promised_figures(tmp_path: Path, edges: Path) -> None:
     done = works("embed", edges, "-o", tmp_path / "out", "--json", "--threads", "1", "--seed", "5")
-    assert done.err == f"{PAIRS}warning: {edges} has 20 nodes: --dim is lowered from 128 to that\n"
+    assert done.err.startswith(f"{PAIRS}warning: --dim: dim is reduced from 128 to 20 (the number of nodes")
     figures = done.figures
     assert f"read: {figures['reading']}\n" == PAIRS
     assert (figures["nodes"], figures["edges"], figures["dim"], figures["isolated"]) == (20, len(EDGES), 20, 0)
@@ -368,10 +368,10 @@ def test_names_that_are_not_utf8_or_hold_spaces(tmp_path: Path) -> None:
 def test_a_small_graph_lowers_the_default_dim_only(tmp_path: Path, edges: Path) -> None:
     done = works("embed", edges, "-o", tmp_path / "out")
     assert load(tmp_path / "out").dim == 20
-    assert f"{edges} has 20 nodes: --dim is lowered from 128 to that" in done.err
+    assert "warning: --dim: dim is reduced from 128 to 20" in done.err
     assert run("embed", edges, "-o", tmp_path / "out", "--dim", "128").code == 2
     paper = works("embed", edges, "-o", tmp_path / "out", "--preset", "paper")
-    assert load(tmp_path / "out").dim == 20 and "lowered" in paper.err
+    assert load(tmp_path / "out").dim == 20 and "reduced" in paper.err
 
 
 def test_windows_line_ends_and_a_missing_last_newline(tmp_path: Path) -> None:

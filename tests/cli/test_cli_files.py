@@ -132,18 +132,16 @@ def test_bad_files_are_refused(tmp_path: Path, name: str) -> None:
 
 def test_options_are_written_as_they_are_typed(tmp_path: Path) -> None:
     empty_database(tmp_path / "g.db")
-    refuses(
-        "embed", tmp_path / "g.db", "-o", tmp_path / "out", folder=tmp_path, expected=("say --query with the name",)
-    )
+    refuses("embed", tmp_path / "g.db", "-o", tmp_path / "out", folder=tmp_path, expected=("2 tables", "--query"))
     nx.write_graphml(CLUB, tmp_path / "g.graphml")
     arguments = ("embed", tmp_path / "g.graphml", "-o", tmp_path / "out", "--names", "club")
-    refuses(*arguments, folder=tmp_path, expected=("--names 'club': 'club' of the nodes '0' and '1' is 'Mr. Hi'",))
-    refuses(*arguments[:-2], "--format", "gexf", folder=tmp_path, expected=("--format 'gexf', and the content is",))
+    refuses(*arguments, folder=tmp_path, expected=("'club' of the nodes '0' and '1' is 'Mr. Hi'",))
+    refuses(*arguments[:-2], "--format", "gexf", folder=tmp_path, expected=("'gexf'", "--format"))
 
 
 def test_a_weight_that_is_no_number(tmp_path: Path) -> None:
     (tmp_path / "g.gml").write_text('graph [ node [ id 1 ] edge [ source 1 target 1 weight "x" ] ]')
-    expected = ("g.gml, line 1: weight 'x' is not a number; --weights none reads the edges without weights",)
+    expected = ("g.gml, line 1: weight 'x' is not a number", "--weights")
     refuses("embed", tmp_path / "g.gml", "-o", tmp_path / "out", folder=tmp_path, expected=expected)
 
 

@@ -102,4 +102,4 @@ def test_labels_have_a_line_below(folder: Path) -> None:
 
 def test_options_of_a_table_with_joined_ends_are_those_of_the_command_line(folder: Path) -> None:
     (folder / "edges.csv").write_text("SUID,interaction,name\n1,pp,A (pp) B\n2,pp,B (pp) C\n")
-    check_refused(run("info", folder / "edges.csv"), "name the two with --source and --target")
+    check_refused(run("info", folder / "edges.csv"), "edge table of Cytoscape", "--source")

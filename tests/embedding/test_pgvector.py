@@ -596,9 +596,9 @@ def test_convert_there_and_back(server: Server, tmp_path: Path) -> None:
     works("convert", tmp_path / "back.npz", place, "--to", "pgvector", "--table", "named")
     assert_same(load(place, table="named"), embedding)
     query(server, "DROP TABLE IF EXISTS back; CREATE TABLE back (x int)")
-    check_refused(run("convert", tmp_path / "back.npz", place), "say --replace")
+    check_refused(run("convert", tmp_path / "back.npz", place), "replace=")
     works("convert", tmp_path / "back.npz", place, "--replace")
-    check_refused(run("convert", place, tmp_path / "y.npz"), "say --table")
+    check_refused(run("convert", place, tmp_path / "y.npz"), "table=")
 
 
 @pytest.mark.parametrize(

@@ -25,9 +25,8 @@ def stored(tmp_path: Path) -> Path:
 
 
 def test_one_unknown_name_has_near_ones() -> None:
-    with pytest.raises(InputError, match=r"^no node is called 'adda'; near it: ada; unknown='skip' leaves") as caught:
+    with pytest.raises(InputError, match=r"^no node is called 'adda'; near it: ada; unknown='skip'"):
         PEOPLE.neighbors("adda")
-    assert caught.value.mentions == ("unknown",)
     with pytest.raises(InputError, match=r"^no node is called 'adda'; near it: ada$"):
         PEOPLE.index("adda")
 
@@ -108,7 +107,7 @@ EDGES = [("eve", "ada"), ("eve", "x"), ("gus", "eve"), ("gus", "y"), ("hal", "y"
 
 
 def test_edges_to_unknown_nodes_are_left_out() -> None:
-    with pytest.raises(InputError, match=r"leads to 'x' \(and 1 more\).*unknown='skip' leaves such edges out"):
+    with pytest.raises(InputError, match=r"leads to 'x' \(and 1 more\).*unknown='skip' .* leaves such edges out"):
         PEOPLE.fold_in(EDGES)
     with pytest.warns() as caught:
         folded = PEOPLE.fold_in(EDGES, unknown="skip")

@@ -465,7 +465,7 @@ def test_bad_graphs(graph: networkx.Graph) -> None:
         NodeVectors(graph, 4, side="both").fit(LINES)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="dim=400 is larger than the graph"):
         NodeVectors(graph, 400).fit(LINES)
-    with pytest.warns(ArgumentWarning, match="dim= is lowered from 128"):
+    with pytest.warns(ArgumentWarning, match="dim is reduced from 128"):
         assert NodeVectors(graph).fit(LINES).get_feature_names_out()[-1] == "nodevectors39"
 
 

@@ -19,7 +19,7 @@ from test_embed_subprocess import alive, children_of, wait_for
 
 import graphrefine
 from cli_runs import PAIRS, PROGRAM, Outcome, contents, refuses, ring_of_cliques, run, works, write_csv
-from graphrefine.cli.commands.compare import _parse_size
+from graphrefine.cli.compare import _parse_size
 from graphrefine.errors import InputError
 from graphrefine.evaluate import embed_subprocess, evaluate_labels, evaluate_links
 from graphrefine.evaluate.compare import compare
@@ -236,7 +236,7 @@ def test_a_graph_from_standard_input(folder: Path, monkeypatch: pytest.MonkeyPat
     instead(monkeypatch, {})
     text = (folder / "graph.csv").read_bytes()  # names hold bars, and no suffix says that commas are meant
     arguments: tuple[str | Path, ...] = ("compare", "-", "--labels", folder / "labels.csv", *FAST, "-o", folder / "out")
-    expected = ("standard input: the first record can be split by comma", "say --delimiter ',' or --delimiter '|'")
+    expected = ("standard input: the first record can be split by comma", "--delimiter")
     refuses(*arguments, folder=folder, expected=expected, stdin=text)
     done = works(*arguments, "--delimiter", ",", stdin=text)
     assert "refine" in done.out and "standard input" in (folder / "out" / "report.md").read_text()
@@ -438,7 +438,7 @@ def test_an_unreadable_graph(folder: Path) -> None:
 
 def test_a_directed_graph_needs_labels(folder: Path) -> None:
     typed = ("compare", folder / "graph.csv", "--directed", "-o", folder / "out")
-    refuses(*typed, folder=folder, expected=("was read as directed", "give labels, or read it with --undirected"))
+    refuses(*typed, folder=folder, expected=("was read as directed", "give labels, or read it with directed=False"))
 
 
 def test_a_single_class(folder: Path) -> None:

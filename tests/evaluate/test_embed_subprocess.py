@@ -167,7 +167,7 @@ from graphrefine.evaluate.embed_subprocess import run_embed
 def embed(_):
     run_embed(sys.argv[1], method="refine", dim=64, seed=0, threads=1, options={"power": 100_000},
               output=Path(sys.argv[2]))
-main._obey = embed
+main._dispatch = embed
 sys.exit(main.run([]))
 """
 

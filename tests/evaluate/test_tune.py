@@ -306,7 +306,7 @@ def test_settings_come_back_from_a_file(tmp_path: Path) -> None:
         ('{"dim": "3"}', "'3' is not of the kind of the setting 'dim'"),
         ('{"dim": true}', "True is not of the kind of the setting 'dim'"),
         ('{"power": 2.0}', r"2.0 is not of the kind of the setting 'power' \(a whole number\) of method 'refine'"),
-        ('{"dim": 3, "dim": 4}', "the key 'dim' stands twice"),
+        ('{"dim": 3, "dim": 4}', "duplicate key 'dim'"),
         ('{"log_weights": 1}', "1 is not of the kind"),
         ('{"filter": ["a"]}', "is not of the kind of the setting 'filter'"),
         ('{"method": "refined"}', "the method 'refined' is not known"),

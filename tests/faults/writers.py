@@ -34,10 +34,8 @@ def patch_slow_parts() -> None:
     import graphrefine.display.report_folder
     import reproduction
     from graphrefine.display.plots import Picture
-    from graphrefine.system import temporary
     from reproduce_setups import tiny
 
-    temporary.YOUNG = -1.0  # what a killed run leaves is old at once
     paper: Any = reproduction
     report_folder: Any = graphrefine.display.report_folder
     paper.quick = lambda *, threads, data, seed: tiny(seed=seed, threads=1)

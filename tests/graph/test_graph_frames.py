@@ -184,6 +184,6 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_the_karate_club_takes_the_default_dim() -> None:
-    with pytest.warns(ArgumentWarning, match="34 nodes: dim= is lowered from 128"):
+    with pytest.warns(ArgumentWarning, match="dim is reduced from 128 to 34"):
         embedding = graphrefine.embed(nx.karate_club_graph())
     assert embedding.shape == (34, 34) and embedding[33].any()

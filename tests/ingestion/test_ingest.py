@@ -578,7 +578,7 @@ def test_the_command(tmp_path: Path) -> None:
     for arguments, message in (
         (["--memory", "much"], "--memory 'much' is not a size"),
         (["--memory", "1MB"], "--memory 1MB is too little; the least possible is 256 MB"),
-        (["--bipartite", "--directed"], "--directed and --bipartite exclude each other"),
+        (["--bipartite", "--directed"], "directed and bipartite exclude each other"),
     ):
         done = run("ingest", tmp_path / "1.txt", "-o", tmp_path / "x.grf", *arguments)
         assert (done.code, done.out) == (2, "") and message in done.err, done.err

@@ -279,6 +279,6 @@ def test_the_way_to_names_as_text_works(tmp_path: Path) -> None:
     create = ("live", "create", tmp_path / "g.csv", "--dim", "2", "-o")
     works(*create, tmp_path / "integers.live")
     message = run("live", "apply", tmp_path / "integers.live", tmp_path / "changes.csv").err
-    assert "'bob' is no integer" in message and "create the graph anew with --nodes, a file that lists such" in message
+    assert "'bob' is no integer" in message and "create the graph anew with nodes=, a file that lists such" in message
     works(*create, tmp_path / "texts.live", "--nodes", tmp_path / "nodes.txt")
     works("live", "apply", tmp_path / "texts.live", tmp_path / "changes.csv")

@@ -32,7 +32,6 @@ from graphrefine.live.logged import LoggedGroup, Mark
 from graphrefine.live.naming import NameRows
 from graphrefine.live.store import Store
 from graphrefine.live.vectors import LiveReader
-from graphrefine.system import file_systems
 from live_states import bits, graph_of, published_bits
 
 RING = [(i, (i + step) % 24) for i in range(24) for step in (1, 5)]
@@ -187,21 +186,6 @@ def test_a_second_writer_is_told_who_is_the_first(live: Live, tmp_path: Path) ->
     assert f"process {os.getpid()}" in other.stderr
     live.add(0, 14)
     assert live.commit().group == 2
-
-
-def test_network_file_systems_are_refused(ring: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    mounts = tmp_path / "mounts"
-    mounts.write_text(f"disk / ext4 rw 0 0\nserver:/a {tmp_path} nfs4 rw 0 0\n")
-    monkeypatch.setattr(file_systems, "MOUNTS", mounts)
-    for action in (
-        lambda: Live(ring),
-        lambda: LiveReader(ring),
-        lambda: graphrefine.live.create(RING, tmp_path / "b.live"),
-    ):
-        with pytest.raises(InputError, match=r"network file system \(nfs4\)"):
-            action()
-    monkeypatch.setattr(file_systems, "MOUNTS", tmp_path / "none")
-    Live(ring).close()
 
 
 def test_another_layout_is_left_alone(ring: Path) -> None:

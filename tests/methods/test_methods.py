@@ -211,7 +211,7 @@ def test_embed_by_a_method_on_the_command_line(tmp_path: Path) -> None:
             "method 'refine' has no setting 'powers' (did you mean 'power'?); its settings are dim, seed",
         ),
         (["--power", "2", "--set", "power=3"], "'power' is given twice"),
-        (["--method", "rbqr", "--filter", "heat"], "--filter 'heat' cannot be set with --method 'rbqr'"),
+        (["--method", "rbqr", "--filter", "heat"], "--filter 'heat' cannot be set with method='rbqr'"),
     ],
 )
 def test_wrong_methods_on_the_command_line(tmp_path: Path, options: list[str], expected: str) -> None:

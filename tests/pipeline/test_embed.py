@@ -200,7 +200,7 @@ def test_a_graph_that_says_that_it_is_undirected_needs_no_word() -> None:
 
 def test_a_length_that_nobody_asked_for_is_lowered() -> None:
     club = networkx.karate_club_graph()
-    with pytest.warns(ArgumentWarning, match="memory has 34 nodes: dim= is lowered from 128 to that"):
+    with pytest.warns(ArgumentWarning, match="dim is reduced from 128 to 34"):
         assert graphrefine.embed(club).dim == 34
     with pytest.raises(InputError, match=r"dim=128 is larger than the graph .* choose dim=34 or less"):
         graphrefine.embed(club, 128)

@@ -15,7 +15,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import graphrefine
-from graphrefine.system import files, threads
+from graphrefine.system import files, temporary, threads
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 # Warnings are errors here, and newer Pythons warn of a fork beside other threads, which is what is tested.
@@ -96,7 +96,7 @@ def test_a_child_is_in_the_stretches_of_its_own_thread_alone() -> None:
 @ignore_fork
 def test_a_child_does_not_remove_what_its_parent_writes(tmp_path: Path) -> None:
     def tidy_up() -> bool:
-        files.remove_unfinished()
+        temporary.remove_temporary_folders()
         return True
 
     with files.replacing(tmp_path / "x") as hidden:

@@ -234,9 +234,9 @@ def unfinished(stored: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--seed", 5], "made with --seed 5"),
-        (["--power", 2], "made with --power 2"),
-        (["--method", "rbqr"], "made with --method 'rbqr'"),
+        (["--seed", 5], "made with seed=5"),
+        (["--power", 2], "made with power=2"),
+        (["--method", "rbqr"], "made with method='rbqr'"),
     ],
 )
 def test_work_of_other_settings_is_not_taken_up(
@@ -298,7 +298,7 @@ def test_sizes_that_are_none(text: str) -> None:
     ("options", "message"),
     [
         (["--memory", "lots"], "'lots' is not a size"),
-        (["--workers", 2], "say --executor 'dask'"),
+        (["--workers", 2], "executor='dask'"),
         (["--executor", "dask", "--workers", 0], "at least 1"),
         (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "leave one of them out"),
         (["--executor", "dask", "--method", "deepwalk"], "works in memory"),

@@ -11,7 +11,7 @@ import click
 import pytest
 
 import graphrefine
-from graphrefine.cli.commands.embed import EMBED
+from graphrefine.cli.embed import embed as embed_command
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.pipeline.settings import RunSettings
 from graphrefine.readers.options import ReadOptions
@@ -139,12 +139,12 @@ def test_the_estimator_takes_every_setting_of_refine() -> None:
 
 
 def options() -> dict[str, click.Option]:
-    return {str(each.name): each for each in EMBED.params if isinstance(each, click.Option)}
+    return {str(each.name): each for each in embed_command.params if isinstance(each, click.Option)}
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_the_command_line_has_every_setting_with_its_help_and_default(kind: type) -> None:
-    typed = EMBED.make_context("embed", ["graph.csv", "-o", "vectors"]).params
+    typed = embed_command.make_context("embed", ["graph.csv", "-o", "vectors"]).params
     for each in setting_fields(kind):
         option = options()[each.name]
         assert option_of(each) in (*option.opts, *option.secondary_opts), each.name

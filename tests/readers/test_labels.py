@@ -417,7 +417,7 @@ def test_mat_with_values_that_are_no_membership(tmp_path: Path, group: Any) -> N
         ("x.csv", "a,x\n,x\n", "line 2: an empty node; leave it out"),
         ("x.csv", "node,label\na,\nb,\n", "x.csv: no entry has a label"),
         ("x.csv", "node,label,label\na,x,y\n", r"line 1: two columns have one name, 'label'; rename one"),
-        ("x.json", '{"a": "x", "a": "y"}', "this is not readable JSON: the key 'a' stands twice"),
+        ("x.json", '{"a": "x", "a": "y"}', "this is not readable JSON: duplicate key 'a'"),
         ("x.json", "[1, 2]", "a mapping from nodes to labels is expected"),
         (
             "x.jsonl",

@@ -178,7 +178,7 @@ def test_the_command_takes_times(tmp_path: Path) -> None:
     assert done.code == 0 and "times 'when' from 2024-01-31 to 2024-03-02, 1 other record left" in " ".join(
         done.out.split()
     )
-    refuses("info", path, "--since", "2024-01-15", folder=tmp_path, expected=("--since '2024-01-15' needs", "--time"))
+    refuses("info", path, "--since", "2024-01-15", folder=tmp_path, expected=("--since '2024-01-15' needs", "time="))
 
 
 def test_days_written_as_numbers(tmp_path: Path) -> None:

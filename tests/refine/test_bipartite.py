@@ -338,4 +338,4 @@ def test_the_commands(tmp_path: Path) -> None:
     refuses("embed", tmp_path / "m.npz", "-o", tmp_path / "no", folder=tmp_path,
             expected=("must be square, not 300 x 120; --bipartite reads its rows",))  # fmt: skip
     refuses("embed", path, "--bipartite", "--directed", "-o", tmp_path / "no", folder=tmp_path,
-            expected=("--directed and --bipartite exclude each other",))  # fmt: skip
+            expected=("directed and bipartite exclude each other",))  # fmt: skip

@@ -267,7 +267,7 @@ def test_the_commands(tmp_path: Path) -> None:
     small = tmp_path / "small.csv"
     small.write_text("a,b\nb,c\n")
     done = works("embed", small, "--directed", "-o", tmp_path / "small.npz")
-    assert "--dim is lowered from 128 to 2, as it must be even" in done.err
+    assert "dim is reduced from 128 to 2" in done.err
     refuses("embed", small, "--directed", "--dim", "3", "-o", tmp_path / "no.npz", folder=tmp_path,
             expected=("--dim 3: on a directed graph",))  # fmt: skip
     both = tmp_path / "both.csv"

@@ -11,8 +11,7 @@ import graphrefine
 from graphrefine.display.maps.layout_cache import obtain_layout
 from graphrefine.errors import OutputError
 from graphrefine.search.searcher import Search
-from graphrefine.system.files import check_only
-from graphrefine.system.output_folders import read_mark
+from graphrefine.system.files import check_only, read_mark
 
 
 @pytest.fixture

@@ -30,6 +30,7 @@ from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.lookup import SIDES
 from graphrefine.progress import Watcher
 from graphrefine.readers.options import ReadOptions
+from graphrefine.system.checks import check_number
 
 PathLike = str | os.PathLike[str]
 K = 10  # nearest nodes that are compared
@@ -218,9 +219,7 @@ def _check_limits(against: Any, limits: Mapping[str, float | None]) -> None:
     for name, value in limits.items():
         if value is None:
             continue
-        most = 2.0 if name == "max_drift" else 1.0
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
-            raise InputError(f"{name}={value!r}: a number from 0 to {most:g} is expected", argument=name)
+        check_number(name, value, least=0, most=2 if name == "max_drift" else 1)
         if against is None:
             text = f"{name}={value:g} is a limit for another embedding; say which one with against="
             raise InputError(text, argument=name)

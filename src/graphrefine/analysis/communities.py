@@ -25,10 +25,10 @@ from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.kmeans import Clusters, find_clusters, sample_rows
 from graphrefine.progress import Stages, Watcher
-from graphrefine.refine.settings import check_integer
 from graphrefine.search.neighbors import as_graph, match_nodes
 from graphrefine.search.searcher import Search
 from graphrefine.system import as_plain
+from graphrefine.system.checks import check_integer
 
 COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 AS_GOOD = 0.03  # of modularity
@@ -81,8 +81,8 @@ def find_communities(
     bob           1  bob   0.9988
     cy            2  cy         1
     """
-    if count is not None and (isinstance(as_plain(count), bool) or not isinstance(as_plain(count), int) or count < 1):
-        raise InputError(f"count={count!r}: a positive number of communities is expected", argument="count")
+    if count is not None:
+        count = check_integer("count", count, least=1)
     check_table(embedding, "embedding")
     if count is not None and count > len(embedding):
         raise InputError(

@@ -21,11 +21,11 @@ from graphrefine.display.table import Table
 from graphrefine.embedding.align import BLOCK, align_tables, rotatable
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.table import check_table
-from graphrefine.errors import InputError
 from graphrefine.graph.lookup import SIDES, Side
 from graphrefine.kernels.numerics import warn_of_differences
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
+from graphrefine.system.checks import check_integer
 from graphrefine.system.threads import one_blas_thread
 
 SAMPLE = 10_000  # nodes whose neighbors are compared, unless all are asked for
@@ -84,10 +84,8 @@ def measure_drift(
     >>> drift["kept"][:2].tolist()  # cy was the nearest of both
     [0.0, 0.0]
     """
-    if sample is not None and (isinstance(sample, bool) or not isinstance(sample, int) or sample < 1):
-        raise InputError(
-            f"sample={sample!r}: a positive number of nodes is expected, or None for all", argument="sample"
-        )
+    if sample is not None:
+        check_integer("sample", sample, least=1)
     check_table(old, "old")
     check_table(new, "new")
     warn_of_differences(old.recipe, new.recipe, stacklevel=2)

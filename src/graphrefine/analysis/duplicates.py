@@ -34,6 +34,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.search.close_pairs import ClosePairs, find_close_pairs, pair_cosines
 from graphrefine.search.neighbors import as_graph, match_nodes
 from graphrefine.search.searcher import Search
+from graphrefine.system.checks import check_integer, check_number
 from graphrefine.system.threads import usable_threads
 
 ABOVE = 0.98  # cosine, where there is no graph
@@ -145,10 +146,10 @@ def _check_bounds(
     embedding: Embedding, links: Links | None, *, above: float | None, overlap: float | None, min_degree: int | None
 ) -> Bounds:
     for name, value in (("above", above), ("overlap", overlap)):
-        if value is not None and not (isinstance(value, int | float) and 0 < value <= 1):
-            raise InputError(f"{name}={value!r} must be a number above 0 and at most 1", argument=name)
-    if min_degree is not None and (isinstance(min_degree, bool) or not isinstance(min_degree, int) or min_degree < 0):
-        raise InputError(f"min_degree={min_degree!r} must be a whole number of 0 or more", argument="min_degree")
+        if value is not None:
+            check_number(name, value, above=0, most=1)
+    if min_degree is not None:
+        check_integer("min_degree", min_degree, least=0)
     if links is not None:
         least = MIN_DEGREE if min_degree is None else max(min_degree, 1)
         return Bounds(above, OVERLAP if overlap is None else overlap, least)

@@ -34,6 +34,7 @@ from graphrefine.evaluate.held_out_edges import (
 from graphrefine.graph.graph import Graph
 from graphrefine.readers.options import list_options
 from graphrefine.readers.read import read
+from graphrefine.system.checks import check_choice, check_number
 
 ROUNDS = 100  # of drawing negatives by degree, before they are said to be too few
 
@@ -186,10 +187,8 @@ def _check(test: float, validation: float, negatives: float, negatives_by: str, 
             f"test={test:g} and validation={validation:g}: together they must be more than 0 and less than 1",
             argument="test",
         )
-    if not 0 <= negatives < np.inf:
-        raise InputError(f"negatives={negatives:g}: 0 or a positive number is expected", argument="negatives")
-    if negatives_by not in ("uniform", "degree"):
-        raise InputError(f'negatives_by={negatives_by!r}: "uniform" or "degree" is expected', argument="negatives_by")
+    check_number("negatives", negatives, least=0)
+    check_choice("negatives_by", negatives_by, ["uniform", "degree"])
     if seed < 0:
         raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
 

@@ -24,6 +24,7 @@ from graphrefine.evaluate.metrics import Bool
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import Labels, align, as_labels
+from graphrefine.system.checks import check_choice, check_integer
 from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 
 BLOCK = 8192  # rows whose probabilities are in memory at a time
@@ -160,14 +161,11 @@ class _Answer(NamedTuple):
 
 
 def _check(nodes: str, top: int | None, folds: int, seed: int) -> None:
-    if nodes not in ("unlabeled", "all"):
-        raise InputError(f'nodes={nodes!r}: "unlabeled" or "all" is expected', argument="nodes")
-    if top is not None and top < 1:
-        raise InputError(f"top={top}: at least 1 is expected", argument="top")
-    if folds < 2:
-        raise InputError(f"folds={folds}: at least 2 are expected", argument="folds")
-    if seed < 0:
-        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
+    check_choice("nodes", nodes, ["unlabeled", "all"])
+    if top is not None:
+        check_integer("top", top, least=1)
+    check_integer("folds", folds, least=2)
+    check_integer("seed", seed, least=0)
 
 
 def _make_task(vectors: NDArray[Any], names: NDArray[Any], labels: Labels, *, folds: int, seed: int) -> _Task:

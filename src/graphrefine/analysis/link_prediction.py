@@ -30,6 +30,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import list_options
 from graphrefine.readers.read import read
+from graphrefine.system.checks import check_integer
 from graphrefine.system.memory import available_bytes, gigabytes
 from graphrefine.system.threads import one_blas_thread, usable_threads
 
@@ -97,10 +98,8 @@ def predict_links(
     >>> sorted(zip(answer["source"].tolist(), answer["target"].tolist()))
     [(0, 1), (10, 11), (20, 21)]
     """
-    if top < 1:
-        raise InputError(f"top={top}: at least 1 is expected", argument="top")
-    if seed < 0:
-        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
+    check_integer("top", top, least=1)
+    check_integer("seed", seed, least=0)
     whole = read(graph, threads=threads, **reading)
     _check_size(whole)
     tools = _Tools(seed, usable_threads(threads), max(PER_FEATURE, 5 * top), Stages(watcher))

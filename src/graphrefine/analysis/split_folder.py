@@ -14,7 +14,8 @@ from graphrefine import __version__
 from graphrefine.display.console import json_text
 from graphrefine.display.table import Table
 from graphrefine.display.table_files import WRITERS, check_table_path
-from graphrefine.errors import InputError, OutputError, suggest
+from graphrefine.errors import OutputError
+from graphrefine.system.checks import check_choice
 from graphrefine.system.files import check_writable, replacing_folder
 
 RECIPE = "split.json"
@@ -29,11 +30,9 @@ def check_split_folder(folder: str | os.PathLike[str], format: str) -> None:
     --------
     >>> check_split_folder("split", "xlsx")
     Traceback (most recent call last):
-    graphrefine.errors.InputError: format='xlsx' is not known; it can be csv, tsv, jsonl, parquet, arrow
+    graphrefine.errors.InputError: format='xlsx' is not known; it can be 'csv', 'tsv', 'jsonl', 'parquet', 'arrow'
     """
-    if format not in FORMATS:
-        near = suggest(format, FORMATS)
-        raise InputError(f"format={format!r} is not known{near}; it can be {', '.join(FORMATS)}", argument="format")
+    check_choice("format", format, FORMATS)
     check_table_path(Path(os.path.realpath(folder)).parent / f"train.{format}")
     check_writable(folder, folder=True, replaceable=_check_split)
 

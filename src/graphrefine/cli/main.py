@@ -18,6 +18,7 @@ import logging
 import os
 import signal
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -104,9 +105,11 @@ def _dispatch(arguments: list[str]) -> int:
     except GraphRefineError as mistake:
         return _fail(str(mistake))
     except ImportError as error:
-        if (error.name or "graphrefine").startswith("graphrefine"):
+        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+        if "graphrefine" in (error.name or "", str(frame.f_globals.get("__name__")).partition(".")[0]):
             raise  # a bug of ours, unlike a package that is there and damaged
-        return _fail(f"the package {error.name} cannot be loaded ({error}); install it again")
+        reason = (str(error).strip() or "no reason is given").splitlines()[0]
+        return _fail(f"a package that is installed cannot be loaded: {reason}; install it again")
     except RuntimeError as error:
         if "can't start new thread" not in str(error):
             raise

@@ -376,4 +376,5 @@ def name_option(problem: GraphRefineError | Warning, command: click.Command) -> 
         return message
     if message.startswith(f"{argument}="):
         return f"{name} {message.removeprefix(f'{argument}=').lstrip()}"
+    name = "/".join([name, *option.secondary_opts])
     return f"{message} ({name})" if isinstance(problem, FormatError) else f"{name}: {message}"

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from graphrefine.datasets.stream_models import Ids, Model, PowerLaw, RecursiveMatrix, bijection
 from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.progress import Stages, Watcher
-from graphrefine.refine.settings import check_integer, check_number
+from graphrefine.system.checks import check_choice, check_integer, check_number
 from graphrefine.system.files import check_writable, replacing_folder
 from graphrefine.system.threads import usable_threads
 
@@ -132,8 +132,7 @@ def _make_model(
     model: str, nodes: int, edges: int, *, exponent: float | None, most: int | None, quarters: Any
 ) -> Model:
     """Model of the edges; settings of the other model are refused."""
-    if model not in MODELS:
-        raise InputError(f"model={model!r} is not known; choose one of {', '.join(MODELS)}", argument="model")
+    check_choice("model", model, MODELS)
     foreign = {"exponent": exponent, "most": most} if model == "rmat" else {"quarters": quarters}
     for name, value in foreign.items():
         if value is not None:

@@ -28,7 +28,7 @@ from graphrefine.datasets.dataset import Dataset
 from graphrefine.datasets.edge_sampling import Floats, Places, draw, least_offset
 from graphrefine.errors import InputError
 from graphrefine.readers.labels import Labels
-from graphrefine.refine.settings import check_integer, check_number
+from graphrefine.system.checks import check_integer, check_number
 from graphrefine.system.threads import usable_threads
 
 SIZES = 0.7  # classes are as large as rank^-SIZES

@@ -17,8 +17,8 @@ from graphrefine.readers.layout import find_pair
 from graphrefine.readers.objects import Kind, find_kind
 from graphrefine.search.neighbors import LinkedRows, as_graph
 from graphrefine.search.rankings import Ranking, Rankings, Recommendation
-from graphrefine.search.searcher import check_k
 from graphrefine.system import as_plain
+from graphrefine.system.checks import check_integer
 
 Rows = NDArray[np.int64]
 
@@ -27,7 +27,7 @@ def recommend(
     table: VectorTable, nodes: Any, k: int, *, exclude: Any, unknown: Unknown = "error"
 ) -> Ranking[Recommendation] | Rankings[Recommendation]:
     """The targets with the highest scores for a source, or for several; see `graphrefine.Embedding.recommend`."""
-    check_k(k, "recommendations")
+    check_integer("k", k, least=1)
     check_origin(table, "recommend", instead="ask for neighbors(score='dot')")
     one = table.lookup.is_name(nodes)
     names = [nodes] if one else list(nodes)

@@ -29,6 +29,7 @@ from graphrefine.evaluate.metrics import METRICS
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import align, as_labels
+from graphrefine.system.checks import check_choice, check_integer
 from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -190,12 +191,10 @@ def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabeled: s
         raise InputError(
             f"ratios={listed}: different numbers above 0 and below 1 are expected, like 0.1, 0.5", argument="ratios"
         )
-    if repeats is not None and repeats < 1:
-        raise InputError(f"repeats={repeats}: at least 1 is expected", argument="repeats")
-    if seed < 0:
-        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
-    if unlabeled not in ("drop", "keep"):
-        raise InputError(f'unlabeled={unlabeled!r}: "drop" or "keep" is expected', argument="unlabeled")
+    if repeats is not None:
+        check_integer("repeats", repeats, least=1)
+    check_integer("seed", seed, least=0)
+    check_choice("unlabeled", unlabeled, ["drop", "keep"])
     if threads is not None and threads < 1:
         raise InputError(
             f"threads={threads}: at least 1 is expected; leave it out to use all processors", argument="threads"

@@ -25,8 +25,8 @@ from graphrefine.methods.registry import METHODS, find_method, make_settings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
-from graphrefine.refine.settings import check_integer, check_number
 from graphrefine.system import as_plain
+from graphrefine.system.checks import check_integer, check_number
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.memory import available_bytes, gigabytes
 from graphrefine.system.temporary import temporary_folder

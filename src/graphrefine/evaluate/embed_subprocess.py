@@ -1,13 +1,13 @@
 """Embedding in a process of its own, with a limit of time and of memory: one failure is an outcome, not the end.
 
-``python -m graphrefine embed ...`` is the child: the program itself. It has the id of its parent in GRAPHREFINE_PARENT,
-and ends with its parent, even with one that was killed. The parent measures the memory of the child and of all
-processes that the child started, several times a second.
+``python -m graphrefine embed ...`` is the child: the program itself. On Linux it ends with its parent, even with one
+that was killed. The parent measures the memory of the child and of all that it started, several times a second.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import os
 import signal
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -30,7 +30,9 @@ INTERVAL = 0.05  # seconds between two measurements of the child
 FAMILY_INTERVAL = 0.5  # seconds between two lists of what it started: they cost a hundred times as much
 TAIL = 16_384  # bytes of its stderr that are read
 KILLED = 9  # SIGKILL, which Windows has no name for
-ENDING = {getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)}
+PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
+# Looked up here, as little but the call is safe between fork and exec.
+_prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
 LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -93,13 +95,12 @@ def run_embed(
     arguments = embed_arguments(graph_path, method=method, dim=dim, options=options or {}, reading=reading or {})
     arguments += ["--seed", str(seed), "--threads", str(threads), "--json", "-o", os.fspath(output)]
     command = [sys.executable, "-m", "graphrefine", *arguments]
-    env = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads)), "GRAPHREFINE_PARENT": str(os.getpid())}
+    env = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads))}
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start, process = time.perf_counter(), None
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
         try:
-            with _block_signals():
-                process = subprocess.Popen(command, env=env, start_new_session=True, **streams)
+            process = subprocess.Popen(command, env=env, start_new_session=True, preexec_fn=_end_with_parent, **streams)
             over, peak = _watch(process, start, seconds=seconds, memory=memory)
         finally:  # Ctrl-C, or a limit: the child goes, and all that it started
             if process is not None:
@@ -148,17 +149,10 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-@contextlib.contextmanager
-def _block_signals() -> Iterator[None]:
-    """No signal comes between the start of a child and knowing of it; the child lets them in again."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _end_with_parent() -> None:
+    """Have Linux kill this process, the child, when its parent ends, however that ends."""
+    if _prctl is not None:
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _watch(

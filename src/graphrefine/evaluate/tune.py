@@ -30,7 +30,8 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import as_labels
 from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
-from graphrefine.refine.settings import RefineSettings, check_integer, check_number, refine_settings
+from graphrefine.refine.settings import RefineSettings, refine_settings
+from graphrefine.system.checks import check_choice, check_integer, check_number
 from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 
 Scores = tuple[float, ...]
@@ -141,8 +142,7 @@ def tune(
 def _make_judge(
     graph: Graph, labels: Any, task: str | None, *, train: TrainingNodes, split_seed: int, C: Penalty, seed: int
 ) -> Judge:
-    if task not in (None, "labels", "links"):
-        raise InputError(f'task={task!r} is not known; the tasks are "labels" and "links"', argument="task")
+    check_choice("task", task, [None, "labels", "links"])
     if (task or ("links" if labels is None else "labels")) == "labels":
         if labels is None:
             raise InputError("task='labels' needs labels; give them, or tune by links", argument="task")

@@ -31,6 +31,7 @@ from graphrefine.graph.adjacency import (
 from graphrefine.graph.lookup import ONE, Lookup, Side, Sides
 from graphrefine.graph.node_ids import name_array, number
 from graphrefine.kernels import native
+from graphrefine.system.checks import check_choice
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -209,8 +210,7 @@ class Graph:
         >>> Graph.from_edges(["a", "b"], ["b", "c"], [2.0, 5.0]).neighbors("b")
         {'a': 2.0, 'c': 5.0}
         """
-        if direction not in ("out", "in"):
-            raise InputError(f"direction={direction!r} is not known; it is 'out' or 'in'", argument="direction")
+        check_choice("direction", direction, ["out", "in"])
         at = self.index(name, side=side)
         row = (self if direction == "out" else self.transposed()).rows(at, at + 1)
         weights = np.ones(len(row.indices)) if row.weights is None else row.weights

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import ArgumentWarning, InputError, UnknownNameError
 from graphrefine.graph.node_ids import Names, is_range, is_text
+from graphrefine.system.checks import check_choice
 
 Side = Literal["source", "target"]
 Unknown = Literal["error", "skip"]  # what to do with names that no node has
@@ -156,8 +157,7 @@ class Lookup:
 
     def find(self, name: object, side: Side | None = None) -> int | None:
         """The row of a node among all, or within a side; None if there is none."""
-        if side is not None and side not in SIDES:
-            raise InputError(f"side={side!r} is not known; it is 'source' or 'target'", argument="side")
+        check_choice("side", side, [None, *SIDES])
         rows_by_side = self.on_sides(name)
         if side is not None:
             return rows_by_side.get(side if side in self._by_side else "source")
@@ -181,8 +181,7 @@ class Lookup:
 
         None is the same as "error", for a caller that has no such option to offer.
         """
-        if unknown not in (None, "error", "skip"):
-            raise InputError(f"unknown={unknown!r} is not known; it is 'error' or 'skip'", argument="unknown")
+        check_choice("unknown", unknown, [None, "error", "skip"])
         listed = list(names)
         each = (-1 if (row := self.find(name, side)) is None else row for name in listed)
         rows = np.fromiter(each, np.int64, len(listed))

@@ -166,7 +166,7 @@ class EmbedRun:
             before, self.settings = self.settings.quality, replace(self.settings, quality=lower)
             plan = self._plan(learn=learn, writing=writing)
             where = f"within {gigabytes(self.budget)} of memory"
-            text = f"quality= is lowered from {before!r} to {lower!r}: {before!r} cannot be made {where}"
+            text = f"quality is lowered from {before!r} to {lower!r}: {before!r} cannot be made {where}"
             self._lowered.append(ArgumentWarning(text, argument="quality"))
             return plan
 
@@ -215,8 +215,10 @@ class EmbedRun:
         graph, dim = self.graph, self.settings.dim
         if self.request.dim_is_default and dim > (most := self.method.most_columns(graph, self.settings)):
             self.settings = replace(self.settings, dim=most)
-            to = "that" if most == graph.nodes else f"{most}, as it must be even"
-            text = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
+            why = f"the number of nodes of {graph.source}"
+            if most != graph.nodes:
+                why = f"an even number, as {graph.source} has {graph.nodes} nodes"
+            text = f"dim is reduced from {dim} to {most} ({why})"
             self._lowered.append(ArgumentWarning(text, argument="dim"))
 
     def embed(self) -> Embedding:

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError, suggest
-from graphrefine.refine.settings import MethodSettings, check_integer, setting
+from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.system import as_plain, distinct_keys
+from graphrefine.system.checks import check_choice, check_integer
 from graphrefine.system.files import replacing
 from graphrefine.system.threads import usable_threads
 
@@ -83,10 +84,7 @@ class RunSettings:
         for name, value in vars(self).items():
             if hasattr(value, "dtype"):
                 object.__setattr__(self, name, as_plain(value))
-        if self.executor not in EXECUTORS:
-            near = suggest(self.executor, EXECUTORS)
-            problem = f"executor={self.executor!r} is not known{near}; it is 'local' or 'dask'"
-            raise InputError(problem, argument="executor")
+        check_choice("executor", self.executor, EXECUTORS)
         if not isinstance(self.trusted_network, bool):
             raise InputError(
                 f"trusted_network={self.trusted_network!r} must be True or False", argument="trusted_network"

@@ -131,7 +131,7 @@ def check_sides(options: ReadOptions, graph: Any = None) -> None:
         return
     if options.directed:
         raise InputError(
-            "directed=True and bipartite=True exclude each other: edges of two sets lead one way anyway",
+            "directed and bipartite exclude each other: edges of two sets lead one way anyway",
             argument="directed",
         )
     if options.nodes is not None:

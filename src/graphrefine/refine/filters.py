@@ -17,6 +17,7 @@ from graphrefine.errors import InputError, suggest
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
 from graphrefine.linalg.operators import Operator
+from graphrefine.system.checks import check_integer, check_number
 
 Theta = tuple[float, ...]
 
@@ -105,17 +106,10 @@ def coefficients(
         )
     if name == "taylor":
         _refuse(options, "filter='taylor', whose order is fixed")
-    if order is not None and (isinstance(order, bool) or not isinstance(order, int)):
-        raise InputError(f"order={order!r} must be a whole number", argument="order")
-    if order is not None and not 1 <= order <= 100:
-        raise InputError(f"order={order} must lie between 1 and 100", argument="order")
-    if scale is not None and (isinstance(scale, bool) or not isinstance(scale, int | float)):
-        raise InputError(f"scale={scale!r} must be a number", argument="scale")
-    if scale is not None and not 0 <= scale <= MOST.get(name, 1):
-        raise InputError(
-            f"scale={scale} must lie between 0 and {MOST.get(name, 1)} for filter={name!r}",
-            argument="scale",
-        )
+    if order is not None:
+        check_integer("order", order, least=1, most=100)
+    if scale is not None:
+        check_number("scale", scale, least=0, most=MOST.get(name, 1))
     if name == "reach" and order is not None and order < NEAR:
         raise InputError(f"order={order} must be at least {NEAR} for filter='reach'", argument="order")
     if name == "reach" and scale is None and degree is not None:

@@ -9,7 +9,6 @@ files.
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_h
 
 from graphrefine.errors import InputError, KeywordError, suggest
 from graphrefine.system import as_plain
+from graphrefine.system.checks import as_float, check_choice, check_integer, check_number
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -109,12 +109,8 @@ class MethodSettings:
                 object.__setattr__(self, each.name, check_numbers(each.name, value))
             about = describe_setting(type(self), each.name)
             choices, bounds = about.get("choices"), about.get("bounds")
-            if choices and value not in choices:
-                raise InputError(
-                    f"{each.name}={value!r} is not known{suggest(value, choices)}; it can be "
-                    f"{' or '.join(map(repr, choices))}",
-                    argument=each.name,
-                )
+            if choices:
+                check_choice(each.name, value, choices)
             if bounds:
                 (check_integer if kind.startswith("int") else check_number)(each.name, value, **bounds)
 
@@ -123,41 +119,6 @@ def describe_setting(kind: type, name: str) -> Mapping[str, Any]:
     """Help text, bounds and choices of a setting; a class that only has another default takes them from its parent."""
     declared = (getattr(base, "__dataclass_fields__", {}).get(name) for base in kind.__mro__)
     return next((each.metadata for each in declared if each is not None and each.metadata), {})
-
-
-def check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> int:
-    """Return the value as a plain whole number; InputError unless it is one, and in its range.
-
-    Examples
-    --------
-    >>> check_integer("seed", True, least=0)
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: seed=True must be a whole number
-    """
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InputError(f"{name}={value!r} must be a whole number", argument=name)
-    number = int(value)
-    if number < least or (most is not None and number > most):
-        upper = "" if most is None else f" and at most {most}"
-        raise InputError(f"{name}={value!r} must be at least {least}{upper}", argument=name)
-    return number
-
-
-def check_number(
-    name: str, value: Any, *, above: float | None = None, least: float | None = None, most: float | None = None
-) -> None:
-    """Raise InputError unless ``value`` is a finite number in its range."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InputError(f"{name}={value!r} must be a number", argument=name)
-    number = _as_float(value)
-    if not math.isfinite(number):
-        raise InputError(f"{name}={value!r} must be a finite number", argument=name)
-    if above is not None and number <= above:
-        raise InputError(f"{name}={value!r} must be greater than {above:g}", argument=name)
-    if least is not None and number < least:
-        raise InputError(f"{name}={value!r} must be at least {least:g}", argument=name)
-    if most is not None and number > most:
-        raise InputError(f"{name}={value!r} must be at most {most:g}", argument=name)
 
 
 def build_settings(
@@ -248,20 +209,12 @@ def check_numbers(name: str, values: Any) -> tuple[float, ...]:
 
 def _as_numbers(name: str, values: Any) -> tuple[float, ...]:
     try:
-        found = tuple(_as_float(value) for value in values)
+        found = tuple(as_float(value) for value in values)
     except (TypeError, ValueError):
         raise InputError(f"{name}={values!r} must be a sequence of numbers, as in (1, 0.5)", argument=name) from None
     if len(found) > MOST_NUMBERS:
         raise InputError(f"{name}: {len(found):,} numbers are given, and {MOST_NUMBERS} are the most", argument=name)
     return found
-
-
-def _as_float(value: Any) -> float:
-    """Return a number as a float, which whole numbers may be beyond."""
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.display.table import Table
-from graphrefine.errors import InputError
 from graphrefine.graph.lookup import SIDES
 from graphrefine.progress import Stages, Watcher
 from graphrefine.search.neighbors import LinkedRows, allowed_rows, as_graph
-from graphrefine.search.searcher import Search, check_k
+from graphrefine.search.searcher import Search
+from graphrefine.system.checks import check_integer
 
 if TYPE_CHECKING:
     from graphrefine.embedding.table import VectorTable
@@ -70,13 +70,11 @@ def all_neighbors(
     node  neighbor  rank  score
     cy    bob          1    0.8
     """
-    if isinstance(batch, bool) or not isinstance(batch, int | np.integer) or batch < 1:
-        raise InputError(f"batch={batch!r}: a positive number of nodes is expected", argument="batch")
-    check_k(k, "neighbors")
+    batch, k = check_integer("batch", batch, least=1), check_integer("k", k, least=1)
     allowed = allowed_rows(embedding, among=among, labels=labels, label=label)
     linked = None if unlinked is None else LinkedRows(embedding, as_graph(embedding, unlinked))
     search = Search(embedding, score, index=index, threads=threads, watcher=watch)
-    return _search_blocks(search, int(k), allowed, linked, batch=int(batch), stages=Stages(watch))
+    return _search_blocks(search, k, allowed, linked, batch=batch, stages=Stages(watch))
 
 
 def join_tables(tables: Iterator[Table]) -> Table:

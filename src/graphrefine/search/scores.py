@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.state import log_degrees
 from graphrefine.embedding.table import check_finite, check_origin
-from graphrefine.errors import InputError, suggest
 from graphrefine.graph.lookup import SIDES
 from graphrefine.linalg import inverse_lengths
+from graphrefine.system.checks import check_choice
 
 if TYPE_CHECKING:
     from graphrefine.embedding.table import VectorTable
@@ -73,9 +73,7 @@ def search_directions(embedding: VectorTable, score: str) -> tuple[SearchDirecti
     >>> [(each.name, each.first_query, each.first_answer) for each in search_directions(two, "link")]
     [('source', 0, 1), ('target', 1, 0)]
     """
-    if score not in SCORES:
-        near = suggest(score, SCORES)
-        raise InputError(f"score={score!r} is not known{near}; it can be {', '.join(SCORES)}", argument="score")
+    check_choice("score", score, SCORES)
     if score == "link":
         check_origin(embedding, "score='link'", instead="score='cosine', nodes that are alike", argument="score")
     sides = embedding.sides

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from graphrefine.linalg import inverse_lengths
 from graphrefine.progress import Watcher
 from graphrefine.search.index import INDEX_BEYOND, Index, open_index
 from graphrefine.search.scores import ScoreSide, SearchDirection, search_directions
+from graphrefine.system.checks import check_integer
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -99,8 +100,7 @@ class Search:
         """
         if (rows is None) == (vectors is None):
             raise InputError("give either rows or vectors to search for, not both")
-        check_k(k, "neighbors")
-        k = min(int(k), len(self.embedding))
+        k = min(check_integer("k", k, least=1), len(self.embedding))
         if vectors is not None:
             return self._nearest_to_vectors(self._check_vectors(vectors), k, among, without)
         return self._nearest_to_rows(_as_rows(rows, len(self.embedding)), k, among, without)
@@ -169,12 +169,6 @@ class Search:
         if len(bad):
             raise InputError(f"vectors: row {bad[0]} holds NaN or an infinite number")
         return array[:, : self._directions[0].queries.vectors.shape[1]]  # of a directed graph's, the source half
-
-
-def check_k(k: Any, answers: str) -> None:
-    """Refuse a number of answers that is no positive integer."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise InputError(f"k={k!r}: a positive number of {answers} is expected", argument="k")
 
 
 def _as_rows(rows: ArrayLike | None, count: int) -> Rows:

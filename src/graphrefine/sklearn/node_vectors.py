@@ -23,6 +23,7 @@ from graphrefine.sklearn.embedding_cache import CACHE, embed_once
 from graphrefine.sklearn.name_column import read_names
 from graphrefine.sklearn.output_frames import add_index
 from graphrefine.sklearn.seeds import settle_seed
+from graphrefine.system.checks import check_choice
 
 
 class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -193,8 +194,7 @@ class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         """The vectors of the side."""
         if self.side is None:
             return self.model_.vectors
-        if self.side not in SIDES:
-            raise InputError(f"side={self.side!r} is not known; it is 'source' or 'target'", argument="side")
+        check_choice("side", self.side, SIDES)
         if self.model_.sides.kind is None:
             raise InputError(
                 f"side={self.side!r} is for directed and bipartite graphs, and this graph has one side", argument="side"

@@ -41,6 +41,7 @@ from graphrefine.sklearn.adjacency_input import (
 from graphrefine.sklearn.new_rows import fold_rows, place_features
 from graphrefine.sklearn.output_frames import add_index
 from graphrefine.sklearn.seeds import settle_seed
+from graphrefine.system.checks import check_choice
 from graphrefine.system.threads import usable_threads
 
 _CHECKS: dict[str, Any] = {
@@ -234,8 +235,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return self._fold_in(matrix, np.arange(len(self.model_)), labels, features)
 
     def _check_rows(self) -> None:
-        if self.rows not in (None, "nodes", "new"):
-            raise InputError(f"rows={self.rows!r} is not known; it is 'nodes', 'new' or None", argument="rows")
+        check_choice("rows", self.rows, [None, "nodes", "new"])
 
     def _check_entries(self, matrix: Any, *, reset: bool) -> Any:
         """The matrix as scikit-learn checks it: finite numbers, not negative, and the columns as in `fit`."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphrefine.errors import InputError
-from graphrefine.refine.settings import check_integer
+from graphrefine.system.checks import check_integer
 
 _MOST = 2**64 - 1  # the largest seed of a method
 

@@ -1,7 +1,7 @@
 """The machine: threads, files, work folders, storage, memory.
 
-For others: `threads.usable_threads`, `threads.one_blas_thread` and `threads.map_tasks`; outputs in one step,
-`files.replacing` and `files.replacing_folder`; `work_folder.WorkFolder`; `storage.open_storage`; `memory.private_bytes`
+For others: `checks`, of arguments; `threads.usable_threads`, `threads.one_blas_thread` and `threads.map_tasks`;
+outputs in one step, `files.replacing` and `files.replacing_folder`; `work_folder.WorkFolder`; `storage.open_storage`; `memory.private_bytes`
 and `memory.available_bytes`; `as_plain`; `distinct_keys`.
 """
 
@@ -14,7 +14,7 @@ from graphrefine.errors import InputError
 
 
 def as_plain(value: Any) -> Any:
-    """The number, truth value or text that a NumPy scalar holds, as Python's own; anything else as it is.
+    """Return a NumPy scalar as Python's own number, bool or text; anything else as it is.
 
     Examples
     --------
@@ -27,17 +27,17 @@ def as_plain(value: Any) -> Any:
 
 
 def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON by its pairs, for ``object_pairs_hook``; InputError where a key stands twice.
+    """Return a JSON object by its pairs, for ``object_pairs_hook``; InputError for a duplicate key.
 
     Examples
     --------
     >>> import json
     >>> json.loads('{"a": 1, "b": 2, "a": 3}', object_pairs_hook=distinct_keys)
     Traceback (most recent call last):
-    graphrefine.errors.InputError: the key 'a' stands twice in an object
+    graphrefine.errors.InputError: duplicate key 'a' in an object
     """
     record = dict(pairs)
     if len(record) < len(pairs):
         ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)
-        raise InputError(f"the key {twice!r} stands twice in an object")
+        raise InputError(f"duplicate key {twice!r} in an object")
     return record

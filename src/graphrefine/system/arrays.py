@@ -24,7 +24,7 @@ class OwnFile(np.memmap[Any, Any]):
 
 
 def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """The first bytes of an ``.npy`` file, before its numbers."""
+    """Return the first bytes of an ``.npy`` file, before its numbers."""
     file = BytesIO()
     header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)
@@ -83,14 +83,14 @@ def write_array(file: Any, array: NDArray[Any]) -> None:
 
 
 def write_npy_blocks(file: Any, dtype: np.dtype[Any], shape: tuple[int, ...], blocks: Iterable[NDArray[Any]]) -> None:
-    """The same of an array that comes in blocks of rows."""
+    """Write an array that comes in blocks of rows."""
     file.write(npy_header(dtype, shape))
     for block in blocks:
         file.write(np.ascontiguousarray(block).data if block.ndim else block.tobytes())
 
 
 def row_blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """An array in blocks of some rows; one that has none, whole.
+    """Yield an array in blocks of some rows; one that has none, whole.
 
     Examples
     --------

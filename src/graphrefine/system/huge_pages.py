@@ -37,6 +37,6 @@ def empty_bytes(size: int) -> NDArray[np.uint8]:
 
 
 def aligned(room: NDArray[np.uint8], size: int, *, to: int = LINE) -> NDArray[np.uint8]:
-    """The first bytes of a larger room that begin at a multiple of so many."""
+    """Return the first bytes of a larger buffer that begin at a multiple of ``to``."""
     start = -room.ctypes.data % to
     return room[start : start + size]

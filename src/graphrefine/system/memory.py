@@ -173,7 +173,7 @@ def parse_size(text: str | int) -> int:
 
 
 def budget_of(memory: str | int | None) -> int:
-    """The budget in bytes: as given, else most of the free memory."""
+    """Return the budget in bytes: as given, else most of the free memory."""
     if memory is not None:
         return parse_size(memory)
     free = available_bytes()

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import io
 import os
-import platform
+import secrets
 import shutil
 from pathlib import Path
 from typing import Any, Protocol
 from zipfile import ZipFile
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +20,8 @@ from graphrefine.errors import FormatError, InputError, MissingExtraError
 
 
 def as_bytes(array: NDArray[Any]) -> memoryview:
-    """The bytes of a contiguous array, not copied."""
+    """Return the bytes of a contiguous array, not copied."""
     return array.reshape(-1).view(np.uint8).data
-
-
-HOST = f"{crc32(platform.node().encode()):08x}"
 
 
 class Storage(Protocol):
@@ -43,14 +39,14 @@ class Storage(Protocol):
         """Make or replace a file: the bytes of contiguous arrays, one after another."""
 
     def names(self, folder: str) -> set[str]:
-        """The files in a folder, by their last names; none if there is no such folder."""
+        """Return the files in a folder, by their last names; none if there is no such folder."""
 
     def remove(self, folder: str) -> None:
         """Remove a folder and all in it, if it is there."""
 
 
 def open_storage(root: str | os.PathLike[str]) -> Storage:
-    """The storage at a path or URL.
+    """Return the storage at a path or URL.
 
     Examples
     --------
@@ -62,10 +58,10 @@ def open_storage(root: str | os.PathLike[str]) -> Storage:
     >>> out.tolist(), storage.size("a/b"), storage.names("a")
     ([2, 9], 4, {'b'})
     """
-    place = os.fspath(root)
-    if "://" in place and not place.startswith("file://"):
-        return RemoteStorage(place)
-    return FolderStorage(place.removeprefix("file://"))
+    address = os.fspath(root)
+    if "://" in address and not address.startswith("file://"):
+        return RemoteStorage(address)
+    return FolderStorage(address.removeprefix("file://"))
 
 
 class FolderStorage:
@@ -104,7 +100,7 @@ class FolderStorage:
         if str(path.parent) not in self._folders:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._folders.add(str(path.parent))
-        hidden = path.with_name(f".{path.name}.{HOST}-{os.getpid()}.part")  # other machines may share the folder
+        hidden = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")  # others may write the same file
         try:
             with hidden.open("wb", buffering=0) as file:
                 for array in arrays:

@@ -90,4 +90,3 @@ def _lock(folder: str) -> int:
         os.close(handle)
         raise
     return handle
-

@@ -13,8 +13,8 @@ from itertools import repeat
 from threading import Lock, local
 from typing import Any, TypeVar
 
-from graphrefine.errors import InputError
 from graphrefine.system import as_plain
+from graphrefine.system.checks import check_integer
 
 ROWS_PER_TASK = 512
 Task = TypeVar("Task")
@@ -25,12 +25,7 @@ def usable_threads(threads: int | None) -> int:
     """Return the number of threads to use: as given, else one for each core this process may run on."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    count = as_plain(threads)
-    if isinstance(count, bool) or not isinstance(count, int):
-        raise InputError(f"threads={threads!r} must be a whole number", argument="threads")
-    if count < 1:
-        raise InputError(f"threads must be at least 1, not {count}", argument="threads")
-    return count
+    return check_integer("threads", as_plain(threads), least=1)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Versions of stored formats: every older one is read for ever, a newer one is refused by name."""
+"""Versions of stored formats: an older one is read, a newer one is refused by name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 
 def version_problem(version: Any, newest: int, *, name: str = "format") -> str | None:
-    """What is wrong with the version that a file names, where this installation reads up to the newest one.
+    """Return what is wrong with the version that a file names; None if this installation can read it.
 
     Examples
     --------

@@ -3,11 +3,11 @@
 ::
 
     OUT.work/
-      lock          locked by the process whose id stands in it
+      lock          locked by the process whose id is in it
       NAME.json     state, replaced in one step
       ...           files of the work
 
-A run that is killed leaves its folder behind, and the next one into the same place goes on from there: the system
+A run that is killed leaves its folder behind, and the next one into the same output goes on from there: the system
 releases the lock of a process that ends. `finish` removes the folder.
 """
 
@@ -17,10 +17,8 @@ import contextlib
 import json
 import os
 import shutil
-import stat
-from collections.abc import Callable, Container
+from collections.abc import Container
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.errors import OutputError
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 LOCK = "lock"
 FORMAT = 1  # of the state and the files of the works that are kept in such folders
-OTHERS_LOCKED = () if os.name == "posix" else (PermissionError,)  # Windows lets nobody write into a locked file
 
 
 class WorkFolder:
@@ -71,9 +68,7 @@ class WorkFolder:
         self.lock()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -84,13 +79,13 @@ class WorkFolder:
             self._lock = None
 
     def state(self, name: str) -> Any:
-        """The state that was saved under a name; None if nothing was."""
+        """Return the state that was saved under a name; None if nothing was."""
         try:
             return json.loads((self.path / f"{name}.json").read_bytes())
         except FileNotFoundError:
             return None
         except ValueError:
-            raise OutputError(f"{self.path / name}.json: is damaged; delete {self.path} to start anew") from None
+            raise OutputError(f"{self.path / name}.json: is damaged; delete {self.path} to start again") from None
 
     def check_format(self, state: Any) -> None:
         """Raise OutputError for the first state of a work that a newer graphrefine has begun.
@@ -99,7 +94,7 @@ class WorkFolder:
         """
         version = state.get("format", 1) if isinstance(state, dict) else 1
         if problem := version_problem(version, FORMAT):
-            raise OutputError(f"{self.path}: {problem}, or delete that folder to start anew")
+            raise OutputError(f"{self.path}: {problem}, or delete that folder to start again")
 
     def save(self, name: str, state: Any) -> None:
         """Save state under a name: all of it or, in case of an interruption, the state before."""
@@ -108,7 +103,7 @@ class WorkFolder:
         fresh.replace(self.path / f"{name}.json")
 
     def clear(self, *, keep: Container[str] = ()) -> None:
-        """Start anew: remove everything but the lock and the names to keep.
+        """Start again: remove everything but the lock and the names to keep.
 
         Saved state goes first, the oldest before all: a run that is killed here must not leave state that says that
         there is work to go on with, when that work is gone.
@@ -118,12 +113,11 @@ class WorkFolder:
             _remove(entry)
 
     def finish(self) -> None:
-        """Remove the folder; the work is done, and stays so if the disk refuses to let go of a file."""
-        _insist(self.clear)
-        if os.name != "posix":
-            self.close()  # Windows removes no file that is open
-        _insist((self.path / LOCK).unlink)  # last, so that nobody else works here before the rest is gone
-        _insist(self.path.rmdir)
+        """Remove the folder; the work is done, and stays so if the disk refuses to remove a file."""
+        with contextlib.suppress(OSError):
+            self.clear()
+        for _ in range(2):
+            shutil.rmtree(self.path, ignore_errors=True)  # the lock is last, so nobody else works here before
 
     def _try_lock(self) -> None:
         """Make the folder and lock it; no lock if the run that had it removes it at this moment."""
@@ -133,41 +127,29 @@ class WorkFolder:
         try:
             self.path.mkdir(exist_ok=True)
             self._lock.acquire()
-            with contextlib.suppress(*OTHERS_LOCKED):
-                (self.path / LOCK).write_text(str(os.getpid()), encoding="ascii")
+            (self.path / LOCK).write_text(str(os.getpid()), encoding="ascii")
         except FileExistsError:
-            with contextlib.suppress(FileNotFoundError):
-                if not stat.S_ISDIR(self.path.lstat().st_mode):
-                    raise OutputError(f"{self.path}: is a file, but the work needs a folder there; remove it") from None
+            raise OutputError(f"{self.path}: is a file, but the work needs a folder there; remove it") from None
         except FileNotFoundError as error:
             if not self.path.parent.is_dir():
-                raise OutputError(
-                    f"{self.path}: the folder {self.path.parent} does not exist; create it first"
-                ) from error
+                problem = f"{self.path}: the folder {self.path.parent} does not exist; create it first"
+                raise OutputError(problem) from error
         except Timeout:
             if (self.path / LOCK).exists():
                 raise OutputError(
-                    f"another run works in {self.path}, process {self._holder()}; wait for it or choose another place"
+                    f"another run works in {self.path}, process {self._holder()}; wait for it or choose another folder"
                 ) from None
         except NotImplementedError as error:
-            raise OutputError(f"{self.path}: the file system has no locks; choose another place") from error
+            raise OutputError(f"{self.path}: the file system has no locks; choose another folder") from error
         except OSError as error:
             self.close()
-            raise OutputError(f"{self.path}: cannot write there ({error.strerror}); choose another place") from error
+            raise OutputError(f"{self.path}: cannot write there ({error.strerror}); choose another folder") from error
 
     def _holder(self) -> str:
-        """Id of the process that holds the lock, unless the system keeps others from reading it (Windows)."""
+        """Return the id of the process that has the lock."""
         with contextlib.suppress(OSError, ValueError):
             return (self.path / LOCK).read_text(encoding="ascii").strip() or "unknown"
         return "unknown"
-
-
-def _insist(action: Callable[[], None]) -> None:
-    """Do what a disk may refuse; once more, if it did at first."""
-    for _ in range(2):
-        with contextlib.suppress(OSError):
-            action()
-            return
 
 
 def _remove(path: Path) -> None:

@@ -14,9 +14,8 @@ from graphrefine.display.maps.clusters import lay_out_clusters
 from graphrefine.display.maps.nearest import Neighbors
 from graphrefine.display.maps.principal import project
 from graphrefine.embedding.table import as_vectors, check_finite
-from graphrefine.errors import InputError, suggest
 from graphrefine.progress import Stages, Watcher
-from graphrefine.refine.settings import check_integer
+from graphrefine.system.checks import check_choice, check_integer
 from graphrefine.system.threads import usable_threads
 
 METHODS = ("auto", "clusters", "pca")
@@ -70,10 +69,7 @@ def layout(
 
 def resolve_method(method: str) -> str:
     """Return the method that a name stands for; ``auto`` is clusters."""
-    if method not in METHODS:
-        near = suggest(method, METHODS)
-        problem = f"method={method!r} is not known{near}; maps are made by {', '.join(METHODS)}"
-        raise InputError(problem, argument="method")
+    check_choice("method", method, METHODS)
     return "clusters" if method == "auto" else method
 
 

@@ -13,9 +13,9 @@ from graphrefine.display.maps.layout import place_vectors, resolve_method
 from graphrefine.embedding.table import check_finite
 from graphrefine.errors import ArgumentWarning, OutputError
 from graphrefine.progress import Stages, Watcher
-from graphrefine.refine.settings import check_integer
 from graphrefine.system import companions
 from graphrefine.system.arrays import save_npy
+from graphrefine.system.checks import check_integer
 from graphrefine.system.files import replacing_folder
 
 if TYPE_CHECKING:

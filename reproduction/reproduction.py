@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from graphrefine.datasets import DATASETS, Dataset
-from graphrefine.display.report_folder import check_report_folder, save_results, write_report
+from graphrefine.display.report import check_report_folder, save_results, write_report
 from reproduction.cache import Cache, Unfinished, prepare_folder
 from reproduction.experiments import EXPERIMENTS, Experiment, estimate_seconds, select_experiments
 from reproduction.findings import Findings

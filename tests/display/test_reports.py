@@ -17,8 +17,14 @@ from hypothesis import strategies as st
 from cli_runs import contents
 from graphrefine.display import machine, plots
 from graphrefine.display.plots import label_points, log_seconds, style_of
-from graphrefine.display.report import NOTHING, Cell, CellLike, Plot, Report, Section, Table
-from graphrefine.display.report_folder import (
+from graphrefine.display.report import (
+    NOTHING,
+    Cell,
+    CellLike,
+    Plot,
+    Report,
+    Section,
+    Table,
     check_report_folder,
     render_html,
     render_markdown,

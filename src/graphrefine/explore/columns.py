@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.display.maps.classes import Classes
+from graphrefine.display.maps.points import Classes
 from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import quote_name

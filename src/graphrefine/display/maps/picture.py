@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from graphrefine.display.colors import THEMES, Theme, rgb
 from graphrefine.display.html import shorten
-from graphrefine.display.maps.classes import OTHER, Classes
-from graphrefine.display.maps.points import MapPoints
+from graphrefine.display.maps.points import OTHER, Classes, MapPoints
 from graphrefine.display.plots import Box, encode, figure_style, label_points, measure_text, new_figure, plain
 
 if TYPE_CHECKING:

@@ -65,7 +65,7 @@ class Cell:
 
     @property
     def numeric(self) -> bool:
-        """Whether it reads as a number, and so stands to the right."""
+        """Whether it reads as a number, and is aligned to the right."""
         return not isinstance(self.value, str) or bool(_NUMBER.fullmatch(self.value))
 
     @property
@@ -78,7 +78,7 @@ CellLike = Cell | str | float | None
 
 
 def as_cell(value: CellLike) -> Cell:
-    """A cell of any value; None is missing."""
+    """Return a cell of any value; None is missing."""
     if isinstance(value, Cell):
         return value
     return Cell(value, "missing" if value is None else "")
@@ -95,14 +95,14 @@ class Table:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row) != len(self.header):
-                raise InputError(f"a row of {len(row)} cells stands under a header of {len(self.header)}: {row!r}")
+                raise InputError(f"a row of {len(row)} cells under a header of {len(self.header)}: {row!r}")
 
     def cells(self) -> list[list[Cell]]:
-        """The rows, every cell a `Cell`."""
+        """Return the rows, every cell a `Cell`."""
         return [[as_cell(value) for value in row] for row in self.rows]
 
     def numeric_columns(self) -> list[bool]:
-        """Whether all cells of a column are numbers, for each column."""
+        """Return whether all cells of a column are numbers, for each column."""
         columns = list(zip(*self.cells(), strict=True)) or [()] * len(self.header)
         present = [[cell for cell in column if cell.mark != "missing"] for column in columns]
         return [bool(cells) and all(cell.numeric for cell in cells) for cells in present]
@@ -155,13 +155,13 @@ class Report:
 
 
 def paragraphs(text: str) -> list[str]:
-    """Text in parts, split at empty lines."""
+    """Split text at empty lines."""
     parts = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
     return [part for part in parts if part]
 
 
 def check_report_folder(
-    folder: FilePath, *, kind: str, identity: str, beside: Collection[str] = ()
+    folder: FilePath, *, kind: str, identity: str, keep: Collection[str] = ()
 ) -> dict[str, Any] | None:
     """Check before the work that a report can be written.
 
@@ -171,8 +171,8 @@ def check_report_folder(
         A folder that is not there yet, is empty, or holds an earlier version of the same report.
     kind, identity : str
         The report's ``kind`` and ``title``.
-    beside : collection of str
-        Folders that may stand beside the report, and stay.
+    keep : collection of str
+        Folders within the report's that are not its own, and are kept.
 
     Returns
     -------
@@ -184,11 +184,11 @@ def check_report_folder(
     OutputError
         If it cannot be written, or other files would be lost.
     """
-    target = check_writable(folder, folder=True, replaceable=lambda place: _check_same(place, kind, identity, beside))
+    target = check_writable(folder, folder=True, replaceable=lambda path: _check_same(path, kind, identity, keep))
     return _read_results(target)
 
 
-def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *, beside: Collection[str] = ()) -> None:
+def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *, keep: Collection[str] = ()) -> None:
     """Write a report, replacing its earlier version in one step or, if anything fails, not at all.
 
     Parameters
@@ -198,8 +198,8 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
     report : Report
         The pages for people. Without matplotlib its plots are left out, and the pages say so.
     results : mapping
-        The figures for programs; ``kind``, ``title``, ``version``, ``machine``, ``command`` and ``date`` are added.
-    beside : collection of str
+        The numbers for programs; ``kind``, ``title``, ``version``, ``machine``, ``command`` and ``date`` are added.
+    keep : collection of str
         See `check_report_folder`.
 
     Examples
@@ -223,12 +223,12 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
         RESULTS: _results_text(report.kind, report.title, facts, results),
     }
     try:
-        replaceable = lambda place: _check_same(place, report.kind, report.title, beside)
+        replaceable = lambda path: _check_same(path, report.kind, report.title, keep)
         with replacing_folder(folder, replaceable=replaceable) as hidden:
             for name, text in texts.items():
                 (hidden / name).write_text(text, encoding="utf-8")
             _write_pictures(hidden / "plots", pictures)
-            for neighbor in (Path(folder) / name for name in beside):
+            for neighbor in (Path(folder) / name for name in keep):
                 if neighbor.is_dir():
                     shutil.copytree(neighbor, hidden / neighbor.name)
     except OSError as error:
@@ -236,11 +236,11 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
 
 
 def save_results(
-    folder: FilePath, results: Mapping[str, Any], *, kind: str, title: str, beside: Collection[str] = ()
+    folder: FilePath, results: Mapping[str, Any], *, kind: str, title: str, keep: Collection[str] = ()
 ) -> None:
-    """Write ``results.json`` alone, so that a long run that is cut short keeps its figures so far."""
+    """Write ``results.json`` alone, so that a long run that is cut short keeps its numbers so far."""
     try:
-        same = lambda place: _check_same(place, kind, title, beside)
+        same = lambda path: _check_same(path, kind, title, keep)
         target = check_writable(folder, folder=True, replaceable=same)
         target.mkdir(exist_ok=True)
         with replacing(target / RESULTS) as hidden:
@@ -266,17 +266,17 @@ def _as_output_error(folder: FilePath, error: OSError) -> OutputError:
     return OutputError(f"{os.fspath(folder)}: the report cannot be written: {error.strerror or error}")
 
 
-def _check_same(folder: Path, kind: str, title: str, beside: Collection[str] = ()) -> None:
+def _check_same(folder: Path, kind: str, title: str, keep: Collection[str] = ()) -> None:
     """Refuse a folder with anything in it but an earlier version of this report."""
     names = {path.name for path in folder.iterdir() if not _is_clutter(path.name)}
     if not names:
         return
     plots = folder / "plots"
     plot_names = {path.name for path in plots.iterdir()} - CLUTTER if plots.is_dir() else set()
-    foreign = sorted(names - OURS - set(beside))
+    foreign = sorted(names - OURS - set(keep))
     foreign += sorted(name for name in plot_names if not name.endswith((".png", ".svg")))
     if foreign:
-        raise OutputError(f"{folder}: holds {foreign[0]!r}, which is no part of a report; choose another folder")
+        raise OutputError(f"{folder}: {foreign[0]!r} is no part of a report; choose another folder")
     old = _read_results(folder)
     if old is None:
         raise OutputError(f"{folder}: holds no report that could be updated; choose another folder")
@@ -285,12 +285,12 @@ def _check_same(folder: Path, kind: str, title: str, beside: Collection[str] = (
 
 
 def _is_clutter(name: str) -> bool:
-    """Whether a file is no loss: one of the system's, or the unfinished file of a killed run."""
+    """Return whether a file is no loss: one of the system's, or the unfinished file of a killed run."""
     return name in CLUTTER or name.startswith(f".{RESULTS}.graphrefine-")
 
 
 def _read_results(folder: Path) -> dict[str, Any] | None:
-    """The content of ``results.json``, if it is a report's."""
+    """Return the content of ``results.json``, if it is a report's."""
     try:
         results = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -300,12 +300,12 @@ def _read_results(folder: Path) -> dict[str, Any] | None:
 
 
 def render_html(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[str, Picture], note: str = "") -> str:
-    """The page: styles and pictures inside it, no script. Plots without a picture are left out; `note` says why."""
+    """Render the page: styles and pictures inside it, no script. `note` says why plots have no picture."""
     return _render("report.html", report, facts, pictures, note, title=report.title, svg_uri=_svg_uri)
 
 
 def render_markdown(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[str, Any], note: str = "") -> str:
-    """The same as Markdown, as GitHub and others show it."""
+    """Render the same as Markdown, as GitHub and others show it."""
     functions = {"markdown": escape_markdown, "markdown_cell": _markdown_cell, "markdown_code": _markdown_code}
     return _render("report.md", report, facts, pictures, note, **functions)
 
@@ -314,8 +314,8 @@ def _render(
     template: str, report: Report, facts: Mapping[str, Any], pictures: Mapping[str, Any], note: str, **others: Any
 ) -> str:
     machine = describe_machine(facts["machine"])
-    figures = {"report": report, "facts": facts, "pictures": pictures, "note": note, "machine": machine}
-    return render(template, **figures, paragraphs=paragraphs, **others)
+    values = {"report": report, "facts": facts, "pictures": pictures, "note": note, "machine": machine}
+    return render(template, **values, paragraphs=paragraphs, **others)
 
 
 def _svg_uri(svg: bytes) -> str:
@@ -323,7 +323,7 @@ def _svg_uri(svg: bytes) -> str:
 
 
 def escape_markdown(text: str) -> Markup:
-    r"""Text that means nothing to Markdown or HTML, on one line.
+    r"""Escape text for Markdown and HTML, on one line.
 
     Examples
     --------
@@ -340,7 +340,7 @@ def _markdown_cell(cell: Cell) -> Markup:
 
 
 def _markdown_code(text: str) -> Markup:
-    """Text set as code, whatever backticks it holds."""
+    """Set text as code, with any backticks in it."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence, pad = "`" * (longest + 1), " " * bool(longest)
     return Markup(f"{fence}{pad}{' '.join(text.split())}{pad}{fence}")

@@ -28,7 +28,7 @@ Column = NDArray[Any]
 SHOWN = 10  # rows that are printed, or shown in a notebook
 Columns = Mapping[str, NDArray[Any]]
 Blocks = Iterable[Columns]  # of one table: the same columns in each, one block at least
-BLOCK = 1 << 16  # rows that are text at a time
+TEXT_ROWS = 1 << 16  # rows that are text at a time
 
 
 class Table:
@@ -39,7 +39,7 @@ class Table:
     columns : mapping of names to arrays or sequences
         Numbers stay NumPy arrays; anything else is an array of objects.
     figures : mapping, optional
-        Facts about the whole answer, such as settings and counts: anything that JSON can hold.
+        Facts about the whole table, such as settings and counts: anything that JSON can hold.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class Table:
     def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> Table: ...
 
     def __getitem__(self, key: Any) -> Any:
-        """A column by its name, a row by its number, or a table of some rows."""
+        """Return a column by its name, a row by its number, or a table of some rows."""
         if isinstance(key, str):
             if key not in self.columns:
                 near = suggest(key, self.columns)
@@ -106,12 +106,12 @@ class Table:
     __hash__ = None  # type: ignore[assignment]  # tables are equal by content, and can change
 
     def __repr__(self) -> str:
-        left = [place for place, column in enumerate(self.columns.values()) if column.dtype.kind not in "iuf"]
+        left = [index for index, column in enumerate(self.columns.values()) if column.dtype.kind not in "iuf"]
         more = f"\n... {count_of(len(self), 'row')}" if len(self) > SHOWN else ""
         return format_table([tuple(self.columns), *self._cells(SHOWN)], left=left) + more
 
     def _repr_html_(self) -> str:
-        """The table in a notebook."""
+        """Render the table in a notebook."""
         return render(
             "table.html",
             title=count_of(len(self), "row"),
@@ -122,21 +122,21 @@ class Table:
         )
 
     def _cells(self, count: int) -> list[tuple[str, ...]]:
-        """The first rows as text."""
+        """Return the first rows as text."""
         columns = [[_cell(value) for value in column[:count].tolist()] for column in self.columns.values()]
         return list(zip(*columns, strict=True))
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """The columns as lists."""
+        """Return the columns as lists."""
         return {name: column.tolist() for name, column in self.columns.items()}
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows as dicts, for JSON; a number that is not one becomes None."""
+        """Return the rows as dicts, for JSON; NaN becomes None."""
         columns = [[None if value != value else value for value in column.tolist()] for column in self.columns.values()]
         return [dict(zip(self.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame."""
+        """Return a pandas DataFrame."""
         try:
             import pandas as pd
         except ModuleNotFoundError:
@@ -144,7 +144,7 @@ class Table:
         return pd.DataFrame(self.columns)
 
     def to_polars(self) -> Any:
-        """A polars DataFrame."""
+        """Return a polars DataFrame."""
         try:
             import polars as pl
         except ModuleNotFoundError:
@@ -153,11 +153,11 @@ class Table:
         return pl.DataFrame(columns)
 
     def to_arrow(self) -> Any:
-        """A pyarrow Table."""
+        """Return a pyarrow Table."""
         return arrow_table(self.columns)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The table by the Arrow PyCapsule interface: what DuckDB, polars and pyarrow take."""
+        """Export the table by the Arrow PyCapsule interface, which DuckDB, polars and pyarrow take."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -177,31 +177,31 @@ class Table:
 
 
 class Tabular:
-    """An answer that has a table: the doors to other packages, and to a notebook, that every such answer has."""
+    """A result that has a table, and can be exported as one."""
 
     def table(self) -> Table:
-        """The answer as a table, which prints, saves and goes to other packages."""
+        """Return the result as a table, which prints, saves and goes to other packages."""
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame of the table."""
+        """Return a pandas DataFrame of the table."""
         return self.table().to_pandas()
 
     def to_polars(self) -> Any:
-        """A polars DataFrame of the table."""
+        """Return a polars DataFrame of the table."""
         return self.table().to_polars()
 
     def to_arrow(self) -> Any:
-        """A pyarrow Table of the table."""
+        """Return a pyarrow Table of the table."""
         return self.table().to_arrow()
 
     def _repr_html_(self) -> str:
-        """The table in a notebook."""
+        """Render the table in a notebook."""
         return self.table()._repr_html_()
 
 
 def table_of(rows: Sequence[Mapping[str, Any]], figures: Mapping[str, Any] | None = None) -> Table:
-    """The table of rows that have the same names; a number that a row has not, None, is NaN.
+    """Make a table of rows that have the same names; a missing number, None, becomes NaN.
 
     Examples
     --------
@@ -212,20 +212,20 @@ def table_of(rows: Sequence[Mapping[str, Any]], figures: Mapping[str, Any] | Non
 
 
 def fill_gaps(values: list[Any]) -> list[Any]:
-    """Numbers with NaN in the place of None; other values as they are."""
+    """Replace None by NaN among numbers; other values stay."""
     present = [value for value in values if value is not None]
     numbers = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in present)
     return [float("nan") if value is None else value for value in values] if numbers and present else values
 
 
 def text_html(rows: Sequence[Sequence[str]], title: str, lines: Sequence[str] = ()) -> str:
-    """Rows of text, the column titles first, for a notebook."""
+    """Render rows of text, the column titles first, for a notebook."""
     heads, *cells = rows
     return render("table.html", title=title, lines=list(lines), heads=list(heads), rows=cells, numbers=list(heads)[1:])
 
 
 def as_column(values: Any) -> Column:
-    """Values as a column: numbers and truth values as NumPy has them, anything else as objects.
+    """Return values as a column: numbers and truth values as NumPy has them, anything else as objects.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def _cell(value: Any) -> str:
 
 
 def check_table_path(path: str | os.PathLike[str]) -> None:
-    """Refuse a place or a suffix that no table can be written to, before any work is done for it.
+    """Raise InputError for a path or a suffix that no table can be written to, before any work is done for it.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def save_blocks(blocks: Blocks, path: str | os.PathLike[str]) -> None:
 
 
 def arrow_table(columns: Columns) -> Any:
-    """Columns as a pyarrow Table: texts as strings, objects of other kinds as their text."""
+    """Return columns as a pyarrow Table: texts as strings, objects of other kinds as their text."""
     pa = _pyarrow("a table of Arrow")
     return pa.table({name: _arrow_column(column) for name, column in columns.items()})
 
@@ -304,7 +304,7 @@ def _arrow_column(column: NDArray[Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """The text of a name; a byte that was not UTF-8 becomes a replacement sign."""
+    """Return the text of a name; a byte that was not UTF-8 becomes a replacement sign."""
     return str(value).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -332,7 +332,7 @@ def _write_tsv(blocks: Blocks, path: Path) -> None:
 
 
 def _texts(column: NDArray[Any]) -> list[Any]:
-    """Values as csv has them: the shortest text of a number at its own precision, nothing for one that is not."""
+    """Return values as csv has them: the shortest text of a number at its own precision, nothing for NaN."""
     if column.dtype.kind != "f":
         return list(column.tolist())
     return ["" if value != value else str(value) for value in column]
@@ -347,11 +347,11 @@ def _write_json_lines(blocks: Blocks, path: Path) -> None:
 
 
 def _small(blocks: Blocks) -> Iterator[Columns]:
-    """The blocks, large ones in parts; an empty one as it is."""
+    """Split large blocks; an empty one stays."""
     for columns in blocks:
         count = len(next(iter(columns.values()), ()))
-        for start in range(0, max(count, 1), BLOCK):
-            yield {name: column[start : start + BLOCK] for name, column in columns.items()}
+        for start in range(0, max(count, 1), TEXT_ROWS):
+            yield {name: column[start : start + TEXT_ROWS] for name, column in columns.items()}
 
 
 def _write_parquet(blocks: Blocks, path: Path) -> None:
@@ -371,7 +371,7 @@ def _write_arrow(blocks: Blocks, path: Path) -> None:
     first = next(tables)
     with ipc.new_file(str(path), first.schema) as file:
         for table in chain([first], tables):
-            file.write_table(table, max_chunksize=BLOCK)
+            file.write_table(table, max_chunksize=TEXT_ROWS)
 
 
 WRITERS: dict[str, Callable[[Blocks, Path], None]] = {

@@ -7,7 +7,7 @@ This is t-SNE (van der Maaten and Hinton, JMLR 2008). Neighbors attract,
 1. This differs from the paper: every neighbor has the same weight, so that no perplexity needs to be solved for.
 2. R is a convolution of the density of points, done on a grid by Fourier transforms as in Linderman et al. (Nature
    Methods 2019), but with the simplest grid, on which each point counts for the four nodes around it.
-3. Of many points the cells of the search are laid out first, as points of a map of their own, and each point begins at
+3. Of many points the cells of the search are laid out first, as points of another map, and each point begins at
    the coordinates of its cell. Otherwise the layout would have to find the order in the large by itself.
 4. A few points from neighboring cells attract a point too, with a small weight: small groups of one kind stay together.
 5. Attraction is exaggerated: strongly in the first steps (Linderman and Steinerberger, SIAM J. Math. Data Sci. 2019),

@@ -53,7 +53,7 @@ def layout(
     Parameters
     ----------
     vectors : array of shape (n, k)
-        One row a point. Rows of zeros, as isolated nodes have, get a corner of their own.
+        One row a point. Rows of zeros, as isolated nodes have, get a corner.
     method : {"auto", "clusters", "pca"}
         See `graphrefine.display.maps`; ``auto`` is ``clusters``.
     seed : int

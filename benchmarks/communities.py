@@ -15,7 +15,7 @@ from sklearn.metrics import normalized_mutual_info_score
 import graphrefine
 from common import data, graph, machine
 from graphrefine import find_communities
-from graphrefine.display.maps.classes import assign_classes
+from graphrefine.display.maps.points import assign_classes
 from graphrefine.evaluate import read_labels
 from graphrefine.methods.coarsening import communities
 

@@ -28,9 +28,9 @@ import graphrefine
 from common import data, graph, machine
 from graphrefine.datasets.digits import digits_graph
 from graphrefine.display.maps import layout
-from graphrefine.display.maps.classes import assign_classes
-from graphrefine.display.maps.layout import place_vectors
+from graphrefine.display.maps.layout import compute_layout
 from graphrefine.display.maps.nearest import Neighbors
+from graphrefine.display.maps.points import assign_classes
 from graphrefine.evaluate import read_labels
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages
@@ -70,7 +70,7 @@ def times(sizes: list[int], threads: int) -> bool:
     for n in sizes:
         vectors, stages = drawn(n), Stages()
         start, spent = perf_counter(), process_time()
-        _, found = place_vectors(vectors, "clusters", seed=0, threads=threads, stages=stages)
+        _, found = compute_layout(vectors, "clusters", seed=0, threads=threads, stages=stages)
         clock, cpu = perf_counter() - start, process_time() - spent
         assert found is not None
         parts = ", ".join(f"{name} {each:.1f}" for name, each in stages.seconds.items())

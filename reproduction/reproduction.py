@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from graphrefine.datasets import DATASETS, Dataset
-from graphrefine.display.report_folder import check_report_folder, save_results, write_report
+from graphrefine.display.report import check_report_folder, save_results, write_report
 from reproduction.cache import Cache, Unfinished, prepare_folder
 from reproduction.experiments import EXPERIMENTS, Experiment, estimate_seconds, select_experiments
 from reproduction.findings import Findings
@@ -57,9 +57,9 @@ def reproduce(
         Whether to show the progress on stderr.
     """
     experiments, title = select_experiments(only), make_title(setup.name)
-    check_report_folder(folder, kind=KIND, identity=title, beside=(CELLS,))
+    check_report_folder(folder, kind=KIND, identity=title, keep=(CELLS,))
     if not (Path(folder) / "results.json").exists():  # it marks the folder as that of a report
-        save_results(folder, {"experiments": {}}, kind=KIND, title=title, beside=(CELLS,))
+        save_results(folder, {"experiments": {}}, kind=KIND, title=title, keep=(CELLS,))
     cells = Path(folder) / CELLS
     prepare_folder(cells)
 
@@ -79,7 +79,7 @@ def reproduce(
     ordered = [studies[experiment.name] for experiment in EXPERIMENTS if experiment.name in studies]
     results = _collect_results(setup, ordered, cache, seconds=perf_counter() - start)
     report = make_report(ordered, setup_name=setup.name, preface=_write_preface(setup, cache))
-    write_report(folder, report, results, beside=(CELLS,))
+    write_report(folder, report, results, keep=(CELLS,))
     return Reproduction(results, [(experiment.name, *summarize(findings)) for experiment, findings in ordered])
 
 

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 import graphrefine
-from graphrefine.display.maps import layout_cache
+from graphrefine.display.maps.layout import VERSION as MAP_VERSION
+from graphrefine.display.maps.layout import obtain_layout
 from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.graph import stored_writer
 from graphrefine.graph.save import save_graph
@@ -84,7 +85,7 @@ def write_index(folder: Path) -> dict[str, Any]:
 def write_map(folder: Path) -> dict[str, Any]:
     """A layout beside vectors."""
     make_embedding().save(folder / "rings.npy")
-    layout = layout_cache.obtain_layout(graphrefine.load(folder / "rings.npy"), "clusters")
+    layout = obtain_layout(graphrefine.load(folder / "rings.npy"), "clusters")
     return {"coordinates": layout.coordinates.tolist()}
 
 
@@ -107,7 +108,7 @@ WRITERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     f"embedding-{FORMAT_VERSION}": write_embeddings,
     f"graph-{stored_writer.VERSION}": write_graph,
     f"index-{index.VERSION}": write_index,
-    f"map-{layout_cache.VERSION}": write_map,
+    f"map-{MAP_VERSION}": write_map,
     f"live-{store.VERSION}": write_live,
 }
 

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import graphrefine
-from graphrefine.display.maps.layout_cache import find_layout, obtain_layout
+from graphrefine.display.maps.layout import find_layout, obtain_layout
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.ingestion.ingest import ingest
 from graphrefine.live.live import Live

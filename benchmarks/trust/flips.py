@@ -44,7 +44,7 @@ import graphrefine  # noqa: E402
 import graphrefine.live  # noqa: E402
 from common import machine  # noqa: E402
 from graphrefine.analysis.check import check  # noqa: E402
-from graphrefine.display.maps.layout_cache import obtain_layout  # noqa: E402
+from graphrefine.display.maps.layout import obtain_layout  # noqa: E402
 from graphrefine.embedding.embedding import Embedding  # noqa: E402
 from graphrefine.embedding.formats import stored_parts  # noqa: E402
 from graphrefine.errors import GraphRefineError  # noqa: E402

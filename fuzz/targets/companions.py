@@ -38,7 +38,7 @@ def seeds(kind: str) -> list[bytes]:
 
 def use(embedding: Any, kind: str) -> Any:
     """What the folder is for: places, or neighbors of some nodes."""
-    from graphrefine.display.maps.layout_cache import obtain_layout
+    from graphrefine.display.maps.layout import obtain_layout
 
     if kind == "map":
         return obtain_layout(embedding, "clusters", threads=1).coordinates.tolist()
@@ -48,7 +48,7 @@ def use(embedding: Any, kind: str) -> Any:
 def run(data: bytes, folder: Path, kind: str) -> None:
     """Use an embedding beside a changed folder: the answers are those without it; a changed layout is not found."""
     from graphrefine import load
-    from graphrefine.display.maps.layout_cache import find_layout
+    from graphrefine.display.maps.layout import find_layout
 
     path = folder / "friends"
     make_embedding().save(path)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from graphrefine.display.maps import clusters, forces, layout, nearest
+from graphrefine.display.maps import clusters, layout, nearest
 from graphrefine.display.maps.clusters import phases
 from graphrefine.display.maps.layout import rescale
 from graphrefine.display.maps.principal import project
@@ -105,9 +105,9 @@ def test_the_field_is_the_sum_over_all_pairs_the_better_the_finer_the_grid(monke
     exact = 400 / (near.sum() - 400) * (near[:, :, None] ** 2 * apart).sum(axis=1)
     none = plane.Neighborhood(np.zeros(401, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32))
     errors = []
-    for spacing in (forces.SPACING, forces.SPACING / 2, forces.SPACING / 4):
-        monkeypatch.setattr(forces, "SPACING", spacing)
-        pushed = plane.forces(none, points, *forces.Repulsion().field(points), attraction=1.0)
+    for spacing in (clusters.SPACING, clusters.SPACING / 2, clusters.SPACING / 4):
+        monkeypatch.setattr(clusters, "SPACING", spacing)
+        pushed = plane.forces(none, points, *clusters.Repulsion().field(points), attraction=1.0)
         errors.append(np.linalg.norm(pushed - exact) / np.linalg.norm(exact))
         assert np.abs(pushed.sum(axis=0)).max() < 1e-3 * np.abs(pushed).sum()  # what pushes is pushed back
     assert errors[0] < 0.15 and errors[1] < errors[0] / 3 and errors[2] < 0.01
@@ -172,7 +172,7 @@ def test_clusters_keep_more_neighbors_than_the_principal_plane() -> None:
 @pytest.mark.parametrize("exact", [True, False])
 def test_bits_depend_on_the_seed_and_not_on_threads(method: str, exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest, "EXACT", 10**6 if exact else 300)
-    monkeypatch.setattr(clusters, "ALONE", 0)
+    monkeypatch.setattr(clusters, "SINGLE_THREAD", 0)
     vectors, _ = groups(12, 50)
     one = layout(vectors, method, seed=3, threads=1)
     np.testing.assert_array_equal(one, layout(vectors, method, seed=3, threads=3))

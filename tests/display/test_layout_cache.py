@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from graphrefine import Embedding, load
-from graphrefine.display.maps.layout_cache import find_layout, obtain_layout
+from graphrefine.display.maps.layout import find_layout, obtain_layout
 
 
 def test_a_changed_layout_is_made_anew_and_a_newer_one_is_left_alone(tmp_path: Path) -> None:

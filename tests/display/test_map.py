@@ -17,9 +17,9 @@ from cli_runs import refuses, works
 from graphrefine import Embedding
 from graphrefine.display.colors import DARK, LIGHT
 from graphrefine.display.maps import Map, find_layout, layout, obtain_layout
-from graphrefine.display.maps.classes import Classes, assign_classes
-from graphrefine.display.maps.page import NONE, render_page
+from graphrefine.display.maps.map import NO_CLASS, render_page
 from graphrefine.display.maps.picture import densest, draw, hub_rows, shade
+from graphrefine.display.maps.points import Classes, assign_classes
 from graphrefine.errors import InputError, MissingExtraError, OutputError
 
 EVIL = "</script><b>&\"'\u2028$x_1$"
@@ -138,9 +138,9 @@ def test_the_page_holds_every_point_and_no_name_breaks_out() -> None:
     assert not re.search(r"(?:src|href)=|url\(|@import|https?://", page), "nothing is loaded from anywhere"
     data = data_of(page)
     assert data["names"] == ["ada", EVIL, "cy", "dee"] and data["classes"] == [["red", 2], [EVIL, 1]]
-    places = np.frombuffer(b64decode(data["places"]), "<u2").reshape(-1, 2)
+    places = np.frombuffer(b64decode(data["coordinates"]), "<u2").reshape(-1, 2)
     np.testing.assert_allclose(places / 65535 * 2 - 1, hand_made().coordinates, atol=1e-4)
-    assert list(b64decode(data["codes"])) == [0, 0, 1, NONE]
+    assert list(b64decode(data["codes"])) == [0, 0, 1, NO_CLASS]
 
 
 def test_the_policy_of_the_page_allows_its_own_script_alone() -> None:

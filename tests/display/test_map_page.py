@@ -12,7 +12,7 @@ import pytest
 from explore_pages import chromium, eventually
 from graphrefine.display.colors import DARK, LIGHT
 from graphrefine.display.maps import Map
-from graphrefine.display.maps.classes import Classes
+from graphrefine.display.maps.points import Classes
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

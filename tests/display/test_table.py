@@ -17,8 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrefine.display.table import Table
-from graphrefine.display.table_files import WRITERS, check_table_path
+from graphrefine.display.table import WRITERS, Table, check_table_path
 from graphrefine.errors import InputError
 
 NAMES = ["ann", 'b"o,b', "line\nbreak", "ünï"]

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphrefine.cli.commands.compare import _parse_size
 from test_embed_subprocess import alive, children_of, wait_for
 
 import graphrefine
@@ -53,7 +54,7 @@ def write_labels(path: Path, labels: dict[str, str]) -> Path:
 @pytest.fixture(autouse=True)
 def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw nothing where the test is not about plots: that takes longer than all the rest."""
-    monkeypatch.setattr("graphrefine.display.report_folder.can_draw", lambda: False)
+    monkeypatch.setattr("graphrefine.display.report.can_draw", lambda: False)
 
 
 def compares(folder: Path, *arguments: str | Path) -> Outcome:
@@ -197,7 +198,7 @@ def test_vectors_that_cannot_be_judged_are_a_row(folder: Path, monkeypatch: pyte
 
 def test_the_report(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     instead(monkeypatch, {})
-    monkeypatch.setattr("graphrefine.display.report_folder.can_draw", lambda: True)
+    monkeypatch.setattr("graphrefine.display.report.can_draw", lambda: True)
     works("compare", folder / "graph.csv", "--labels", folder / "labels.csv", *FAST, "-o", folder / "out")
     page, text = ((folder / "out" / name).read_text() for name in ("report.html", "report.md"))
     for shown in ("Methods compared on graph.csv", "random vectors", "Best: re", "filter=reach", "Zhu and Koniusz"):

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import explore_checks as checks
+import explore_lies as lies
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from explore_looking import camera_of, lonely, see_card, spot
 from playwright.sync_api import Browser, Page, Route, expect
 
-import explore_checks as checks
-import explore_lies as lies
 import graphrefine
-from explore_looking import camera_of, lonely, see_card, spot
 from explore_pages import (
     HTML,
     Truth,

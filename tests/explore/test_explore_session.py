@@ -148,14 +148,14 @@ def test_communities_are_the_same_from_a_process_of_their_own(kind: str, monkeyp
     embedding = Embedding(graph.names, rng.standard_normal((graph.nodes, 4)))
     here, apart = Session(embedding, graph=graph), Session(embedding, graph=graph)
     here.columns["community"].run()
-    monkeypatch.setattr(groups, "APART", 0)
+    monkeypatch.setattr(groups, "SUBPROCESS_ENTRIES", 0)
     apart.columns["community"].run()
     assert len(here.columns["community"].value.classes.names) > 1
     assert bytes(here.columns["community"].value.raw()) == bytes(apart.columns["community"].value.raw())
 
 
 def test_a_process_that_looks_for_communities_ends_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groups, "APART", 0)
+    monkeypatch.setattr(groups, "SUBPROCESS_ENTRIES", 0)
     monkeypatch.setattr(groups, "__name__", "timeit")  # python -m timeit FOLDER: it fails, and says why
     embedding, graph = Embedding([0, 1], [[1, 0], [0, 1]]), Graph.from_edges([0], [1])
     session = Session(embedding, graph=graph)

@@ -31,13 +31,13 @@ def write_inputs(folder: Path) -> None:
 
 def patch_slow_parts() -> None:
     """Have `compare` and `reproduce` take no seconds: fixed pictures, and a reproduction with a few nodes."""
-    import graphrefine.display.report_folder
+    import graphrefine.display.report
     import reproduction
     from graphrefine.display.plots import Picture
     from reproduce_setups import tiny
 
     paper: Any = reproduction
-    report_folder: Any = graphrefine.display.report_folder
+    report_folder: Any = graphrefine.display.report
     paper.quick = lambda *, threads, data, seed: tiny(seed=seed, threads=1)
     report_folder.draw = lambda plot: Picture(b"png" * 99 + b"IEND", *2 * [b"<svg>" + b" " * 99 + b"</svg>"])
 

@@ -21,7 +21,7 @@ import scipy.io
 import scipy.sparse as sp
 
 from graphrefine import Embedding, embed, read
-from graphrefine.display.maps.classes import assign_classes
+from graphrefine.display.maps.points import assign_classes
 from graphrefine.errors import FormatError, InputError
 from graphrefine.evaluate import as_labels, evaluate_labels, read_labels
 from graphrefine.evaluate.compare import compare

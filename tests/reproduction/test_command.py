@@ -26,7 +26,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv("GRAPHREFINE_DATA", raising=False)
     small = lambda *, threads, data, seed: tiny(seed=seed)
     with (
-        patch("graphrefine.display.report_folder.can_draw", return_value=False),
+        patch("graphrefine.display.report.can_draw", return_value=False),
         patch("reproduction.quick", small),
     ):
         yield

@@ -25,7 +25,7 @@ STATUSES = {"measured", "left out", "missing"}
 @pytest.fixture(scope="module", autouse=True)
 def _without_plots() -> Iterator[None]:
     """Drawing takes longer than all the rest; one test does it."""
-    with patch("graphrefine.display.report_folder.can_draw", return_value=False):
+    with patch("graphrefine.display.report.can_draw", return_value=False):
         yield
 
 
@@ -134,7 +134,7 @@ def test_the_report_has_it_all(whole: Reproduction, folder: Path) -> None:
 
 def test_figures_are_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    with patch("graphrefine.display.report_folder.can_draw", return_value=True):
+    with patch("graphrefine.display.report.can_draw", return_value=True):
         reproduce(tmp_path / "r", tiny(), only=["figure3"])
     drawn = sorted(path.name for path in (tmp_path / "r" / "plots").iterdir())
     assert drawn == ["figure3-macro.png", "figure3-macro.svg", "figure3-micro.png", "figure3-micro.svg"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import graphrefine
-from graphrefine.display.maps.layout_cache import obtain_layout
+from graphrefine.display.maps.layout import obtain_layout
 from graphrefine.errors import OutputError
 from graphrefine.search.searcher import Search
 from graphrefine.system.files import check_only, read_mark

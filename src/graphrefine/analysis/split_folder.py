@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from graphrefine import __version__
 from graphrefine.display.console import json_text
-from graphrefine.display.table import Table
-from graphrefine.display.table_files import WRITERS, check_table_path
+from graphrefine.display.table import WRITERS, Table, check_table_path
 from graphrefine.errors import OutputError
 from graphrefine.system.checks import check_choice
 from graphrefine.system.files import check_writable, replacing_folder

@@ -91,7 +91,7 @@ def read_token(token: str | None, file: str | None) -> str | None:
 
 def check_table_output(output: str | None, *inputs: str | None) -> None:
     """Check before the work that a table can be written, and replaces none of the inputs."""
-    from graphrefine.display.table_files import check_table_path
+    from graphrefine.display.table import check_table_path
 
     if output is not None:
         check_not_input(output, inputs)

@@ -116,7 +116,7 @@ class _ReportFolder:
     """The folder of the report. Finished rows are stored there at once, so that an interrupted run loses none."""
 
     def __init__(self, graph: str, output: str | None) -> None:
-        from graphrefine.display.report_folder import check_report_folder
+        from graphrefine.display.report import check_report_folder
         from graphrefine.evaluate.compare_report import KIND, make_title
 
         self.output, self.title, self.full = output, make_title(graph), False
@@ -127,7 +127,7 @@ class _ReportFolder:
 
     def add_row(self, comparison: Comparison, row: Row | None) -> None:
         """Print and store a row; before the first, refuse to replace another comparison."""
-        from graphrefine.display.report_folder import save_results
+        from graphrefine.display.report import save_results
         from graphrefine.evaluate.compare_report import KIND, check_inputs
 
         self.comparison = comparison
@@ -156,7 +156,7 @@ class _ReportFolder:
 
     def write(self, comparison: Comparison) -> None:
         """Write the report."""
-        from graphrefine.display.report_folder import write_report
+        from graphrefine.display.report import write_report
         from graphrefine.evaluate.compare_report import make_report
 
         assert self.output is not None

@@ -55,7 +55,7 @@ def map(
 
     The layout is kept beside EMBEDDING, in the folder EMBEDDING.map, for the next time.
     """  # noqa: D301
-    from graphrefine.display.maps import check_map_output, map_of
+    from graphrefine.display.maps import check_map_output, make_map
     from graphrefine.embedding.embedding import load
 
     check_not_input(output, [embedding, labels])
@@ -65,7 +65,7 @@ def map(
     node_labels = take_labels(labels, reading, vectors.names)
     start = perf_counter()
     with progress_bar() as bar:
-        node_map = map_of(vectors, node_labels, method=method, seed=seed, title=title, threads=threads, watch=bar)
+        node_map = make_map(vectors, node_labels, method=method, seed=seed, title=title, threads=threads, watch=bar)
         layout_seconds = perf_counter() - start
         with Stages(bar).stage("draw"):
             node_map.save(output, names=names, dark=dark, threads=threads)

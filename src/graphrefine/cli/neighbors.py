@@ -144,7 +144,7 @@ def _write_all(embedding: Embedding, output: str | None, as_json: bool, options:
     """Write the neighbors of every node, block by block."""
     import numpy as np
 
-    from graphrefine.display.table_files import save_blocks
+    from graphrefine.display.table import save_blocks
     from graphrefine.search.all_neighbors import all_neighbors
     from graphrefine.search.index import INDEX_BEYOND
 

@@ -26,8 +26,8 @@ class Theme(NamedTuple):
     focus: str  # the outline of the element that has the keyboard
     single: str  # points where there are no classes
     other: str  # points beyond the classes, or without one: a grey without hue
-    none: str  # points without a class, beside those beyond the classes
-    faded: str  # points beside those of one class
+    none: str  # points without a class, where others are beyond the classes
+    faded: str  # points of other classes, where one is highlighted
     classes: tuple[str, ...]
 
 
@@ -51,7 +51,7 @@ THEMES: dict[ThemeName, Theme] = {"light": LIGHT, "dark": DARK}
 
 # The same on either paper.
 VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5ec962", "#addc30", "#fde725")  # numbers
-SERIES = LIGHT.classes[:6]  # of plots, beside markers
+SERIES = LIGHT.classes[:6]  # of plots, which have markers too
 LEADER = "#8a949e"  # lines that lead to a label, or show a baseline
 POSITIVE, NEGATIVE = "#2b8cc4", "#e0762b"  # numbers in a notebook
 

@@ -1,7 +1,7 @@
-r"""What a person at a terminal sees: a progress bar, tables, notes. Figures go to stdout, all else to stderr.
+r"""Output at a terminal: a progress bar, tables, notes. Results go to stdout, all else to stderr.
 
-Names of nodes and files come from strangers. A control character in one could color, overwrite or hide what stands
-beside it, set the title of the window, or turn the direction of a line. In text for people such characters are written
+Names of nodes and files come from strangers. A control character in one could color, overwrite or hide what is
+next to it, set the title of the window, or turn the direction of a line. In text for people such characters are written
 as ``\x1b``; JSON has its own form, and files of data keep names as they are.
 """
 
@@ -51,7 +51,7 @@ class Bar:
             self._progress.advance(self._task)
 
     def finish(self) -> None:
-        """The last stage is over."""
+        """End the last stage."""
         if self._task is not None:
             steps = max(self._steps, 1)
             self._progress.update(self._task, total=steps, completed=steps)
@@ -59,7 +59,7 @@ class Bar:
 
 @contextmanager
 def open_progress(before: str = "", after: str = "") -> Iterator[Progress | None]:
-    """A bar of rich on stderr, with texts before and after it, if that is a terminal; otherwise nothing."""
+    """Open a bar of rich on stderr, with texts before and after it, if that is a terminal; otherwise nothing."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -68,7 +68,7 @@ def open_progress(before: str = "", after: str = "") -> Iterator[Progress | None
 
     texts = [[TextColumn(text)] if text else [] for text in (before, after)]
     columns = (*texts[0], BarColumn(), TimeElapsedColumn(), *texts[1])
-    # stdout is for figures alone: rich would otherwise print through the bar what goes there.
+    # stdout is for results alone: rich would otherwise print through the bar what goes there.
     console = Console(file=unwrap(sys.stderr))
     with Progress(*columns, console=console, transient=True, redirect_stdout=False) as progress:
         yield progress
@@ -76,7 +76,7 @@ def open_progress(before: str = "", after: str = "") -> Iterator[Progress | None
 
 @contextmanager
 def progress_bar() -> Iterator[Watcher | None]:
-    """A bar on stderr if that is a terminal; otherwise nothing."""
+    """Open a progress bar on stderr if that is a terminal; otherwise nothing."""
     with open_progress("{task.description:>10}") as progress:
         bar = None if progress is None else Bar(progress)
         yield bar
@@ -85,22 +85,22 @@ def progress_bar() -> Iterator[Watcher | None]:
 
 
 def note(text: str) -> None:
-    """A line for the person, not for the pipe."""
+    """Write a line to stderr, for the person and not for the pipe."""
     print(escape_controls(text), file=sys.stderr, flush=True)
 
 
-def show_json(figures: dict[str, Any]) -> None:
-    """One JSON object on stdout and nothing else."""
-    print(json_text(figures))
+def show_json(values: dict[str, Any]) -> None:
+    """Print one JSON object on stdout and nothing else."""
+    print(json_text(values))
 
 
-def json_text(figures: dict[str, Any]) -> str:
-    """Figures as JSON that any program reads: NumPy's numbers as Python's, no NaN."""
-    return json.dumps(figures, indent=2, allow_nan=False, default=_plain)
+def json_text(values: dict[str, Any]) -> str:
+    """Encode values as JSON that any program reads: NumPy's numbers as Python's, no NaN."""
+    return json.dumps(values, indent=2, allow_nan=False, default=_plain)
 
 
 def _plain(value: Any) -> Any:
-    """A NumPy number as Python's."""
+    """Return a NumPy number as Python's."""
     return value.item() if hasattr(value, "item") else str(value)
 
 
@@ -110,7 +110,7 @@ def show_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -
 
 
 def format_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> str:
-    r"""Rows of text, the first one being the names of the columns; these columns to the left, the others right.
+    r"""Format rows of text, the first one being the names of the columns; these columns to the left, the others right.
 
     Names of nodes are what strangers put into files: a line feed in one must not make a row, nor an escape a color.
 
@@ -125,20 +125,20 @@ def format_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,))
     lines = []
     for row in rows:
         cells = zip(row, widths, strict=True)
-        aligned = (cell.ljust(w) if place in left else cell.rjust(w) for place, (cell, w) in enumerate(cells))
+        aligned = (cell.ljust(w) if column in left else cell.rjust(w) for column, (cell, w) in enumerate(cells))
         lines.append("  ".join(aligned).rstrip())
     return "\n".join(lines)
 
 
 def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
-    """Names and values, one a line, in two columns."""
+    """Print names and values, one a line, in two columns."""
     width = max(len(name) for name, _ in pairs)
     for name, value in pairs:
         print(f"{escape_controls(name, lines=True):>{width}}  {escape_controls(value, lines=True)}")
 
 
 def seconds(value: float) -> str:
-    """A duration as a person would say it.
+    """Format a duration as a person would say it.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def seconds(value: float) -> str:
 
 
 def escape_controls(text: str, *, lines: bool = False) -> str:
-    r"""A text whose control characters are written out; with ``lines``, its line feeds and tabs too.
+    r"""Write out the control characters of a text; with ``lines``, its line feeds and tabs too.
 
     Examples
     --------
@@ -217,13 +217,13 @@ class PlainStream:
 
 
 def unwrap(stream: Any) -> Any:
-    """The stream that takes control characters, for a program that draws."""
+    """Return the stream that takes control characters, for a program that draws."""
     return stream.stream if isinstance(stream, PlainStream) else stream
 
 
 @contextmanager
 def plain_streams(words: Sequence[str]) -> Iterator[None]:
-    """A stretch in which standard output and standard error are plain, without the passwords in these words."""
+    """Make standard output and standard error plain in a block, without the passwords in these words."""
     secrets = [(word, mask_address(word)) for word in words if mask_address(word) != word]
     secrets += [(json.dumps(word)[1:-1], json.dumps(mask)[1:-1]) for word, mask in secrets]
     before = sys.stdout, sys.stderr

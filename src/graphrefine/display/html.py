@@ -18,8 +18,8 @@ FOLDER = Path(__file__).with_name("templates")
 LETTERS = 40  # of a name
 
 
-def render(template: str, **figures: Any) -> str:
-    """The text of a template, filled with figures.
+def render(template: str, **values: Any) -> str:
+    """Return the text of a template, filled with values.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def render(template: str, **figures: Any) -> str:
     >>> "&lt;b&gt; &amp; co." in page, "1 self-loop" in page, "<b>" in page
     (True, True, False)
     """
-    return _environment().get_template(template).render(figures)
+    return _environment().get_template(template).render(values)
 
 
 @cache
@@ -48,7 +48,7 @@ def _environment() -> Environment:
 
 
 def shorten(text: Any, letters: int = LETTERS) -> str:
-    """Text on one line, at most this long; characters that cannot be drawn (halves of surrogate pairs) are replaced.
+    """Shorten text to one line of at most this many letters; replace what cannot be drawn (halves of surrogate pairs).
 
     Examples
     --------
@@ -61,7 +61,7 @@ def shorten(text: Any, letters: int = LETTERS) -> str:
 
 
 def count_of(number: int, thing: str) -> str:
-    """A number of things in words.
+    """Format a number of things.
 
     Examples
     --------

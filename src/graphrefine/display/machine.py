@@ -1,4 +1,4 @@
-"""Provenance of a published figure: the machine, the versions, the command, the date."""
+"""Provenance of published numbers: the machine, the versions, the command, the date."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from graphrefine.system.threads import usable_threads
 
 
 def provenance() -> dict[str, Any]:
-    """Version, machine, command and date, for ``results.json``."""
+    """Return version, machine, command and date, for ``results.json``."""
     return {
         "version": __version__,
         "machine": machine(),
@@ -27,7 +27,7 @@ def provenance() -> dict[str, Any]:
 
 
 def machine() -> dict[str, Any]:
-    """Hardware and software that figures depend on. No name of the machine or its user.
+    """Return hardware and software that results depend on. No name of the machine or its user.
 
     Examples
     --------
@@ -49,13 +49,13 @@ def machine() -> dict[str, Any]:
 
 @functools.cache
 def identify_machine() -> str:
-    """Processor and number of cores: what times depend on."""
+    """Return processor and number of cores, on which times depend."""
     facts = machine()
     return f"{facts['cpu']}, {facts['cores']} cores"
 
 
 def describe_machine(facts: dict[str, Any]) -> str:
-    """The machine in a line.
+    """Describe the machine in a line.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def describe_machine(facts: dict[str, Any]) -> str:
 
 
 def command() -> str | None:
-    """The command line, if the program was run as one; of files elsewhere on the machine, the name alone."""
+    """Return the command line, if the program was run as one; of files elsewhere on the machine, the name alone."""
     if not re.search(r"graphrefine|__main__\.py$|cli\.py$", sys.argv[0]):
         return None
     words = (re.sub(r"^(-{1,2}[\w-]+=|-\w)?([/~]|[A-Za-z]:[\\/]).*?([^/\\]+)[/\\]*$", r"\1\3", w) for w in sys.argv[1:])

@@ -1,4 +1,4 @@
-"""Plots by matplotlib, for a light page and a dark one: the same bytes for the same figures."""
+"""Plots by matplotlib, for a light page and a dark one: the same bytes for the same numbers."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Picture(NamedTuple):
 
 
 def can_draw() -> bool:
-    """Whether matplotlib is installed."""
+    """Return whether matplotlib is installed."""
     return importlib.util.find_spec("matplotlib") is not None
 
 
 def missing_plots_note() -> str:
-    """The note of a report without plots."""
+    """Return the note of a report without plots."""
     return f"Plots were left out: {MissingExtraError('drawing', 'matplotlib', 'plot')}."
 
 
@@ -55,7 +55,7 @@ def _draw(plot: Plot, theme: ThemeName, format: str) -> bytes:
 
 
 def figure_style(style: dict[str, Any]) -> AbstractContextManager[None]:
-    """Matplotlib's own defaults with these settings on top, whatever the user has set."""
+    """Use matplotlib's own defaults with these settings on top, not those of the user."""
     import matplotlib as mpl
 
     fixed = {"svg.hashsalt": "graphrefine", "svg.fonttype": "path"}
@@ -64,7 +64,7 @@ def figure_style(style: dict[str, Any]) -> AbstractContextManager[None]:
 
 
 def new_figure(size: tuple[float, float], *, dpi: int) -> tuple[Figure, Axes]:
-    """A figure that no window shows, and its axes; `size` in inches."""
+    """Make a figure that no window shows, and its axes; `size` in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -74,7 +74,7 @@ def new_figure(size: tuple[float, float], *, dpi: int) -> tuple[Figure, Axes]:
 
 
 def encode(figure: Figure, format: str) -> bytes:
-    """A figure as png or svg, without a date or a version."""
+    """Encode a figure as png or svg, without a date or a version."""
     picture = BytesIO()
     figure.savefig(picture, format=format, metadata={"Date": None} if format == "svg" else {"Software": None})
     return picture.getvalue()
@@ -101,7 +101,7 @@ def _plot_style(name: ThemeName) -> dict[str, Any]:
 
 
 def plain(text: str) -> str:
-    r"""Text in which matplotlib sees no formula.
+    r"""Escape text so that matplotlib sees no formula.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def plain(text: str) -> str:
 
 
 def log_seconds(axes: Axes, label: str = "seconds") -> None:
-    """A logarithmic axis of time, a decade of it at least, its ticks as a person would write them."""
+    """Make a logarithmic axis of time, a decade of it at least, its ticks as a person would write them."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axes.set_xscale("log")
@@ -126,18 +126,18 @@ def log_seconds(axes: Axes, label: str = "seconds") -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
 
 
-def style_of(place: int) -> dict[str, Any]:
-    """Color and marker of the series at a place; no two of the first thirty are the same."""
-    return {"color": SERIES[place % len(SERIES)], "marker": MARKERS[place % len(MARKERS)]}
+def style_of(position: int) -> dict[str, Any]:
+    """Return color and marker of a series by its position; no two of the first thirty are the same."""
+    return {"color": SERIES[position % len(SERIES)], "marker": MARKERS[position % len(MARKERS)]}
 
 
-# Places of a label beside its point: to the right first, then farther and farther round it.
+# Positions of a label next to its point: to the right first, then farther and farther round it.
 _SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _DISTANCES = (6, 14, 24, 36, 50)  # in points
 
 
 def path_points(path: Sequence[tuple[float, float]], *, steps: int = 24) -> list[tuple[float, float]]:
-    """Points along the lines between points whose first axis is logarithmic, for labels to keep clear of.
+    """Return points along the lines between points whose first axis is logarithmic, for labels to keep clear of.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def label_points(
     *,
     clear_of: Sequence[tuple[float, float]] = (),
 ) -> None:
-    """Write each text beside its point, clear of other texts and points as far as there is room.
+    """Write each text next to its point, clear of other texts and points as far as there is room.
 
     Call it last: later drawing may move the axes.
 
@@ -174,11 +174,11 @@ def label_points(
     frame = Box(*axes.get_window_extent().extents)
     boxes = [Box(px - 6, py - 6, px + 6, py + 6) for px, py in dots[: len(texts)]]
     boxes += [Box(px - 2, py - 2, px + 2, py + 2) for px, py in dots[len(texts) :]]
-    for place, text in enumerate(texts):
+    for number, text in enumerate(texts):
         size = measure_text(axes, plain(text), fontsize=LABEL_SIZE)
-        others = [*boxes[:place], *boxes[place + 1 :]]
-        spot = min(_spots(dots[place], size, figure.dpi / 72), key=lambda spot: _cost(spot, others, frame))
-        _write(axes, plain(text), (x[place], y[place]), spot)
+        others = [*boxes[:number], *boxes[number + 1 :]]
+        spot = min(_spots(dots[number], size, figure.dpi / 72), key=lambda spot: _cost(spot, others, frame))
+        _write(axes, plain(text), (x[number], y[number]), spot)
         boxes.append(spot.box)
 
 
@@ -191,14 +191,14 @@ class Box(NamedTuple):
     top: float
 
     def overlap(self, other: Box) -> float:
-        """The area of the overlap with another box."""
+        """Return the area of the overlap with another box."""
         width = min(self.right, other.right) - max(self.left, other.left)
         height = min(self.top, other.top) - max(self.bottom, other.bottom)
         return max(width, 0.0) * max(height, 0.0)
 
 
 class _Spot(NamedTuple):
-    """A place for a label."""
+    """A position for a label."""
 
     side: tuple[int, int]
     distance: float  # in points
@@ -206,7 +206,7 @@ class _Spot(NamedTuple):
 
 
 def measure_text(axes: Axes, text: str, **style: Any) -> tuple[float, float]:
-    """Width and height of a text, in pixels."""
+    """Return width and height of a text, in pixels."""
     figure: Any = axes.get_figure()
     trial = axes.text(0, 0, text, **style)
     extent = trial.get_window_extent(figure.canvas.get_renderer())
@@ -227,7 +227,7 @@ def _spots(dot: Sequence[float], size: tuple[float, float], scale: float) -> lis
 
 
 def _cost(spot: _Spot, others: Sequence[Box], frame: Box) -> tuple[float, float]:
-    """Covered pixels, those outside the frame counting as covered; then the distance."""
+    """Count covered pixels, those outside the frame included; then the distance."""
     outside = spot.box.overlap(spot.box) - spot.box.overlap(frame)
     return round(outside + sum(spot.box.overlap(other) for other in others)), spot.distance
 

@@ -1,13 +1,33 @@
-"""Parts of a report: sections with text, tables and plots. `report_folder` decides their looks."""
+"""Reports: sections with text, tables and plots; their pages, and their folder.
+
+The folder is replaced as one, and only by the same report made again::
+
+    report.html      one page that needs nothing else
+    report.md        the same; shows the pictures in plots/
+    plots/           each plot as .png and .svg
+    results.json     the numbers, the machine, the command and the date
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Callable, Sequence
+import shutil
+from base64 import b64encode
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphrefine.errors import InputError
+from markupsafe import Markup
+
+from graphrefine.display.console import json_text
+from graphrefine.display.html import render
+from graphrefine.display.machine import describe_machine, provenance
+from graphrefine.display.plots import Picture, can_draw, draw, missing_plots_note
+from graphrefine.errors import InputError, OutputError
+from graphrefine.system.files import CLUTTER, check_writable, replacing, replacing_folder
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +36,9 @@ Mark = Literal["", "good", "bad", "missing"]
 SIGNS: dict[Mark, str] = {"": "", "good": " ✓", "bad": " ✗", "missing": ""}
 NOTHING = "–"  # noqa: RUF001  the text of an empty cell
 _NUMBER = re.compile(r"[+\-−<>~≈±]*\s*[\d.,]+\s*(%|x|×|ms|s|min|[kMGT]?B)?(\s*±\s*[\d.]+)?( \d+ s)?")  # noqa: RUF001
+RESULTS = "results.json"
+OURS = {"report.html", "report.md", RESULTS, "plots"}
+FilePath = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -42,7 +65,7 @@ class Cell:
 
     @property
     def numeric(self) -> bool:
-        """Whether it reads as a number, and so stands to the right."""
+        """Whether it reads as a number, and is aligned to the right."""
         return not isinstance(self.value, str) or bool(_NUMBER.fullmatch(self.value))
 
     @property
@@ -55,7 +78,7 @@ CellLike = Cell | str | float | None
 
 
 def as_cell(value: CellLike) -> Cell:
-    """A cell of any value; None is missing."""
+    """Return a cell of any value; None is missing."""
     if isinstance(value, Cell):
         return value
     return Cell(value, "missing" if value is None else "")
@@ -72,14 +95,14 @@ class Table:
     def __post_init__(self) -> None:
         for row in self.rows:
             if len(row) != len(self.header):
-                raise InputError(f"a row of {len(row)} cells stands under a header of {len(self.header)}: {row!r}")
+                raise InputError(f"a row of {len(row)} cells under a header of {len(self.header)}: {row!r}")
 
     def cells(self) -> list[list[Cell]]:
-        """The rows, every cell a `Cell`."""
+        """Return the rows, every cell a `Cell`."""
         return [[as_cell(value) for value in row] for row in self.rows]
 
     def numeric_columns(self) -> list[bool]:
-        """Whether all cells of a column are numbers, for each column."""
+        """Return whether all cells of a column are numbers, for each column."""
         columns = list(zip(*self.cells(), strict=True)) or [()] * len(self.header)
         present = [[cell for cell in column if cell.mark != "missing"] for column in columns]
         return [bool(cells) and all(cell.numeric for cell in cells) for cells in present]
@@ -132,6 +155,192 @@ class Report:
 
 
 def paragraphs(text: str) -> list[str]:
-    """Text in parts, split at empty lines."""
+    """Split text at empty lines."""
     parts = (" ".join(part.split()) for part in re.split(r"\n\s*\n", text))
     return [part for part in parts if part]
+
+
+def check_report_folder(
+    folder: FilePath, *, kind: str, identity: str, keep: Collection[str] = ()
+) -> dict[str, Any] | None:
+    """Check before the work that a report can be written.
+
+    Parameters
+    ----------
+    folder : path
+        A folder that is not there yet, is empty, or holds an earlier version of the same report.
+    kind, identity : str
+        The report's ``kind`` and ``title``.
+    keep : collection of str
+        Folders within the report's that are not its own, and are kept.
+
+    Returns
+    -------
+    dict or None
+        The results of the earlier version, if there is one.
+
+    Raises
+    ------
+    OutputError
+        If it cannot be written, or other files would be lost.
+    """
+    target = check_writable(folder, folder=True, replaceable=lambda path: _check_same(path, kind, identity, keep))
+    return _read_results(target)
+
+
+def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *, keep: Collection[str] = ()) -> None:
+    """Write a report, replacing its earlier version in one step or, if anything fails, not at all.
+
+    Parameters
+    ----------
+    folder : path
+        See `check_report_folder`.
+    report : Report
+        The pages for people. Without matplotlib its plots are left out, and the pages say so.
+    results : mapping
+        The numbers for programs; ``kind``, ``title``, ``version``, ``machine``, ``command`` and ``date`` are added.
+    keep : collection of str
+        See `check_report_folder`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from graphrefine.display.report import Section, Table
+    >>> folder = Path(tempfile.mkdtemp()) / "report"
+    >>> table = Table(["node", "degree"], [["ann", 2], ["bob", 1]])
+    >>> write_report(folder, Report("example", "Two nodes", [Section("Degrees", tables=[table])]), {"sum": 3})
+    >>> sorted(path.name for path in folder.iterdir())
+    ['plots', 'report.html', 'report.md', 'results.json']
+    >>> json.loads((folder / "results.json").read_text())["sum"]
+    3
+    """
+    facts = provenance()
+    pictures = {plot.name: draw(plot) for plot in report.plots} if can_draw() else {}
+    note = missing_plots_note() if report.plots and not pictures else ""
+    texts = {
+        "report.html": render_html(report, facts, pictures=pictures, note=note),
+        "report.md": render_markdown(report, facts, pictures=pictures, note=note),
+        RESULTS: _results_text(report.kind, report.title, facts, results),
+    }
+    try:
+        replaceable = lambda path: _check_same(path, report.kind, report.title, keep)
+        with replacing_folder(folder, replaceable=replaceable) as hidden:
+            for name, text in texts.items():
+                (hidden / name).write_text(text, encoding="utf-8")
+            _write_pictures(hidden / "plots", pictures)
+            for neighbor in (Path(folder) / name for name in keep):
+                if neighbor.is_dir():
+                    shutil.copytree(neighbor, hidden / neighbor.name)
+    except OSError as error:
+        raise _as_output_error(folder, error) from error
+
+
+def save_results(
+    folder: FilePath, results: Mapping[str, Any], *, kind: str, title: str, keep: Collection[str] = ()
+) -> None:
+    """Write ``results.json`` alone, so that a long run that is cut short keeps its numbers so far."""
+    try:
+        same = lambda path: _check_same(path, kind, title, keep)
+        target = check_writable(folder, folder=True, replaceable=same)
+        target.mkdir(exist_ok=True)
+        with replacing(target / RESULTS) as hidden:
+            hidden.write_text(_results_text(kind, title, provenance(), results), encoding="utf-8")
+    except OSError as error:
+        raise _as_output_error(folder, error) from error
+
+
+def _write_pictures(folder: Path, pictures: Mapping[str, Picture]) -> None:
+    folder.mkdir()
+    for name, picture in pictures.items():
+        (folder / f"{name}.png").write_bytes(picture.png)
+        (folder / f"{name}.svg").write_bytes(picture.svg)
+
+
+def _results_text(kind: str, title: str, facts: Mapping[str, Any], results: Mapping[str, Any]) -> str:
+    return json_text({"kind": kind, "title": title, **facts, **results}) + "\n"
+
+
+def _as_output_error(folder: FilePath, error: OSError) -> OutputError:
+    if isinstance(error, OutputError):
+        return error
+    return OutputError(f"{os.fspath(folder)}: the report cannot be written: {error.strerror or error}")
+
+
+def _check_same(folder: Path, kind: str, title: str, keep: Collection[str] = ()) -> None:
+    """Refuse a folder with anything in it but an earlier version of this report."""
+    names = {path.name for path in folder.iterdir() if not _is_clutter(path.name)}
+    if not names:
+        return
+    plots = folder / "plots"
+    plot_names = {path.name for path in plots.iterdir()} - CLUTTER if plots.is_dir() else set()
+    foreign = sorted(names - OURS - set(keep))
+    foreign += sorted(name for name in plot_names if not name.endswith((".png", ".svg")))
+    if foreign:
+        raise OutputError(f"{folder}: {foreign[0]!r} is no part of a report; choose another folder")
+    old = _read_results(folder)
+    if old is None:
+        raise OutputError(f"{folder}: holds no report that could be updated; choose another folder")
+    if (old["kind"], old["title"]) != (kind, title):
+        raise OutputError(f"{folder}: holds another report ({old['title']!r}); choose another folder or remove it")
+
+
+def _is_clutter(name: str) -> bool:
+    """Return whether a file is no loss: one of the system's, or the unfinished file of a killed run."""
+    return name in CLUTTER or name.startswith(f".{RESULTS}.graphrefine-")
+
+
+def _read_results(folder: Path) -> dict[str, Any] | None:
+    """Return the content of ``results.json``, if it is a report's."""
+    try:
+        results = json.loads((folder / RESULTS).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    is_report = isinstance(results, dict) and all(isinstance(results.get(key), str) for key in ("kind", "title"))
+    return results if is_report else None
+
+
+def render_html(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[str, Picture], note: str = "") -> str:
+    """Render the page: styles and pictures inside it, no script. `note` says why plots have no picture."""
+    return _render("report.html", report, facts, pictures, note, title=report.title, svg_uri=_svg_uri)
+
+
+def render_markdown(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[str, Any], note: str = "") -> str:
+    """Render the same as Markdown, as GitHub and others show it."""
+    functions = {"markdown": escape_markdown, "markdown_cell": _markdown_cell, "markdown_code": _markdown_code}
+    return _render("report.md", report, facts, pictures, note, **functions)
+
+
+def _render(
+    template: str, report: Report, facts: Mapping[str, Any], pictures: Mapping[str, Any], note: str, **others: Any
+) -> str:
+    machine = describe_machine(facts["machine"])
+    values = {"report": report, "facts": facts, "pictures": pictures, "note": note, "machine": machine}
+    return render(template, **values, paragraphs=paragraphs, **others)
+
+
+def _svg_uri(svg: bytes) -> str:
+    return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
+
+
+def escape_markdown(text: str) -> Markup:
+    r"""Escape text for Markdown and HTML, on one line.
+
+    Examples
+    --------
+    >>> print(escape_markdown("a|b <i> *c* & d"))
+    a\|b \<i\> \*c\* &amp; d
+    """
+    one_line = " ".join(text.split())
+    return Markup(re.sub(r"([\\`*_\[\]<>|~$#!])", r"\\\1", one_line.replace("&", "&amp;")))
+
+
+def _markdown_cell(cell: Cell) -> Markup:
+    text = escape_markdown(cell.text)
+    return (text if cell.mark != "good" or not text.strip() else "**" + text + "**") + cell.sign
+
+
+def _markdown_code(text: str) -> Markup:
+    """Set text as code, with any backticks in it."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence, pad = "`" * (longest + 1), " " * bool(longest)
+    return Markup(f"{fence}{pad}{' '.join(text.split())}{pad}{fence}")

@@ -1,12 +1,19 @@
-"""Table: named columns of one length. It prints, shows in a notebook, saves, and goes to other packages."""
+"""Table: named columns of one length. It prints, shows in a notebook, and goes to other packages and to files.
+
+Files are csv, tsv and JSON Lines by the standard library, parquet and arrow by pyarrow.
+"""
 
 from __future__ import annotations
 
+import csv
+import json
 import os
 from collections import namedtuple
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, overload
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +22,13 @@ from graphrefine.display.console import format_table
 from graphrefine.display.html import count_of, render, shorten
 from graphrefine.errors import InputError, MissingExtraError, suggest
 from graphrefine.system import as_plain
+from graphrefine.system.files import check_writable, replacing
 
 Column = NDArray[Any]
 SHOWN = 10  # rows that are printed, or shown in a notebook
+Columns = Mapping[str, NDArray[Any]]
+Blocks = Iterable[Columns]  # of one table: the same columns in each, one block at least
+TEXT_ROWS = 1 << 16  # rows that are text at a time
 
 
 class Table:
@@ -28,7 +39,7 @@ class Table:
     columns : mapping of names to arrays or sequences
         Numbers stay NumPy arrays; anything else is an array of objects.
     figures : mapping, optional
-        Facts about the whole answer, such as settings and counts: anything that JSON can hold.
+        Facts about the whole table, such as settings and counts: anything that JSON can hold.
 
     Attributes
     ----------
@@ -76,7 +87,7 @@ class Table:
     def __getitem__(self, key: slice | Sequence[int] | NDArray[Any]) -> Table: ...
 
     def __getitem__(self, key: Any) -> Any:
-        """A column by its name, a row by its number, or a table of some rows."""
+        """Return a column by its name, a row by its number, or a table of some rows."""
         if isinstance(key, str):
             if key not in self.columns:
                 near = suggest(key, self.columns)
@@ -95,12 +106,12 @@ class Table:
     __hash__ = None  # type: ignore[assignment]  # tables are equal by content, and can change
 
     def __repr__(self) -> str:
-        left = [place for place, column in enumerate(self.columns.values()) if column.dtype.kind not in "iuf"]
+        left = [index for index, column in enumerate(self.columns.values()) if column.dtype.kind not in "iuf"]
         more = f"\n... {count_of(len(self), 'row')}" if len(self) > SHOWN else ""
         return format_table([tuple(self.columns), *self._cells(SHOWN)], left=left) + more
 
     def _repr_html_(self) -> str:
-        """The table in a notebook."""
+        """Render the table in a notebook."""
         return render(
             "table.html",
             title=count_of(len(self), "row"),
@@ -111,21 +122,21 @@ class Table:
         )
 
     def _cells(self, count: int) -> list[tuple[str, ...]]:
-        """The first rows as text."""
+        """Return the first rows as text."""
         columns = [[_cell(value) for value in column[:count].tolist()] for column in self.columns.values()]
         return list(zip(*columns, strict=True))
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """The columns as lists."""
+        """Return the columns as lists."""
         return {name: column.tolist() for name, column in self.columns.items()}
 
     def records(self) -> list[dict[str, Any]]:
-        """The rows as dicts, for JSON; a number that is not one becomes None."""
+        """Return the rows as dicts, for JSON; NaN becomes None."""
         columns = [[None if value != value else value for value in column.tolist()] for column in self.columns.values()]
         return [dict(zip(self.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame."""
+        """Return a pandas DataFrame."""
         try:
             import pandas as pd
         except ModuleNotFoundError:
@@ -133,7 +144,7 @@ class Table:
         return pd.DataFrame(self.columns)
 
     def to_polars(self) -> Any:
-        """A polars DataFrame."""
+        """Return a polars DataFrame."""
         try:
             import polars as pl
         except ModuleNotFoundError:
@@ -142,13 +153,11 @@ class Table:
         return pl.DataFrame(columns)
 
     def to_arrow(self) -> Any:
-        """A pyarrow Table."""
-        from graphrefine.display.table_files import arrow_table
-
+        """Return a pyarrow Table."""
         return arrow_table(self.columns)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The table by the Arrow PyCapsule interface: what DuckDB, polars and pyarrow take."""
+        """Export the table by the Arrow PyCapsule interface, which DuckDB, polars and pyarrow take."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -164,37 +173,35 @@ class Table:
         "ann, jr.",0.5
         bob,0.25
         """
-        from graphrefine.display.table_files import save_table
-
         save_table(self.columns, path)
 
 
 class Tabular:
-    """An answer that has a table: the doors to other packages, and to a notebook, that every such answer has."""
+    """A result that has a table, and can be exported as one."""
 
     def table(self) -> Table:
-        """The answer as a table, which prints, saves and goes to other packages."""
+        """Return the result as a table, which prints, saves and goes to other packages."""
         raise NotImplementedError
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame of the table."""
+        """Return a pandas DataFrame of the table."""
         return self.table().to_pandas()
 
     def to_polars(self) -> Any:
-        """A polars DataFrame of the table."""
+        """Return a polars DataFrame of the table."""
         return self.table().to_polars()
 
     def to_arrow(self) -> Any:
-        """A pyarrow Table of the table."""
+        """Return a pyarrow Table of the table."""
         return self.table().to_arrow()
 
     def _repr_html_(self) -> str:
-        """The table in a notebook."""
+        """Render the table in a notebook."""
         return self.table()._repr_html_()
 
 
 def table_of(rows: Sequence[Mapping[str, Any]], figures: Mapping[str, Any] | None = None) -> Table:
-    """The table of rows that have the same names; a number that a row has not, None, is NaN.
+    """Make a table of rows that have the same names; a missing number, None, becomes NaN.
 
     Examples
     --------
@@ -205,20 +212,20 @@ def table_of(rows: Sequence[Mapping[str, Any]], figures: Mapping[str, Any] | Non
 
 
 def fill_gaps(values: list[Any]) -> list[Any]:
-    """Numbers with NaN in the place of None; other values as they are."""
+    """Replace None by NaN among numbers; other values stay."""
     present = [value for value in values if value is not None]
     numbers = all(isinstance(value, int | float | np.number) and not isinstance(value, bool) for value in present)
     return [float("nan") if value is None else value for value in values] if numbers and present else values
 
 
 def text_html(rows: Sequence[Sequence[str]], title: str, lines: Sequence[str] = ()) -> str:
-    """Rows of text, the column titles first, for a notebook."""
+    """Render rows of text, the column titles first, for a notebook."""
     heads, *cells = rows
     return render("table.html", title=title, lines=list(lines), heads=list(heads), rows=cells, numbers=list(heads)[1:])
 
 
 def as_column(values: Any) -> Column:
-    """Values as a column: numbers and truth values as NumPy has them, anything else as objects.
+    """Return values as a column: numbers and truth values as NumPy has them, anything else as objects.
 
     Examples
     --------
@@ -237,3 +244,140 @@ def as_column(values: Any) -> Column:
 
 def _cell(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else shorten(value)
+
+
+def check_table_path(path: str | os.PathLike[str]) -> None:
+    """Raise InputError for a path or a suffix that no table can be written to, before any work is done for it.
+
+    Examples
+    --------
+    >>> check_table_path("near.xlsx")
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: near.xlsx: no table has the suffix '.xlsx'; it can be .csv, .tsv, .jsonl, .parquet, .arrow
+    """  # noqa: E501  the message is one line
+    writer = _writer(path)
+    if writer in (_write_parquet, _write_arrow):
+        _pyarrow(f"{os.fspath(path)}:")
+    check_writable(path)
+
+
+def save_table(columns: Columns, path: str | os.PathLike[str]) -> None:
+    """Write columns to a file, replacing what is there in one step; the suffix names the format."""
+    save_blocks([columns], path)
+
+
+def save_blocks(blocks: Blocks, path: str | os.PathLike[str]) -> None:
+    """Write a table that comes in blocks, one at a time, to a file that is replaced when the last one is there."""
+    check_table_path(path)
+    with replacing(path) as hidden:
+        _writer(path)(blocks, hidden)
+
+
+def arrow_table(columns: Columns) -> Any:
+    """Return columns as a pyarrow Table: texts as strings, objects of other kinds as their text."""
+    pa = _pyarrow("a table of Arrow")
+    return pa.table({name: _arrow_column(column) for name, column in columns.items()})
+
+
+def _writer(path: str | os.PathLike[str]) -> Callable[[Blocks, Path], None]:
+    suffix = Path(path).suffix.lower()
+    if suffix not in WRITERS:
+        near = suggest(suffix, WRITERS)
+        raise InputError(f"{os.fspath(path)}: no table has the suffix {suffix!r}{near}; it can be {', '.join(WRITERS)}")
+    return WRITERS[suffix]
+
+
+def _pyarrow(purpose: str) -> Any:
+    try:
+        import pyarrow
+    except ModuleNotFoundError:
+        raise MissingExtraError(purpose, "pyarrow", "io") from None
+    return pyarrow
+
+
+def _arrow_column(column: NDArray[Any]) -> Any:
+    import pyarrow as pa
+
+    if column.dtype != object:
+        return pa.array(np.ascontiguousarray(column))
+    return pa.array([None if value is None else _text(value) for value in column.tolist()], pa.large_string())
+
+
+def _text(value: Any) -> str:
+    """Return the text of a name; a byte that was not UTF-8 becomes a replacement sign."""
+    return str(value).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _write_csv(blocks: Blocks, path: Path, delimiter: str = ",") -> None:
+    with path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+        lines = csv.writer(_Lines(file), delimiter=delimiter)
+        for number, columns in enumerate(_small(blocks)):
+            if number == 0:
+                lines.writerow(columns)
+            lines.writerows(zip(*map(_texts, columns.values()), strict=True))
+
+
+class _Lines:
+    """A file whose lines end as on Unix; the csv module quotes both signs of a line's end only if it writes both."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def write(self, line: str) -> None:
+        self._file.write(line[:-2] + "\n")
+
+
+def _write_tsv(blocks: Blocks, path: Path) -> None:
+    _write_csv(blocks, path, delimiter="\t")
+
+
+def _texts(column: NDArray[Any]) -> list[Any]:
+    """Return values as csv has them: the shortest text of a number at its own precision, nothing for NaN."""
+    if column.dtype.kind != "f":
+        return list(column.tolist())
+    return ["" if value != value else str(value) for value in column]
+
+
+def _write_json_lines(blocks: Blocks, path: Path) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        for columns in _small(blocks):
+            for row in zip(*(column.tolist() for column in columns.values()), strict=True):
+                known = {name: None if value != value else value for name, value in zip(columns, row, strict=True)}
+                file.write(json.dumps(known, default=str) + "\n")
+
+
+def _small(blocks: Blocks) -> Iterator[Columns]:
+    """Split large blocks; an empty one stays."""
+    for columns in blocks:
+        count = len(next(iter(columns.values()), ()))
+        for start in range(0, max(count, 1), TEXT_ROWS):
+            yield {name: column[start : start + TEXT_ROWS] for name, column in columns.items()}
+
+
+def _write_parquet(blocks: Blocks, path: Path) -> None:
+    from pyarrow import parquet
+
+    tables = map(arrow_table, blocks)
+    first = next(tables)
+    with parquet.ParquetWriter(path, first.schema, compression="zstd") as file:
+        for table in chain([first], tables):
+            file.write_table(table)
+
+
+def _write_arrow(blocks: Blocks, path: Path) -> None:
+    from pyarrow import ipc
+
+    tables = map(arrow_table, blocks)
+    first = next(tables)
+    with ipc.new_file(str(path), first.schema) as file:
+        for table in chain([first], tables):
+            file.write_table(table, max_chunksize=TEXT_ROWS)
+
+
+WRITERS: dict[str, Callable[[Blocks, Path], None]] = {
+    ".csv": _write_csv,
+    ".tsv": _write_tsv,
+    ".jsonl": _write_json_lines,
+    ".parquet": _write_parquet,
+    ".arrow": _write_arrow,
+}

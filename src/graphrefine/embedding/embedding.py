@@ -296,9 +296,9 @@ class Embedding(ScoredTable):
         >>> people, people.coordinates.tolist()
         (Map(3 nodes by pca), [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]])
         """
-        from graphrefine.display.maps import map_of
+        from graphrefine.display.maps import make_map
 
-        return map_of(self, labels, method=method, seed=seed, title=title, threads=threads, watch=watch)
+        return make_map(self, labels, method=method, seed=seed, title=title, threads=threads, watch=watch)
 
     def save(
         self, path: str | os.PathLike[str], *, format: str | None = None, durable: bool | None = None, **options: Any

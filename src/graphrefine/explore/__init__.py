@@ -7,6 +7,6 @@ from importlib.util import find_spec
 
 from graphrefine.errors import MissingExtraError
 
-for _package in ("fastapi", "uvicorn"):
+for _package in ("fastapi", "uvicorn", "matplotlib"):
     if find_spec(_package) is None:
         raise MissingExtraError("a server (graphrefine explore, graphrefine live serve)", _package, "explore")

@@ -44,7 +44,7 @@ def make_app(
     token, hosts, any_address
         See `Auth`.
     routers : sequence of APIRouter
-        Endpoints beside those of `handlers`.
+        Endpoints in addition to those of `handlers`.
     pages : mapping, optional
         Files of another page by their addresses.
     """

@@ -1,8 +1,8 @@
 """Authorization of requests by their Host and token; and the headers that keep a browser to this page.
 
 A page of another site may make a browser send requests here. It cannot read the answers (there are no CORS headers),
-cannot send JSON (a browser asks first, by OPTIONS, which is refused), and cannot pass for this page under a name of its
-own that leads here (DNS rebinding), because the Host must be one of this server's.
+cannot send JSON (a browser asks first, by OPTIONS, which is refused), and cannot pass for this page under another name
+that leads here (DNS rebinding), because the Host must be one of this server's.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Auth:
     app
         The application behind it.
     hosts
-        Names of this server beside those of the loopback.
+        Names of this server, in addition to those of the loopback.
     any_address
         Whether any IP address is accepted as a Host: for a server that listens on all of them, with a token.
     token
@@ -80,7 +80,7 @@ class Auth:
         return await self._authorize(Request(scope))(scope, receive, send_with_headers)
 
     def _authorize(self, request: Request) -> ASGIApp:
-        """The application, or one that refuses the request, or one that sets the cookie."""
+        """Return the application, or one that refuses the request, or one that sets the cookie."""
         hosts = request.headers.getlist("host")
         if len(hosts) != 1 or not self._is_host(hosts[0]):
             return refuse(421, "this is not the Host of this server; use the address that it printed")
@@ -116,12 +116,12 @@ class Auth:
 
 
 def cookie_name(request: Request) -> str:
-    """A name for each port: a browser gives the cookies of a host to all of its ports."""
+    """Return a name for each port: a browser sends the cookies of a host to all of its ports."""
     return f"graphrefine-{(request.scope.get('server') or ('', 0))[1]}"
 
 
 def _sent_tokens(request: Request) -> Iterable[str]:
-    """The tokens in the headers of a request."""
+    """Yield the tokens in the headers of a request."""
     for header in request.headers.getlist("authorization"):
         if header[:7].lower() == "bearer ":
             yield header[7:].encode("latin-1").decode("utf-8", "surrogateescape").strip()

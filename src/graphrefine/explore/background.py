@@ -1,4 +1,4 @@
-"""Background work, one task after the other: maps, groups of nodes, figures.
+"""Background work, one task after the other: maps, groups of nodes, measures of quality.
 
 A `Task` is listed from the start, in the state "working", and has its value once it is ready; requests never wait for a
 task but look at its state.
@@ -109,8 +109,8 @@ class Background:
         return not self._thread.ident or self.wait(seconds)
 
     def _work(self) -> None:
-        for place, task in enumerate(self.tasks):
-            if place == self._urgent:
+        for number, task in enumerate(self.tasks):
+            if number == self._urgent:
                 _give_way()
             try:
                 self._watch.check()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.display.maps.classes import Classes
+from graphrefine.display.maps.points import Classes
 from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import quote_name
@@ -23,8 +23,8 @@ from graphrefine.graph.node_ids import Names
 from graphrefine.readers.labels import align, as_labels
 from graphrefine.readers.small_table import read_table
 
-MOST = 1000  # categories with a code of their own, "other" included
-_LOG = 100.0  # largest number over median, beyond which colors go by the logarithm
+MAX_CATEGORIES = 1000  # with their own code, "other" included
+_LOG_RATIO = 100.0  # largest number over median, beyond which colors go by the logarithm
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,20 +44,20 @@ class CategoryColumn:
 
     @cached_property
     def _code_classes(self) -> Classes:
-        """The categories that have a code of their own; the last is all others, if there are more."""
-        return self.classes.most_frequent(MOST)
+        """The categories that have their own code; the last is all others, if there are more."""
+        return self.classes.most_frequent(MAX_CATEGORIES)
 
     def raw(self) -> memoryview:
-        """The code of each row as bytes: a position among the categories, or 65535."""
+        """Return the code of each row as bytes: a position among the categories, or 65535."""
         return as_bytes(self._code_classes.codes, "<u2")
 
     def value(self, row: int) -> str | None:
-        """The category of a row."""
+        """Return the category of a row."""
         code = int(self.classes.codes[row])
         return None if code < 0 else self.classes.names[code]
 
     def describe(self) -> dict[str, Any]:
-        """The facts that the page needs to color by it."""
+        """Return what the page needs to color by it."""
         pairs = zip(self._code_classes.names, self._code_classes.counts.tolist(), strict=True)
         categories: list[dict[str, Any]] = [{"name": name, "count": count} for name, count in pairs]
         if len(categories) < len(self.classes.names):
@@ -86,21 +86,21 @@ class NumberColumn:
         return (float(finite.min()), float(finite.max())) if len(finite) else (None, None)
 
     def raw(self) -> memoryview:
-        """The numbers as bytes."""
+        """Return the numbers as bytes."""
         return as_bytes(self.numbers, "<f4")
 
     def value(self, row: int) -> float | int | None:
-        """The number of a row."""
+        """Return the number of a row."""
         return as_number(self.numbers[row])
 
     def describe(self) -> dict[str, Any]:
-        """The facts that the page needs to color by it."""
+        """Return what the page needs to color by it."""
         least, most = self._range
         return {"min": least, "max": most, "log": self.log}
 
 
 def as_bytes(array: NDArray[Any], kind: str) -> memoryview:
-    """The bytes of an array, as numbers of a kind: not copied if they are that already.
+    """Return the bytes of an array, as numbers of a kind: not copied if they are that already.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def as_bytes(array: NDArray[Any], kind: str) -> memoryview:
 
 
 def as_number(value: Any) -> float | int | None:
-    """A number for JSON: a whole one as such, none if it is not finite.
+    """Return a number for JSON: a whole one as such, None if it is not finite.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class NodeLabels:
     Examples
     --------
     >>> labels = NodeLabels(["red", "blue", "red"], np.arange(3))
-    >>> labels.of(1), labels.classes, labels.labeled, labels.mask("red").tolist()
+    >>> labels.at(1), labels.classes, labels.labeled, labels.mask("red").tolist()
     (['blue'], ['red', 'blue'], 3, [True, False, True])
     """
 
@@ -152,8 +152,8 @@ class NodeLabels:
         self._codes = {name: code for code, name in enumerate(self.classes)}
         self.mask = lru_cache(maxsize=8)(self._mask)
 
-    def of(self, row: int) -> list[str]:
-        """The labels of a row."""
+    def at(self, row: int) -> list[str]:
+        """Return the labels of a row."""
         start, stop = self.indicator.indptr[row : row + 2]
         return [self.classes[code] for code in self.indicator.indices[start:stop].tolist()]
 
@@ -161,12 +161,12 @@ class NodeLabels:
         return label in self._codes
 
     def _mask(self, label: str) -> NDArray[np.bool_]:
-        """Whether each row has a label.  # (n,)."""
+        """Return whether each row has a label.  # (n,)."""
         mask: NDArray[np.bool_] = self.indicator[:, [self._codes[label]]].toarray().ravel()
         return mask
 
     def column(self) -> CategoryColumn:
-        """The label of each row that most nodes have."""
+        """Return a column with the most frequent label of each row."""
         first = np.full(self.indicator.shape[0], -1, np.int32)
         labeled = np.diff(self.indicator.indptr) > 0
         first[labeled] = self.indicator.indices[self.indicator.indptr[:-1][labeled]]
@@ -174,7 +174,7 @@ class NodeLabels:
 
 
 def read_columns(path: str | PathLike[str], names: Names) -> tuple[dict[str, Column], int]:
-    """The columns of a table for the rows of an embedding, and the number of rows that it has values of.
+    """Return the columns of a table for the rows of an embedding, and the number of rows that it has values of.
 
     The nodes are in the column called node, id, name or the like, or else in the first.
     """
@@ -184,38 +184,38 @@ def read_columns(path: str | PathLike[str], names: Names) -> tuple[dict[str, Col
         raise FormatError(path, "a column of nodes and at least one more are expected, with a header")
     key = source.node_column
     rows = {str(name): row for row, name in enumerate(names.tolist())}
-    place = np.fromiter((rows.get(str(name), -1) for name in table[key]), np.int64, len(table[key]))
-    listed = np.unique(place[place >= 0])
+    row_of = np.fromiter((rows.get(str(name), -1) for name in table[key]), np.int64, len(table[key]))
+    listed = np.unique(row_of[row_of >= 0])
     if not len(listed):
         theirs, ours = (", ".join(map(quote_name, some[:3])) for some in (list(table[key]), names))
         raise FormatError(
             path,
-            f"none of the {len(place)} nodes in column {key!r} is in the embedding: the table has {theirs}, the "
-            f"embedding has {ours}; call them the same in both",
+            f"none of the {len(row_of)} nodes in column {key!r} is in the embedding: the table has {theirs}, the "
+            f"embedding has {ours}",
         )
-    columns = {name: _column(values, place, len(names)) for name, values in table.items() if name != key}
+    columns = {name: _column(values, row_of, len(names)) for name, values in table.items() if name != key}
     return columns, len(listed)
 
 
-def _column(values: Sequence[Any], place: NDArray[np.int64], count: int) -> Column:
-    """Numbers where every value is one, or is missing; categories otherwise."""
-    is_listed = place >= 0
+def _column(values: Sequence[Any], row_of: NDArray[np.int64], count: int) -> Column:
+    """Return numbers where every value is one, or is missing; categories otherwise."""
+    is_listed = row_of >= 0
     numbers = _numbers(values)
     if numbers is not None:
         column = np.full(count, np.nan, np.float32)
-        column[place[is_listed]] = numbers[is_listed]
+        column[row_of[is_listed]] = numbers[is_listed]
         return NumberColumn(column, log=_is_skewed(column[np.isfinite(column)]))
     texts = np.array(["" if value is None else str(value) for value in values], object)
     kinds, codes = np.unique(texts, return_inverse=True)
     positions = np.full(count, -1, np.int64)
-    positions[place[is_listed]] = np.where(texts == "", -1, codes.reshape(-1))[is_listed]
+    positions[row_of[is_listed]] = np.where(texts == "", -1, codes.reshape(-1))[is_listed]
     return CategoryColumn(Classes.rank(positions, [str(kind) for kind in kinds.tolist()]))
 
 
 def _is_skewed(numbers: NDArray[np.float32]) -> bool:
     if not len(numbers) or numbers.min() < 0:
         return False
-    return float(numbers.max()) > _LOG * max(float(np.median(numbers)), 1.0)
+    return float(numbers.max()) > _LOG_RATIO * max(float(np.median(numbers)), 1.0)
 
 
 def _numbers(values: Sequence[Any]) -> NDArray[np.float32] | None:

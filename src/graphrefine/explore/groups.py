@@ -1,6 +1,6 @@
 """Groups of nodes to color by: communities of the graph or, without one, clusters of the vectors.
 
-Communities of a large graph are found in a process of its own: Louvain's code lets no other thread of its process run,
+Communities of a large graph are found in another process: Louvain's code lets no other thread of its process run,
 and the server would not answer for half a minute.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.display.maps.classes import Classes
+from graphrefine.display.maps.points import Classes
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.explore.background import Watch
@@ -26,32 +26,32 @@ from graphrefine.methods.coarsening import communities
 from graphrefine.system.temporary import temporary_folder
 
 CLUSTERS = 12  # as many as there are colors that people can tell apart
-APART = 100_000  # entries of a graph from which on its communities are found in a process of their own
+SUBPROCESS_ENTRIES = 100_000  # entries of a graph from which on its communities are found in another process
 POLL = 0.2  # seconds between two looks at that process
 GRAPH, GROUPS = "graph.npz", "communities.npy"  # its input and its output
 
 
 def find_groups(embedding: Embedding, graph: MatchedGraph | None, watch: Watch) -> CategoryColumn:
-    """The community of each row, or its cluster; groups are numbered from 1, the largest first."""
+    """Find the community of each row, or its cluster; groups are numbered from 1, the largest first."""
     if graph is None:
         return _as_column(find_clusters(embedding.vectors, count=CLUSTERS).groups)
     adjacency = graph.graph.to_scipy()
     if graph.graph.directed:
         adjacency = (adjacency + adjacency.T).tocsr()
-    is_small = adjacency.nnz < APART
-    communities = find_communities(adjacency) if is_small else _find_communities_apart(adjacency, watch)
+    is_small = adjacency.nnz < SUBPROCESS_ENTRIES
+    communities = find_communities(adjacency) if is_small else _find_in_subprocess(adjacency, watch)
     groups = np.where(graph.node >= 0, communities[graph.node], -1)
     return _as_column(groups.astype(np.int64))
 
 
 def find_communities(adjacency: sp.csr_array) -> NDArray[np.int64]:
-    """The community of each node of an undirected graph, by Louvain; -1 for a node without edges."""
+    """Find the community of each node of an undirected graph, by Louvain; -1 for a node without edges."""
     groups = communities(adjacency, np.zeros(adjacency.shape[0], np.int64))
     return np.where(np.diff(adjacency.indptr) == 0, -1, groups)
 
 
-def _find_communities_apart(adjacency: sp.csr_array, watch: Watch) -> NDArray[np.int64]:
-    """The same from a process of its own, which ends with the server."""
+def _find_in_subprocess(adjacency: sp.csr_array, watch: Watch) -> NDArray[np.int64]:
+    """Find the same in another process, which ends with the server."""
     with temporary_folder() as folder:
         sp.save_npz(folder / GRAPH, adjacency, compressed=False)
         command = [sys.executable, "-m", __name__, str(folder)]
@@ -70,7 +70,7 @@ def _find_communities_apart(adjacency: sp.csr_array, watch: Watch) -> NDArray[np
 
 
 def _as_column(groups: NDArray[np.int64]) -> CategoryColumn:
-    """Groups as categories named 1, 2, ... from the largest to the smallest."""
+    """Return groups as categories named 1, 2, ... from the largest to the smallest."""
     classes = Classes.rank(groups, [""] * (groups.max(initial=-1) + 1))
     return CategoryColumn(classes._replace(names=tuple(str(rank) for rank in range(1, len(classes.names) + 1))))
 

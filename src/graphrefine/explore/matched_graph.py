@@ -1,4 +1,4 @@
-"""The graph beside the embedding: the node of each row, the links of a node, and its neighborhood as it is drawn."""
+"""The graph of a session: the node of each row, the links of a node, and its neighborhood as it is drawn."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ class MatchedGraph:
             )
 
     def degrees(self) -> NDArray[np.float32]:
-        """The number of neighbors of each row; NaN for rows that are not in the graph.  # (n,)."""
+        """Return the number of neighbors of each row; NaN for rows that are not in the graph.  # (n,)."""
         counts = self.graph.neighbor_counts().astype(np.float32)
         return np.where(self.node >= 0, counts[self.node], np.float32(np.nan))
 
     def neighbors(self, row: int) -> Rows:
-        """The rows that a row is linked to; of a directed graph, those that its edges lead to."""
+        """Return the rows that a row is linked to; of a directed graph, those that its edges lead to."""
         node = int(self.node[row])
         rows = self.row[self.graph.rows(node, node + 1).indices] if node >= 0 else self.node[:0]
         return rows[rows >= 0]
 
     def _links(self, row: int) -> tuple[Rows, NDArray[np.float32] | None]:
-        """The nodes that a row is linked to, in either direction, ascending, and their weights."""
+        """Return the nodes that a row is linked to, in either direction, ascending, and their weights."""
         node = int(self.node[row])
         if node < 0:
             return np.empty(0, np.int64), None
@@ -76,13 +76,13 @@ class MatchedGraph:
         return nodes.astype(np.int64), np.concatenate([links.weights, back.weights])[first]
 
     def ego(self, row: int, *, limit: int) -> Ego:
-        """A row with the neighbors of its heaviest edges; or the most similar ones, if edges have no weights."""
+        """Return a row with the neighbors of its heaviest edges; or the most similar ones, if edges have no weights."""
         nodes, weights = self._links(row)
-        places = np.flatnonzero(self.row[nodes] >= 0)
-        if len(places) > RANKED:
-            places = places[np.linspace(0, len(places) - 1, RANKED).astype(np.int64)]
-        rows = self.row[nodes[places]]
-        ranks = self._similarity(row, rows) if weights is None else weights[places]
+        known = np.flatnonzero(self.row[nodes] >= 0)
+        if len(known) > RANKED:
+            known = known[np.linspace(0, len(known) - 1, RANKED).astype(np.int64)]
+        rows = self.row[nodes[known]]
+        ranks = self._similarity(row, rows) if weights is None else weights[known]
         best = np.argsort(-ranks, kind="stable")[:limit]
         members = [row, *rows[best].tolist()]
         return Ego(members, self._edges_among(members), len(nodes))
@@ -93,21 +93,21 @@ class MatchedGraph:
         return similar
 
     def _edges_among(self, rows: list[int]) -> list[tuple[int, int]]:
-        """Edges among some rows, as pairs of their positions: once each, or each arc of a directed graph."""
+        """Return edges among some rows, as pairs of their positions: once each, or each arc of a directed graph."""
         nodes = self.node[rows]
         edges = []
-        for place, node in enumerate(nodes.tolist()):
+        for index, node in enumerate(nodes.tolist()):
             if node < 0:
                 continue
             links = self.graph.rows(node, node + 1).indices
             at = np.searchsorted(links, nodes)
             is_linked = (at < len(links)) & (links[np.minimum(at, len(links) - 1)] == nodes if len(links) else False)
             others = np.flatnonzero(is_linked).tolist()
-            edges += [(place, other) for other in others if self.graph.directed or place < other]
+            edges += [(index, other) for other in others if self.graph.directed or index < other]
         return edges
 
     def describe(self) -> GraphFacts:
-        """The facts of `/api/info`."""
+        """Return the facts of `/api/info`."""
         return {
             "nodes": self.graph.nodes,
             "edges": self.graph.edges,

@@ -1,7 +1,7 @@
 """Nearest neighbors in the embedding that is served: by each score, of one label, or not linked yet.
 
-An exact search reads every vector, and reads them once for many queries as for one. So while one search runs, in a
-thread of its own, the queries that arrive are gathered, and the next search takes those with the same options.
+An exact search reads every vector, and reads them once for many queries as for one. So while one search runs, in
+its own thread, the queries that arrive are gathered, and the next search takes those with the same options.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class SearchBatcher:
         self._running: asyncio.Task[None] | None = None
 
     async def find(self, options: SearchOptions, queries: list[Any]) -> list[Hits]:
-        """The hits of each query. Many queries take turns with those of others."""
+        """Return the hits of each query. Many queries take turns with those of others."""
         if len(queries) == 1 and self._is_quick(options):
             return self._nearest(options, queries)
         hits: list[Hits] = []
@@ -119,13 +119,13 @@ class NeighborSearch:
         self.batcher = SearchBatcher(self._nearest, self._is_quick)
 
     def by(self, score: Score) -> Search:
-        """The search by a score."""
+        """Return the search by a score."""
         if score not in self._searches:
             self._searches[score] = Search(self._embedding, score, index=False)
         return self._searches[score]
 
     def kind(self, score: str) -> Literal["exact", "index"]:
-        """The kind of the search by a score."""
+        """Return the kind of the search by a score."""
         search = self._searches.get(score)
         return "exact" if search is None or search.index is None else "index"
 
@@ -134,7 +134,7 @@ class NeighborSearch:
         self._searches["cosine"] = Search(self._embedding, "cosine", index=True, watcher=watch)
 
     def _is_quick(self, options: SearchOptions) -> bool:
-        """Whether the index alone will answer."""
+        """Return whether the index alone will answer."""
         is_plain = options.label is None and not options.unlinked
         return options.k <= QUICK and is_plain and self.kind(options.score) == "index"
 
@@ -150,10 +150,10 @@ class NeighborSearch:
 
 
 def _hits(rows: Any, scores: Any) -> Hits:
-    places = np.flatnonzero(rows >= 0)
-    return Hits(rows[places].tolist(), [finite(each) for each in scores[places].tolist()])
+    found = rows >= 0
+    return Hits(rows[found].tolist(), [finite(each) for each in scores[found].tolist()])
 
 
 def finite(number: float) -> Any:
-    """A number for JSON: None if it is not finite."""
+    """Return a number for JSON: None if it is not finite."""
     return number if isfinite(number) else None

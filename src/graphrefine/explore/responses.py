@@ -96,11 +96,11 @@ class TaskState(TypedDict):
 
 
 class Category(TypedDict):
-    """A category of a column, with a code of its own."""
+    """A category of a column, with its own code."""
 
     name: str
     count: int
-    other: NotRequired[Annotated[bool, Field(description="All categories without a code of their own.")]]
+    other: NotRequired[Annotated[bool, Field(description="All categories without their own code.")]]
 
 
 class Column(TaskState):
@@ -121,7 +121,7 @@ class QualityScore(TaskState):
 
 
 class GraphFacts(TypedDict):
-    """The graph beside the embedding."""
+    """The graph of the session."""
 
     nodes: int
     edges: int
@@ -131,7 +131,7 @@ class GraphFacts(TypedDict):
 
 
 class LabelFacts(TypedDict):
-    """The labels beside the embedding."""
+    """The labels of the session."""
 
     classes: int
     labeled: int

@@ -25,7 +25,7 @@ from graphrefine.explore.session import Session
 from graphrefine.system.temporary import remove_temporary_folders
 
 SETTINGS: dict[str, Any] = {
-    "loop": "asyncio",  # and h11, whatever else is installed: the same refusals everywhere
+    "loop": "asyncio",  # and h11, even if others are installed: the same refusals everywhere
     "http": "h11",
     "ws": "none",
     "lifespan": "off",
@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is reached from this machine alone.
+    """Return whether an address is reached from this machine alone.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def is_loopback(host: str) -> bool:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """A socket that listens; port 0 is any that is free."""
+    """Return a socket that listens; port 0 is any that is free."""
     if not 0 <= port <= 65535:
         raise InputError(f"port={port} is not a port; it can be 1 to 65535, or 0 for any that is free", argument="port")
     try:
@@ -83,7 +83,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def make_server(app: Any) -> uvicorn.Server:
-    """Uvicorn for an application, with its limits."""
+    """Make uvicorn's server for an application, with its limits."""
     return uvicorn.Server(uvicorn.Config(app, **SETTINGS))
 
 
@@ -138,16 +138,16 @@ def serve(
 
 
 class Access(NamedTuple):
-    """The way to a server."""
+    """Access to a server."""
 
     url: str
     token: str | None  # that requests must send
-    hosts: tuple[str, ...]  # that they may name, beside those of the loopback
+    hosts: tuple[str, ...]  # that they may name, in addition to those of the loopback
     any_address: bool  # or any IP address
 
 
 def make_access(host: str, port: int, token: str | None) -> Access:
-    """The way to a server that listens on a host: beyond the loopback with a token, made if there is none.
+    """Return the access to a server that listens on a host: beyond the loopback with a token, made if there is none.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def end_background(work: Background) -> None:
 
 
 def can_open_browser() -> bool:
-    """Whether a person is there to see a browser."""
+    """Return whether a person is there to see a browser."""
     if os.environ.get("CI"):
         return False
     return sys.platform in ("darwin", "win32") or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -94,7 +94,7 @@ class Session:
         self.background = Background([task for task in tasks if task.state == "working"], urgent=1)
 
     def _list_columns(self, table: Mapping[str, Column]) -> list[tuple[str, Column]]:
-        """The columns that are there at once: a new way to color the map is one more here."""
+        """List the columns that are there at once: a new way to color the map is one more here."""
         own: list[tuple[str, Column]] = []
         if self.labels is not None:
             own.append(("label", self.labels.column()))
@@ -104,7 +104,7 @@ class Session:
         return [*own, *((f"{name} (table)" if name in reserved else name, column) for name, column in table.items())]
 
     def _layout_task(self, name: str) -> Task:
-        """A layout: ready at once if it is stored beside the embedding, else made in the background."""
+        """Return the task of a layout: ready at once if it is in the cache, else made in the background."""
         path = self.embedding.path
         if path is not None and companion(path, "map").is_dir():
             from graphrefine.display.maps import find_layout
@@ -174,42 +174,41 @@ class Session:
         return None if self.graph is None else self.graph.degrees()
 
     def node(self, row: int) -> Node:
-        """A node as every list of nodes has it."""
+        """Return a node as every list of nodes has it."""
         name = self.embedding.names[row]
         return {
             "row": row,
             "node": name if isinstance(name, str) else int(name),
             "side": self._side(row),
             "degree": None if self.degrees is None else as_number(self.degrees[row]),
-            "labels": [] if self.labels is None else self.labels.of(row),
+            "labels": [] if self.labels is None else self.labels.at(row),
         }
 
     def _side(self, row: int) -> Literal["source", "target"] | None:
-        """The side of a bipartite graph on which a row stands."""
+        """Return the side of a bipartite graph that a row belongs to."""
         if not self.has_two_sides:
             return None
         return "source" if row < self._targets else "target"
 
     def values(self, row: int) -> dict[str, Any]:
-        """The value of a row in each column that is ready."""
+        """Return the value of a row in each column that is ready."""
         return {name: task.value.value(row) for name, task in self.columns.items() if task.state == "ready"}
 
     def draw(self) -> bytes:
-        """The best map that is ready as an image, in the colors of the first categories that are: labels, if any."""
+        """Draw the best map that is ready as an image, in the colors of the first categories: labels, if any."""
         layout = self.best_layout
         columns = {name: task.value for name, task in self.columns.items() if task.state == "ready"}
         color = next((name for name, column in columns.items() if isinstance(column, CategoryColumn)), None)
         with self._drawing:
             if (layout, color) not in self._pictures:
+                from graphrefine.display.maps.picture import NAMES, draw  # here, as maps are slow to load
                 from graphrefine.display.maps.points import MapPoints
-                from graphrefine.explore.picture import draw_png  # here, as maps are slow to load
 
                 classes = columns[color].classes if color else None
                 degrees = None if self.degrees is None else np.nan_to_num(self.degrees)
-                place, title = self.layouts[layout].value, f"{self.name} by {color or layout}"
-                self._pictures[layout, color] = draw_png(
-                    MapPoints(self.embedding.names, place, classes, degrees, title=title)
-                )
+                coordinates, title = self.layouts[layout].value, f"{self.name} by {color or layout}"
+                points = MapPoints(self.embedding.names, coordinates, classes, degrees, title=title)
+                self._pictures[layout, color] = draw(points, "png", names=NAMES)
             return self._pictures[layout, color]
 
     @property
@@ -220,7 +219,7 @@ class Session:
 
 
 def _with_texts(embedding: Embedding, graph: Graph | None) -> tuple[Embedding, Graph | None]:
-    """Both with names that a page can hold: integers, or strings."""
+    """Return both with names that a page can hold: integers, or strings."""
     names = text_names(embedding.names, sources=embedding.recipe.get("sources"))
     if names is embedding.names:
         return embedding, graph

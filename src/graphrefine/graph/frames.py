@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.display.table import Table, fill_gaps
-from graphrefine.display.table_files import arrow_table
+from graphrefine.display.table import Table, arrow_table, fill_gaps
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.node_ids import text_names
 

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from graphrefine.display.table import Table
-from graphrefine.display.table_files import check_table_path
+from graphrefine.display.table import Table, check_table_path
 from graphrefine.errors import ArgumentWarning, InputError, suggest
 from graphrefine.graph.frames import GraphRows, edge_ends, edge_table
 from graphrefine.graph.lookup import list_some

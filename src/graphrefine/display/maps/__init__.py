@@ -7,9 +7,8 @@ says less.
 
 from __future__ import annotations
 
-from graphrefine.display.maps.layout import METHODS, layout, resolve_method
-from graphrefine.display.maps.layout_cache import CachedLayout, find_layout, obtain_layout
-from graphrefine.display.maps.map import SUFFIXES, Map, check_map_output, map_of
+from graphrefine.display.maps.layout import METHODS, CachedLayout, find_layout, layout, obtain_layout, resolve_method
+from graphrefine.display.maps.map import SUFFIXES, Map, check_map_output, make_map
 
 __all__ = [
     "METHODS",
@@ -19,7 +18,7 @@ __all__ = [
     "check_map_output",
     "find_layout",
     "layout",
-    "map_of",
+    "make_map",
     "obtain_layout",
     "resolve_method",
 ]

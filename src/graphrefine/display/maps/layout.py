@@ -1,11 +1,13 @@
-"""`layout`: places of vectors in the plane, by one of the methods, within [-1, 1].
+"""Layouts: vectors in the plane by one of the methods, within [-1, 1]; and their cache in the folder NAME.map.
 
 Stray points stay near the rest, and points without a direction get a corner.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import contextlib
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +16,16 @@ from graphrefine.display.maps.clusters import lay_out_clusters
 from graphrefine.display.maps.nearest import Neighbors
 from graphrefine.display.maps.principal import project
 from graphrefine.embedding.table import as_vectors, check_finite
+from graphrefine.errors import ArgumentWarning, OutputError
 from graphrefine.progress import Stages, Watcher
+from graphrefine.system import companions
+from graphrefine.system.arrays import save_npy
 from graphrefine.system.checks import check_choice, check_integer
+from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
+
+if TYPE_CHECKING:
+    from graphrefine.embedding.table import VectorTable
 
 METHODS = ("auto", "clusters", "pca")
 STRAY = 0.001  # of the points, at either end of an axis, may lie outside of what decides the scale
@@ -24,6 +33,9 @@ MARGIN = 1.25  # times the usual extent: beyond it, stray points do not decide t
 RIM = 0.9  # beyond it, the space of stray points
 CORNER = 0.06  # the radius of the disc of those without a direction
 TURN = np.pi * (3 - np.sqrt(5))  # the golden angle: successive points of a sunflower
+FORMAT = "graphrefine map 1"  # of the cache; a new number for a new layout of the same vectors
+VERSION = 2  # of the folder of the cache
+FILE = "coordinates.npy"
 
 Floats = NDArray[np.float32]
 
@@ -36,12 +48,12 @@ def layout(
     threads: int | None = None,
     watch: Watcher | None = None,
 ) -> Floats:
-    """Place vectors in the plane.
+    """Lay out vectors in the plane.
 
     Parameters
     ----------
     vectors : array of shape (n, k)
-        One row a point. Rows of zeros, as isolated nodes have, get a corner of their own.
+        One row a point. Rows of zeros, as isolated nodes have, get a corner.
     method : {"auto", "clusters", "pca"}
         See `graphrefine.display.maps`; ``auto`` is ``clusters``.
     seed : int
@@ -49,7 +61,7 @@ def layout(
     threads : int, optional
         Number of threads; by default all cores.
     watch : Watcher, optional
-        Hears of the stages.
+        Sees the progress of the stages.
 
     Returns
     -------
@@ -64,7 +76,7 @@ def layout(
     rows = as_vectors(vectors)
     check_finite(rows, np.arange(len(rows)))
     seed = check_integer("seed", seed, least=0)
-    return place_vectors(rows, resolve_method(method), seed=seed, threads=threads, stages=Stages(watch))[0]
+    return compute_layout(rows, resolve_method(method), seed=seed, threads=threads, stages=Stages(watch))[0]
 
 
 def resolve_method(method: str) -> str:
@@ -73,29 +85,29 @@ def resolve_method(method: str) -> str:
     return "clusters" if method == "auto" else method
 
 
-def place_vectors(
+def compute_layout(
     vectors: Floats, method: str, *, seed: int, threads: int | None, stages: Stages
 ) -> tuple[Floats, tuple[Neighbors, NDArray[Any]] | None]:
-    """Coordinates; and of clusters, the neighbors and the rows that they are numbered by."""
+    """Return coordinates; and of clusters, the neighbors and the rows that they are numbered by."""
     threads = usable_threads(threads)
     points = np.flatnonzero(_nonzero_rows(vectors))
     if method == "pca":
         with stages.stage("layout"):
             return rescale(project(vectors, points, threads=threads), points, len(vectors)), None
-    places, neighbors = lay_out_clusters(vectors, points, seed=seed, threads=threads, stages=stages)
-    return rescale(places, points, len(vectors)), (neighbors, points)
+    coordinates, neighbors = lay_out_clusters(vectors, points, seed=seed, threads=threads, stages=stages)
+    return rescale(coordinates, points, len(vectors)), (neighbors, points)
 
 
 def _nonzero_rows(vectors: Floats) -> NDArray[np.bool_]:
-    """Whether each row has a direction, some rows at a time.  # (n,)."""
+    """Return whether each row has a direction, some rows at a time.  # (n,)."""
     out = np.empty(len(vectors), np.bool_)
     for start in range(0, len(vectors), 1 << 16):
         out[start : start + (1 << 16)] = vectors[start : start + (1 << 16)].any(axis=1)
     return out
 
 
-def rescale(places: Floats, points: NDArray[Any], n: int) -> Floats:
-    """The map of n points, of which `points` have these places, and the others none of their own.
+def rescale(coordinates: Floats, points: NDArray[Any], n: int) -> Floats:
+    """Return the map of n points, of which `points` have these coordinates, and the others have none.
 
     One scale for both axes. A few points far from all others do not shrink the rest: they are moved to the rim.
 
@@ -106,7 +118,7 @@ def rescale(places: Floats, points: NDArray[Any], n: int) -> Floats:
     """
     out = np.zeros((n, 2), np.float32)
     without = np.setdiff1d(np.arange(n), points, assume_unique=True)
-    out[points] = _fit(places)
+    out[points] = _fit(coordinates)
     if len(without):
         least = -1 + 2 * CORNER + 0.01
         out[points] = (out[points] + 1) * np.float32((1 - least) / 2) + np.float32(least)
@@ -114,16 +126,16 @@ def rescale(places: Floats, points: NDArray[Any], n: int) -> Floats:
     return out
 
 
-def _fit(places: Floats) -> Floats:
-    """Places within [-1, 1]."""
-    if not len(places):
-        return places
-    whole = places.astype(np.float64)
+def _fit(coordinates: Floats) -> Floats:
+    """Scale coordinates to [-1, 1]."""
+    if not len(coordinates):
+        return coordinates
+    whole = coordinates.astype(np.float64)
     low, high = whole.min(axis=0), whole.max(axis=0)
     most_low, most_high = np.quantile(whole, [STRAY, 1 - STRAY], axis=0)
     reach, usual = float((high - low).max()), float((most_high - most_low).max())
     if reach == 0:
-        return np.zeros_like(places)
+        return np.zeros_like(coordinates)
     if reach <= MARGIN * usual or usual == 0:
         centered: Floats = ((whole - (low + high) / 2) * (2 / reach)).astype(np.float32)
         return centered
@@ -135,9 +147,73 @@ def _fit(places: Floats) -> Floats:
 
 
 def _sunflower(count: int) -> Floats:
-    """Points evenly over a disc of radius 1."""
+    """Return points that lie evenly over a disc of radius 1."""
     number = np.arange(count)
     radius = np.sqrt(number / max(count, 1))
     directions = np.stack([np.cos(TURN * number), np.sin(TURN * number)], axis=1)
     disc: Floats = (radius[:, None] * directions).astype(np.float32)
     return disc
+
+
+class CachedLayout(NamedTuple):
+    """A layout, and its origin."""
+
+    coordinates: Floats  # (n, 2)
+    method: str  # "clusters" or "pca"
+    from_cache: bool  # rather than computed now
+
+
+def obtain_layout(
+    embedding: VectorTable,
+    method: str = "auto",
+    *,
+    seed: int = 0,
+    threads: int | None = None,
+    watch: Watcher | None = None,
+) -> CachedLayout:
+    """Return the layout of an embedding: from the cache if it is of these vectors, method and seed; else compute it.
+
+    A computed layout is stored in the cache, except one by pca, which takes no time. An embedding that is not in a file
+    has no cache, and a folder that cannot be written stores nothing.
+
+    Examples
+    --------
+    >>> from graphrefine import Embedding
+    >>> obtain_layout(Embedding(None, [[1, 0], [3, 0]]), "pca").coordinates.tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    method, seed = resolve_method(method), check_integer("seed", seed, least=0)
+    cached = find_layout(embedding, method, seed=seed)
+    if cached is not None:
+        return CachedLayout(cached, method, from_cache=True)
+    check_finite(embedding.vectors, embedding.names)
+    coordinates, _ = compute_layout(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watch))
+    if method != "pca" and embedding.path is not None:
+        folder = companions.companion(embedding.path, "map")
+        meta = {"format": FORMAT, "version": VERSION, "of": companions.stamp(embedding), "method": method, "seed": seed}
+        ours = lambda path: companions.check_ours(path, FORMAT, FILE)
+        try:
+            companions.check_version(folder, FORMAT, VERSION)
+        except OutputError as error:
+            warnings.warn(ArgumentWarning(f"{error}; the layout was computed, and is not stored"), stacklevel=2)
+            return CachedLayout(coordinates, method, from_cache=False)
+        with contextlib.suppress(OSError), replacing_folder(folder, replaceable=ours, durable=False) as hidden:
+            save_npy(hidden / FILE, coordinates)
+            companions.write_meta(hidden, meta)
+    return CachedLayout(coordinates, method, from_cache=False)
+
+
+def find_layout(embedding: VectorTable, method: str, *, seed: int = 0) -> Floats | None:
+    """Return the layout in the cache of an embedding; None unless it is of these vectors, method and seed."""
+    if embedding.path is None:
+        return None
+    folder = companions.companion(embedding.path, "map")
+    meta = companions.read_meta(folder, FORMAT)
+    if meta is None or (meta.get("method"), meta.get("seed")) != (method, seed):
+        return None
+    if meta.get("version") != VERSION or not companions.is_current(meta.get("of"), embedding):
+        return None
+    if not companions.is_whole(folder, meta, FILE):
+        return None
+    coordinates: Floats = np.load(folder / FILE, allow_pickle=False)
+    return coordinates

@@ -1,29 +1,48 @@
-"""Map: nodes in the plane with their names and classes; shown in a notebook, saved as a picture, a page or a table."""
+"""Map: nodes in the plane with their names and classes; shown in a notebook, saved as a picture, a page or a table.
+
+A page is one HTML file to look around in, up to a million points, without a request to anywhere: coordinates are 16
+bits an axis and classes 8 bits, in base64; names are JSON that cannot end its script. Its template is ``map.html`` of
+`graphrefine.display`, the script ``map.js`` beside it.
+
+A parquet file is for Embedding Atlas (``embedding-atlas map.parquet --x x --y y --neighbors neighbors --text id``): a
+row for each node, with ``id`` its name, ``x`` and ``y``, ``label`` and ``degree`` if the map has them, and
+``neighbors``, a struct of ``ids``, which are rows counted from 0, and ``distances``, 1 minus the cosine, nearest first.
+Rows without neighbors, as those of zero vectors, have -1.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import os
+from base64 import b64encode
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.display.html import count_of
-from graphrefine.display.maps.classes import assign_classes
-from graphrefine.display.maps.layout_cache import obtain_layout
-from graphrefine.display.maps.page import render_page
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.display.colors import DARK, LIGHT
+from graphrefine.display.html import count_of, render
+from graphrefine.display.maps.layout import obtain_layout
+from graphrefine.display.maps.nearest import COUNT, find_nearest
 from graphrefine.display.maps.picture import NAMES, draw
-from graphrefine.display.maps.points import MapPoints
-from graphrefine.display.maps.table import write_table
+from graphrefine.display.maps.points import MapPoints, assign_classes
 from graphrefine.display.plots import can_draw
 from graphrefine.errors import InputError, MissingExtraError, OutputError
+from graphrefine.progress import Stages
 from graphrefine.system.files import check_writable, replacing
+from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
     from graphrefine.embedding.table import VectorTable
 
 SUFFIXES = (".png", ".svg", ".html", ".parquet")
 _NEEDS = {".png": ("matplotlib", "plot"), ".svg": ("matplotlib", "plot"), ".parquet": ("pyarrow", "io")}
+NO_CLASS = 255  # in a page: the code of points without a class
+PAGE_CLASSES = 41  # in a page; the rest are one of them
+FARTHEST = 2.0  # in a parquet file: the largest distance, where the row of a neighbor is -1
 
 
 @dataclass(frozen=True, repr=False)
@@ -43,7 +62,7 @@ class Map(MapPoints):
         return f"Map({len(self)} nodes by {self.method}{classes})"
 
     def _repr_png_(self) -> bytes | None:
-        """The picture, for notebooks; None without matplotlib."""
+        """Return the picture, for notebooks; None without matplotlib."""
         return draw(self, "png", names=NAMES) if can_draw() else None
 
     def save(
@@ -112,13 +131,93 @@ def check_map_output(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def map_of(embedding: VectorTable, labels: Any = None, *, title: str | None = None, **layout: Any) -> Map:
-    """The map of an embedding, with options of `obtain_layout`; see `graphrefine.Embedding.map`."""
+def make_map(embedding: VectorTable, labels: Any = None, *, title: str | None = None, **layout: Any) -> Map:
+    """Return the map of an embedding, with options of `obtain_layout`; see `graphrefine.Embedding.map`."""
     if labels is not None and not len(embedding):
-        raise InputError("the embedding is empty, so there is nothing that labels could be of")
+        raise InputError("labels of an empty embedding")
     classes = None if labels is None else assign_classes(labels, embedding.names)
-    places = obtain_layout(embedding, **layout)
+    made = obtain_layout(embedding, **layout)
     if title is None:
         size = count_of(len(embedding), "node")
         title = size if embedding.path is None else f"{embedding.path.name}: {size}"
-    return Map(embedding.names, places.coordinates, classes, embedding.degrees, places.method, title, embedding.vectors)
+    return Map(embedding.names, made.coordinates, classes, embedding.degrees, made.method, title, embedding.vectors)
+
+
+def render_page(node_map: MapPoints) -> str:
+    """Return the page of a map.
+
+    Examples
+    --------
+    >>> page = render_page(Map(np.array(["</script><b>"], object), np.zeros((1, 2), np.float32), title="<i>"))
+    >>> "<b>" in page, "<i>" in page, page.count("</script>")
+    (False, False, 2)
+    """
+    digest = b64encode(sha256(render("map.js").encode()).digest()).decode()
+    return render("map.html", title=node_map.title or "Map", digest=digest, data=_page_data(node_map))
+
+
+def _page_data(node_map: MapPoints) -> dict[str, Any]:
+    coordinates = np.round((node_map.coordinates.astype(np.float64) + 1) / 2 * 65535).astype("<u2")
+    data: dict[str, Any] = {
+        "count": len(node_map),
+        "coordinates": _pack(coordinates),
+        "names": [name if isinstance(name, int) else str(name) for name in node_map.names.tolist()],
+        "classes": [],
+        "light": LIGHT.classes,
+        "dark": DARK.classes,
+        "other": {"light": LIGHT.other, "dark": DARK.other},
+        "single": {"light": LIGHT.single, "dark": DARK.single},
+    }
+    if node_map.classes is not None:
+        frequent = node_map.classes.most_frequent(PAGE_CLASSES)
+        data["classes"] = [*zip(frequent.names, frequent.counts.tolist(), strict=True)]
+        data["codes"] = _pack(np.where(frequent.codes < 0, NO_CLASS, frequent.codes).astype(np.uint8))
+        data["unlabeled"] = int((frequent.codes < 0).sum())
+    return data
+
+
+def _pack(numbers: NDArray[Any]) -> str:
+    return b64encode(numbers.tobytes()).decode()
+
+
+def write_table(node_map: MapPoints, path: Path, *, threads: int | None = None) -> None:
+    """Write a map as parquet."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    columns: dict[str, Any] = {
+        "id": pa.array(_texts(node_map.names)),
+        "x": pa.array(node_map.coordinates[:, 0]),
+        "y": pa.array(node_map.coordinates[:, 1]),
+    }
+    if node_map.classes is not None:
+        codes = pa.array(node_map.classes.codes, mask=node_map.classes.codes < 0)
+        classes = pa.array([*node_map.classes.names], pa.string())
+        columns["label"] = pa.DictionaryArray.from_arrays(codes, classes).cast(pa.string())
+    if node_map.degrees is not None:
+        columns["degree"] = pa.array(np.asarray(node_map.degrees))
+    if node_map.vectors is not None:
+        columns["neighbors"] = _neighbor_lists(node_map.vectors, usable_threads(threads))
+    parquet.write_table(pa.table(columns), path, compression="zstd")
+
+
+def _texts(names: NDArray[Any]) -> Any:
+    """Return names as Arrow takes them: bytes that were not UTF-8 become a replacement sign."""
+    if names.dtype != object:
+        return names
+    return [str(name).encode("utf-8", "replace").decode() for name in names.tolist()]
+
+
+def _neighbor_lists(vectors: NDArray[np.float32], threads: int) -> Any:
+    import pyarrow as pa
+
+    points = np.flatnonzero(vectors.any(axis=1))
+    k = max(1, min(COUNT, len(points) - 1))
+    ids, distances = np.full((len(vectors), k), -1, np.int32), np.full((len(vectors), k), FARTHEST, np.float32)
+    if len(points) > 1:
+        neighbors = find_nearest(vectors, points, threads=threads, stages=Stages())
+        ids[points] = np.where(neighbors.rows >= 0, points[neighbors.rows], -1)
+        distances[points] = np.where(neighbors.rows >= 0, 1 - neighbors.cosines, FARTHEST)
+    ends = pa.array(np.arange(0, k * (len(vectors) + 1), k, dtype=np.int32))
+    lists = (pa.ListArray.from_arrays(ends, pa.array(each.ravel())) for each in (ids, distances))
+    return pa.StructArray.from_arrays([*lists], names=["ids", "distances"])

@@ -26,11 +26,11 @@ Rows = NDArray[np.int32]
 COUNT = 15  # neighbors of each point
 EXACT = 20_000  # points up to which all pairs are scored
 PROBES = 5  # cells that a point looks into
-BLOCK = 512  # points scored at a time
+QUERIES = 512  # points scored at a time
 LARGE = 4  # times the mean: a cell to be cut
 SAMPLE = 16  # points for each center in the sample
 ROUNDS = 4  # of k-means
-CELL_BLOCK = 1024  # points scored with centers at a time
+ASSIGNED = 1024  # points scored with centers at a time
 
 
 class Cells(NamedTuple):
@@ -59,10 +59,10 @@ def partition(vectors: Floats, points: NDArray[Any], *, count: int, probes: int,
     cell_labels = -2 - np.arange(count, dtype=np.int32)  # numbers that no point has
 
     def assign(start: int) -> None:
-        block = np.arange(start, min(start + CELL_BLOCK, n), dtype=np.int32)
+        block = np.arange(start, min(start + ASSIGNED, n), dtype=np.int32)
         plane.keep_best(vectors[points[block]] @ centers.T, block, cell_labels, best=best, rows=labels)
 
-    run_tasks(range(0, n, CELL_BLOCK), assign, threads)
+    run_tasks(range(0, n, ASSIGNED), assign, threads)
     nearest = (-2 - labels).astype(np.uint16)
     sizes = np.bincount(nearest[:, 0], minlength=count)
     members = np.argsort(nearest[:, 0], kind="stable").astype(np.int32)
@@ -70,7 +70,7 @@ def partition(vectors: Floats, points: NDArray[Any], *, count: int, probes: int,
 
 
 def _centers(vectors: Floats, points: NDArray[Any], *, count: int, seed: int, threads: int) -> Floats:
-    """Centers of the cells: unit vectors.  # (count, k)."""
+    """Return centers of the cells: unit vectors.  # (count, k)."""
     rng = np.random.default_rng(seed)
     rows = np.sort(rng.choice(len(points), min(len(points), SAMPLE * count), replace=False))
     sample = unit_rows(vectors[points[rows]])
@@ -78,10 +78,10 @@ def _centers(vectors: Floats, points: NDArray[Any], *, count: int, seed: int, th
     owner = np.empty(len(sample), np.int64)
 
     def assign(start: int) -> None:
-        owner[start : start + CELL_BLOCK] = (sample[start : start + CELL_BLOCK] @ centers.T).argmax(axis=1)
+        owner[start : start + ASSIGNED] = (sample[start : start + ASSIGNED] @ centers.T).argmax(axis=1)
 
     for _ in range(ROUNDS):
-        run_tasks(range(0, len(sample), CELL_BLOCK), assign, threads)
+        run_tasks(range(0, len(sample), ASSIGNED), assign, threads)
         ends = np.arange(len(sample) + 1)
         shares = sp.csr_array((np.ones(len(sample), np.float32), owner, ends), shape=(len(sample), len(centers)))
         centers = unit_rows(shares.T @ sample)
@@ -90,7 +90,7 @@ def _centers(vectors: Floats, points: NDArray[Any], *, count: int, seed: int, th
 
 
 def sum_by_cell(vectors: Floats, points: NDArray[Any], cells: Cells) -> Floats:
-    """The sum of the unit vectors of each cell: its direction, or zero if it is empty.  # (cells, k)."""
+    """Sum the unit vectors of each cell: its direction, or zero if it is empty.  # (cells, k)."""
     out = np.zeros((len(cells.starts) - 1, vectors.shape[1]), np.float32)
     for cell in range(len(out)):
         members = cells.members[cells.starts[cell] : cells.starts[cell + 1]]
@@ -114,7 +114,7 @@ class Neighbors(NamedTuple):
 def find_nearest(
     vectors: Floats, points: NDArray[Any], *, count: int = COUNT, seed: int = 0, threads: int = 1, stages: Stages
 ) -> Neighbors:
-    """The neighbors of points, which are rows of `vectors` that are not zero; point i is row ``points[i]``.
+    """Find the neighbors of points, which are rows of `vectors` that are not zero; point i is row ``points[i]``.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def find_nearest(
     if n <= EXACT:
         with stages.stage("neighbors"):
             members = np.arange(n, dtype=np.int32)
-            blocks = [members[start : start + BLOCK] for start in range(0, n, BLOCK)]
+            blocks = [members[start : start + QUERIES] for start in range(0, n, QUERIES)]
             unit = search.unit(members)
             run_tasks(blocks, lambda queries: search.score(queries, members, unit), threads)
     else:
@@ -148,12 +148,12 @@ def find_nearest(
 
 
 def _cell_count(n: int) -> int:
-    """The number of cells for which making them and searching in them are the same work."""
+    """Return the number of cells for which making them and searching in them are the same work."""
     return min(int(np.sqrt(PROBES * n)), 1 << 16)
 
 
 def _tasks(cells: Cells, probe: int) -> Iterator[tuple[Rows, Rows, int]]:
-    """Of each cell, the points whose probe it is, its members, and the largest size that is searched as one."""
+    """Yield, for each cell, the points whose probe it is, its members, and the largest size that is searched as one."""
     targets = cells.nearest[:, probe]
     queries = np.argsort(targets, kind="stable").astype(np.int32)
     ends = np.concatenate([[0], np.cumsum(np.bincount(targets, minlength=len(cells.starts) - 1))])
@@ -171,7 +171,7 @@ class _Search:
         self.vectors, self.points, self.lengths, self.best, self.rows = vectors, points, lengths, best, rows
 
     def unit(self, rows: Rows) -> Floats:
-        """Vectors of length 1."""
+        """Return vectors scaled to length 1."""
         vectors: Floats = self.vectors[self.points[rows]]
         vectors *= self.lengths[rows][:, None]
         return vectors
@@ -181,25 +181,25 @@ class _Search:
         queries, members, most = task
         unit = self.unit(members)
         if len(members) <= most:
-            for start in range(0, len(queries), BLOCK):
-                self.score(queries[start : start + BLOCK], members, unit)
+            for start in range(0, len(queries), QUERIES):
+                self.score(queries[start : start + QUERIES], members, unit)
             return
         axis = _longest_axis(unit)
         along = unit @ axis
         order = np.argsort(along, kind="stable")
         parts = -(-len(members) // most)
         cuts = np.arange(1, parts) * len(members) // parts
-        place = np.searchsorted(along[order][cuts], self.unit(queries) @ axis)
+        part_of = np.searchsorted(along[order][cuts], self.unit(queries) @ axis)
         rank = np.empty(len(members), np.int64)
         rank[order] = np.arange(len(members))
         positions = np.searchsorted(members, queries)  # members ascend
         positions[positions == len(members)] = 0
         inside = members[positions] == queries
-        place[inside] = np.searchsorted(cuts, rank[positions[inside]], side="right")
+        part_of[inside] = np.searchsorted(cuts, rank[positions[inside]], side="right")
         for number, (lo, hi) in enumerate(zip([0, *cuts], [*cuts, len(members)], strict=True)):
-            part_queries, part = queries[place == number], order[lo:hi]
-            for start in range(0, len(part_queries), BLOCK):
-                self.score(part_queries[start : start + BLOCK], members[part], unit[part])
+            part_queries, part = queries[part_of == number], order[lo:hi]
+            for start in range(0, len(part_queries), QUERIES):
+                self.score(part_queries[start : start + QUERIES], members[part], unit[part])
 
     def score(self, queries: Rows, members: Rows, unit: Floats) -> None:
         """Score points with members, whose unit vectors these are."""
@@ -208,7 +208,7 @@ class _Search:
 
 
 def _longest_axis(unit: Floats) -> Floats:
-    """The direction in which vectors differ most, or nearly so."""
+    """Return the direction in which vectors differ most, or nearly so."""
     differences = unit - unit.mean(axis=0)
     axis: Floats = differences[np.einsum("ij,ij->i", differences, differences).argmax()]
     for _ in range(3):

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from graphrefine.display.colors import THEMES, Theme, rgb
 from graphrefine.display.html import shorten
-from graphrefine.display.maps.classes import OTHER, Classes
-from graphrefine.display.maps.points import MapPoints
+from graphrefine.display.maps.points import OTHER, Classes, MapPoints
 from graphrefine.display.plots import Box, encode, figure_style, label_points, measure_text, new_figure, plain
 
 if TYPE_CHECKING:
@@ -30,14 +29,14 @@ PIXELS = 1000  # of the shaded picture, along each axis
 LONGEST = 26  # letters of a class or a node
 APART = 0.06  # between hubs that are named, so that their names find room
 CELLS = 64  # of the grid, along each axis
-REACH = 0.09  # over which points count for the place of a name
+REACH = 0.09  # over which points count for the position of a name
 STEPS = 5  # lines up or down that the name of a class may move
 
-Place = tuple[float, float]
+Position = tuple[float, float]
 
 
 def draw(node_map: MapPoints, format: str, *, names: int, dark: bool = False) -> bytes:
-    """The picture as png or svg: the same bytes for the same map."""
+    """Draw a map as png or svg: the same bytes for the same map."""
     theme = THEMES["dark" if dark else "light"]
     classes = None if node_map.classes is None else node_map.classes.most_frequent(len(theme.classes) + 1)
     with figure_style({"font.size": 9, "text.color": theme.ink, "savefig.facecolor": theme.paper}):
@@ -54,7 +53,7 @@ def draw(node_map: MapPoints, format: str, *, names: int, dark: bool = False) ->
 
 
 def _colors(classes: Classes | None, theme: Theme) -> list[str]:
-    """The color of each class, and that of points without one at the end."""
+    """Return the color of each class, and that of points without one at the end."""
     if classes is None:
         return [theme.single]
     beyond = max(len(classes.names) - len(theme.classes), 0)
@@ -62,7 +61,7 @@ def _colors(classes: Classes | None, theme: Theme) -> list[str]:
 
 
 def _codes(node_map: MapPoints, classes: Classes | None) -> NDArray[np.int32]:
-    """The position of each point's color among `_colors`."""
+    """Return the position of each point's color among `_colors`."""
     if classes is None:
         return np.zeros(len(node_map), np.int32)
     return np.where(classes.codes < 0, np.int32(len(classes.names)), classes.codes)
@@ -86,13 +85,13 @@ def _draw_points(axes: Axes, node_map: MapPoints, classes: Classes | None, theme
 
 
 def _drawing_order(codes: NDArray[np.int32], *, without: int) -> NDArray[np.int64]:
-    """Points without a class first, so that they lie below; the others mixed, so that no class hides another."""
+    """Order points: those without a class first, below the others, which are mixed so that no class hides another."""
     order = np.random.default_rng(0).permutation(len(codes))
     return order[np.argsort(codes[order] != without, kind="stable")]
 
 
 def shade(points: NDArray[np.float32], codes: NDArray[np.int32], colors: list[str], pixels: int) -> NDArray[np.float64]:
-    """Pixels in the mean color of their points; the more points, the more opaque.  # (pixels, pixels, 4)."""
+    """Draw pixels in the mean color of their points; the more points, the more opaque.  # (pixels, pixels, 4)."""
     across, up = ((points[:, axis] + EXTENT) / (2 * EXTENT) * pixels for axis in (0, 1))
     at = np.clip(up.astype(np.int64), 0, pixels - 1) * pixels + np.clip(across.astype(np.int64), 0, pixels - 1)
     values = (np.array([rgb(color) for color in colors]) / 255)[codes]
@@ -119,7 +118,7 @@ def _draw_legend(axes: Axes, classes: Classes, theme: Theme) -> None:
 
 
 def _write_names(axes: Axes, node_map: MapPoints, classes: Classes | None, *, hubs: int, theme: Theme) -> None:
-    """The names of classes at their densest places, and of hubs beside their points, all clear of each other."""
+    """Write the names of classes where they are densest, and of hubs next to their points, all clear of each other."""
     from matplotlib.patheffects import withStroke
 
     halo = [withStroke(linewidth=3, foreground=theme.paper)]
@@ -128,7 +127,7 @@ def _write_names(axes: Axes, node_map: MapPoints, classes: Classes | None, *, hu
         codes = [code for code, name in enumerate(classes.names) if name != OTHER or code < len(classes.names) - 1]
         texts = [plain(shorten(classes.names[code], LONGEST)) for code in codes]
         centers = [densest(node_map.coordinates[classes.codes == code]) for code in codes]
-        for text, (x, y), box in free_places(axes, texts, centers, size=11):
+        for text, (x, y), box in arrange_texts(axes, texts, centers, size=11):
             axes.text(
                 x, y, text, fontsize=11, fontweight="bold", color=theme.ink, ha="center", va="center", zorder=4,
                 path_effects=halo,
@@ -145,8 +144,8 @@ def _write_names(axes: Axes, node_map: MapPoints, classes: Classes | None, *, hu
             label.set(color=theme.ink, path_effects=halo, zorder=5)
 
 
-def densest(points: NDArray[np.float32]) -> Place:
-    """The densest place, over distances that a name covers: the middle of a cell of a grid over [-1, 1].
+def densest(points: NDArray[np.float32]) -> Position:
+    """Return the densest position, over distances that a name covers: the middle of a cell of a grid over [-1, 1].
 
     Examples
     --------
@@ -164,7 +163,7 @@ def densest(points: NDArray[np.float32]) -> Place:
 
 
 def hub_rows(node_map: MapPoints, count: int) -> NDArray[np.int64]:
-    """The nodes with the most neighbors, passing over those close to one before them."""
+    """Return the nodes with the most neighbors, passing over those close to one before them."""
     degrees, coordinates = node_map.degrees, node_map.coordinates
     if degrees is None or count < 1 or not len(node_map):
         return np.zeros(0, np.int64)
@@ -178,18 +177,18 @@ def hub_rows(node_map: MapPoints, count: int) -> NDArray[np.int64]:
     return np.array(hubs, np.int64)
 
 
-def free_places(
-    axes: Axes, texts: Sequence[str], places: Sequence[Place], *, size: int
-) -> Iterator[tuple[str, Place, list[Place]]]:
-    """Each text, its middle near its place and clear of the texts before it, and points all over its box."""
+def arrange_texts(
+    axes: Axes, texts: Sequence[str], positions: Sequence[Position], *, size: int
+) -> Iterator[tuple[str, Position, list[Position]]]:
+    """Yield each text, its middle near its position and clear of the texts before it, and points all over its box."""
     figure: Any = axes.get_figure()
     figure.draw_without_rendering()  # so that the layout is settled
     back = axes.transData.inverted()
     earlier: list[Box] = []
-    for text, place in zip(texts, places, strict=True):
+    for text, position in zip(texts, positions, strict=True):
         width, height = measure_text(axes, text, fontsize=size, fontweight="bold")
         width, height = width / 2 + 2, height / 2 + 1
-        x, y = axes.transData.transform(place).tolist()
+        x, y = axes.transData.transform(position).tolist()
         left, _, right, _ = np.asarray(axes.get_window_extent().extents).tolist()
         x = min(max(x, left + width), right - width)
         lines = sorted(range(-STEPS, STEPS + 1), key=abs)

@@ -12,11 +12,11 @@ from graphrefine.system.threads import map_tasks, one_blas_thread, run_tasks
 
 Floats = NDArray[np.float32]
 
-BLOCK = 1 << 13  # rows at a time
+TASK_ROWS = 1 << 13  # rows of a task of a thread
 
 
 def project(vectors: Floats, points: NDArray[Any], *, threads: int = 1) -> Floats:
-    """Coordinates of points, which are rows of `vectors`, along the two axes in which they differ most.  # (n, 2).
+    """Return coordinates of points, rows of `vectors`, along the two axes in which they differ most.  # (n, 2).
 
     ``C = sum_i (x_i - m)(x_i - m)^T`` is summed in float64; its eigenvectors are the axes, their signs fixed by
     their largest component.
@@ -31,13 +31,13 @@ def project(vectors: Floats, points: NDArray[Any], *, threads: int = 1) -> Float
     out = np.zeros((n, 2), np.float32)
     if n < 2 or k == 0:
         return out
-    starts = range(0, n, BLOCK)
+    starts = range(0, n, TASK_ROWS)
 
     whole = n == len(vectors)
     origin = vectors[points[0]].astype(np.float64)  # sums about it lose no digits to a mean far from 0
 
     def block(start: int) -> Floats:
-        rows: Floats = vectors[start : start + BLOCK] if whole else vectors[points[start : start + BLOCK]]
+        rows: Floats = vectors[start : start + TASK_ROWS] if whole else vectors[points[start : start + TASK_ROWS]]
         return rows
 
     def moments(start: int) -> NDArray[np.float64]:
@@ -50,8 +50,8 @@ def project(vectors: Floats, points: NDArray[Any], *, threads: int = 1) -> Float
         axes = descending_eigh(sums[:k] - n * np.outer(mean, mean))[1][:, :2]
     middle, directions = (origin + mean).astype(np.float32), axes.astype(np.float32)
 
-    def place(start: int) -> None:
-        out[start : start + BLOCK, : axes.shape[1]] = (block(start) - middle) @ directions
+    def write_coordinates(start: int) -> None:
+        out[start : start + TASK_ROWS, : axes.shape[1]] = (block(start) - middle) @ directions
 
-    run_tasks(starts, place, threads)
+    run_tasks(starts, write_coordinates, threads)
     return out

@@ -4,7 +4,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const bytes = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
   const count = data.count, classes = data.classes, names = data.names;
-  const places = new Uint16Array(bytes(data.places).buffer);
+  const coordinates = new Uint16Array(bytes(data.coordinates).buffer);
   const codes = data.codes ? bytes(data.codes) : new Uint8Array(count).fill(NONE);
   const canvas = document.getElementById("map"), context = canvas.getContext("2d");
   const tip = document.getElementById("tip"), status = document.getElementById("status");
@@ -14,7 +14,7 @@
   let selected = -1, waiting = false, pixels = null;
 
   // Points by cell of a grid, so that the search for the one nearest to the pointer need not look at all.
-  const cellOf = (i) => (places[2 * i + 1] >> 8) * CELLS + (places[2 * i] >> 8);
+  const cellOf = (i) => (coordinates[2 * i + 1] >> 8) * CELLS + (coordinates[2 * i] >> 8);
   const starts = new Uint32Array(CELLS * CELLS + 1), members = new Uint32Array(count);
   for (let i = 0; i < count; i++) starts[cellOf(i) + 1]++;
   for (let c = 0; c < CELLS * CELLS; c++) starts[c + 1] += starts[c];
@@ -34,8 +34,8 @@
 
   const color = (code) => {
     const theme = dark.matches ? "dark" : "light";
-    if (!classes.length) return data.one[theme];
-    return code < data[theme].length ? data[theme][code] : data.grey[theme];  // beyond the palette, and without a class
+    if (!classes.length) return data.single[theme];
+    return code < data[theme].length ? data[theme][code] : data.other[theme];  // beyond the palette, and without a class
   };
   const word = (hex) => {
     const value = parseInt(hex.slice(1), 16);
@@ -65,7 +65,7 @@
       for (let at = 0; at < count; at++) {
         const i = order[at], code = codes[i];
         if ((code === NONE) !== (pass === 0) || !visible[code]) continue;
-        const x = places[2 * i] * scale + dx | 0, y = dy - places[2 * i + 1] * scale | 0;
+        const x = coordinates[2 * i] * scale + dx | 0, y = dy - coordinates[2 * i + 1] * scale | 0;
         if (x < -radius || y < -radius || x >= width + radius || y >= height + radius) continue;
         for (let down = -radius; down <= radius; down++) {
           if (y + down < 0 || y + down >= height) continue;
@@ -81,7 +81,7 @@
     context.strokeStyle = getComputedStyle(document.body).color;
     context.lineWidth = 2 * ratio;
     context.beginPath();
-    context.arc(left(places[2 * i]), top(places[2 * i + 1]), 9 * ratio, 0, 2 * Math.PI);
+    context.arc(left(coordinates[2 * i]), top(coordinates[2 * i + 1]), 9 * ratio, 0, 2 * Math.PI);
     context.stroke();
   };
   const redraw = () => {
@@ -97,7 +97,7 @@
     let best = -1, least = reach * reach;
     for (let row = cell(py - reach); row <= cell(py + reach); row++)
       for (let at = starts[row * CELLS + cell(px - reach)]; at < starts[row * CELLS + cell(px + reach) + 1]; at++) {
-        const i = members[at], a = places[2 * i] - px, b = places[2 * i + 1] - py;
+        const i = members[at], a = coordinates[2 * i] - px, b = coordinates[2 * i + 1] - py;
         if (a * a + b * b < least && visible[codes[i]]) {
           least = a * a + b * b;
           best = i;
@@ -183,8 +183,8 @@
     selected = i;
     status.textContent = i < 0 ? "" : about(i);
     if (i >= 0 && center) {
-      view.x = places[2 * i] / 65535;
-      view.y = places[2 * i + 1] / 65535;
+      view.x = coordinates[2 * i] / 65535;
+      view.y = coordinates[2 * i + 1] / 65535;
       view.zoom = Math.max(view.zoom, 6);
     }
     redraw();
@@ -203,7 +203,7 @@
 
   const legend = document.getElementById("legend");
   const entries = classes.map(([name, many], code) => [name, many, code]);
-  if (classes.length && data.without) entries.push(["no label", data.without, NONE]);
+  if (classes.length && data.unlabeled) entries.push(["no label", data.unlabeled, NONE]);
   const dots = entries.map(([name, many, code]) => {
     const button = document.createElement("button");
     button.type = "button";

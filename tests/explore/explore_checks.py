@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from playwright.sync_api import Download, Page, expect
-
 from explore_looking import (
     COMPLETIONS,
     PAGE,
@@ -28,6 +25,9 @@ from explore_looking import (
     see_selected,
     spot,
 )
+from numpy.typing import NDArray
+from playwright.sync_api import Download, Page, expect
+
 from explore_pages import Truth, eventually, place, visit
 
 Check = Callable[[Page, Truth], None]

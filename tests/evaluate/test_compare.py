@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graphrefine.cli.commands.compare import _parse_size
 from test_embed_subprocess import alive, children_of, wait_for
 
 import graphrefine

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
+from collections.abc import Iterator
 from io import BytesIO
 from math import prod
 from typing import Any, cast
@@ -16,6 +19,9 @@ from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
 
 SIGNATURES = (b"MATLAB 7.3", b"\x89HDF\r\n\x1a\n")
+_VERSION_5 = {b"\x00\x01IM": "<", b"\x01\x00MI": ">"}  # bytes 124 to 127, and the order of bytes that they tell
+_TYPES = frozenset({*range(1, 8), 9, 12, 13, 14, 16, 17, 18})  # of elements, unpacked
+_MATRIX, _COMPRESSED = 14, 15
 _PLAIN = (str, int, float, bool, list)  # values of cells
 
 
@@ -51,7 +57,7 @@ def _read_mat5(source: Source, variable: str) -> tuple[Any, list[str]]:
     """Return the value of a variable, None if there is none, and the names of all."""
     from scipy.io import loadmat, whosmat
 
-    file = cast("Any", BytesIO(source.data))
+    file = cast("Any", BytesIO(_inflate(source)))
     known = {str(name): (shape, kind) for name, shape, kind in whosmat(file)}
     if variable not in known:
         return None, list(known)
@@ -60,6 +66,49 @@ def _read_mat5(source: Source, variable: str) -> tuple[Any, list[str]]:
         check_unpacked(source.name, 8 * prod(shape), f"the variable {variable!r}")
     file.seek(0)
     return _check_value(loadmat(file, variable_names=[variable])[variable]), list(known)
+
+
+def _inflate(source: Source) -> bytes:
+    """Return a file of version 5 with its variables unpacked, and every type in it known; one of version 4 as it is.
+
+    SciPy takes the type of an element as an index without a look at it, so that one damaged byte ends the process.
+    """
+    order = _VERSION_5.get(source.data[124:128])
+    if order is None:
+        return source.data
+    parts: list[Any] = [source.data[:128]]
+    data = memoryview(source.data)[128:]
+    for kind, start, end in _find_elements(data, order):
+        parts.append(data[start:end])
+        if kind == _COMPRESSED:
+            unpacker, packed = zlib.decompressobj(), data[start + 8 : end]
+            size = 8 + struct.unpack_from(f"{order}I", unpacker.decompress(packed, 8), 4)[0]
+            check_unpacked(source.name, size + sum(map(len, parts)), "the variables")
+            parts[-1] = zlib.decompressobj().decompress(packed, size)
+        _check_types(memoryview(parts[-1]), order)
+    return b"".join(parts)
+
+
+def _check_types(content: memoryview, order: str) -> None:
+    for kind, start, end in _find_elements(content, order):
+        if kind not in _TYPES:
+            raise ValueError(f"an element has the type {kind}, which there is not")
+        if kind == _MATRIX:
+            _check_types(content[start + 8 : end], order)
+
+
+def _find_elements(content: memoryview, order: str) -> Iterator[tuple[int, int, int]]:
+    """Yield the type of each element, and where it begins and ends."""
+    end = 0
+    while (start := end) + 8 <= len(content):
+        kind, size = struct.unpack_from(f"{order}II", content, start)
+        end = start + 8 + size
+        if kind >> 16:  # a small one, of eight bytes in all: the size is in the upper half
+            kind, end = kind & 0xFFFF, start + 8
+        if end > len(content):
+            raise ValueError("it is cut short")
+        yield kind, start, end
+        end += 0 if kind == _COMPRESSED else -end % 8
 
 
 def _check_value(value: Any) -> Any:

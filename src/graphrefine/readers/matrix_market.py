@@ -19,14 +19,20 @@ def load(source: Source, options: ReadOptions) -> MatrixTable:
     from scipy.io import mminfo, mmread
     from scipy.sparse import coo_array
 
-    data = source.data
+    # SciPy's parser writes and reads beyond its memory where a file has no line end, where it has zero bytes, and where
+    # an array has no rows or is symmetric and not square.
+    data = source.data + b"\n"
     source.release()
     with wrap_errors(source, "Matrix Market file"):
+        if b"\0" in data:
+            raise ValueError("it has zero bytes, which no text has")
         try:
-            rows, columns, entries, layout, field, _ = mminfo(cast("Any", BytesIO(data)))
+            rows, columns, entries, layout, field, symmetry = mminfo(cast("Any", BytesIO(data)))
             if field == "complex":
                 raise source.error("an adjacency matrix must hold real numbers, not complex ones")
             check_stated(rows + columns, len(data), "rows and columns")
+            if min(rows, columns) < 1 or (symmetry != "general" and rows != columns):
+                raise ValueError(f"a {symmetry} matrix has no {rows} rows and {columns} columns")
             # An entry takes four bytes at the least ("1 2\n"), and a value of an array two.
             check_stated(entries, len(data), "entries")
             check_unpacked(source.name, 16 * entries, "the matrix")

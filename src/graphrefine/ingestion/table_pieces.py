@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
-from mmap import ACCESS_READ, mmap
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,28 +16,23 @@ from graphrefine.ingestion.spool import Mask, PackedNames, Piece
 from graphrefine.readers.arrow import (
     ARROW,
     PARQUET,
-    check_ipc,
     check_no_null,
-    check_texts,
-    file_errors,
     find_table_columns,
     first_batch,
     first_rows,
     id_columns,
     id_values,
     import_pyarrow,
+    iterate_batches,
     number_strings,
     open_ipc,
     parquet_batches,
     sound,
 )
-from graphrefine.readers.limits import check_unpacked
+from graphrefine.readers.limits import wrap_errors
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.parquet_sizes import check_pages
 from graphrefine.readers.source import Source
 from graphrefine.readers.times import describe_options, times_of
-
-FOLD = 100  # bytes of text for each byte of a file, beyond which the memory is asked
 
 
 class TableFile:
@@ -74,7 +67,7 @@ class TableFile:
                 done += batch.num_rows
 
     def _errors(self) -> AbstractContextManager[None]:
-        return file_errors(self.source, PARQUET if self.parquet else ARROW)
+        return wrap_errors(self.source, PARQUET if self.parquet else ARROW)
 
     def _inspect(self) -> None:
         """Find the columns and, if the file tells it, the number of records."""
@@ -86,11 +79,10 @@ class TableFile:
 
             with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as file:
                 self.records = int(file.metadata.num_rows)
-                self._find_columns(file.schema_arrow, lambda: first_batch(file, self._bytes(), self.source.name))
+                self._find_columns(file.schema_arrow, lambda: first_batch(file))
             return
-        check_ipc(self.source.name, self._bytes(), at_once=False)
         with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
-            self._find_columns(reader.schema, lambda: first_rows(_iterate_batches(reader)))
+            self._find_columns(reader.schema, lambda: first_rows(iterate_batches(reader)))
 
     def _find_columns(self, schema: Any, take_sample: Callable[[], Any]) -> None:
         self._names = list(schema.names)
@@ -105,7 +97,7 @@ class TableFile:
         used = [at for at in self.columns.places if at is not None]
         if not self.parquet:
             with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
-                for batch in _iterate_batches(reader):
+                for batch in iterate_batches(reader):
                     columns = sound(batch.select(used))
                     for start in range(0, batch.num_rows, rows):
                         yield columns.slice(start, rows), list(range(len(used)))
@@ -115,25 +107,12 @@ class TableFile:
         names, at = None, used
         if len(set(self._names)) == len(self._names):
             names, at = [self._names[column] for column in used], list(range(len(used)))
-        data, size = self._bytes(), 0
         with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as file:
-            safe = check_pages(self.source.name, data, names, at_once=False).rows
             threaded = self.options.thread_count > 1
-            for batch in parquet_batches(file, batch_size=min(rows, safe), columns=names, use_threads=threaded):
-                if names is not None:
-                    batch = batch.select(names)
-                size += batch.get_total_buffer_size() if safe < rows else 0
-                if size > FOLD * data.nbytes:  # long texts that the rows name by number
-                    check_unpacked(self.source.name, size, "the text of its columns", way_out="shorten its names")
-                yield sound(batch), at
-
-    def _bytes(self) -> memoryview:
-        """The bytes of the file that is read, mapped."""
-        with Path(self.plain).open("rb") as file:
-            return memoryview(mmap(file.fileno(), 0, access=ACCESS_READ))
+            for batch in parquet_batches(file, batch_size=rows, columns=names, use_threads=threaded):
+                yield sound(batch if names is None else batch.select(names)), at
 
     def _piece(self, columns: list[Any], before: int, share: float) -> Piece:
-        check_texts(self.source.name, columns[:2])
         ends, weights = id_columns(columns[:2]), None
         if self.columns.weight is not None:
             values = columns[2]
@@ -150,13 +129,6 @@ class TableFile:
         times, dates = times_of(np.asarray(columns[-1].to_numpy(zero_copy_only=False)))
         self._clock = self._clock or PieceClock(self.source, self.options)
         return self._clock.select(piece, times, dates=dates)
-
-
-def _iterate_batches(reader: Any) -> Iterator[Any]:
-    if hasattr(reader, "num_record_batches"):
-        yield from (reader.get_batch(number) for number in range(reader.num_record_batches))
-    else:
-        yield from reader
 
 
 def _integers(column: Any) -> tuple[NDArray[Any], Mask | None]:

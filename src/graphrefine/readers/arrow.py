@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import FormatError, InputError, MissingExtraError
+from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import Numbered, number, object_array
 from graphrefine.kernels.edge_lists import number_texts
-from graphrefine.readers.arrow_sizes import batch_sizes, text_bytes
 from graphrefine.readers.column_kinds import MOST
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.layout import EdgeColumns, find_columns
-from graphrefine.readers.limits import UNASKED, check_unpacked, unpacked_limit
+from graphrefine.readers.limits import check_unpacked, wrap_errors
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.parquet_sizes import check_pages
 from graphrefine.readers.source import Source
 from graphrefine.readers.timed_edges import edges_with_times
 
@@ -34,12 +31,11 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
     pa = import_pyarrow("parquet")
     import pyarrow.parquet as pq
 
-    with file_errors(source, PARQUET):
+    with wrap_errors(source, PARQUET):
         file = pq.ParquetFile(pa.BufferReader(source.data))
-        data = memoryview(source.data)
-        edge_columns = find_table_columns(file.schema_arrow, lambda: first_batch(file, data, source.name), options)
+        edge_columns = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
         names = list(file.schema_arrow.names)
-        if len(set(names)) < len(names):
+        if len(set(names)) < len(names):  # columns are selected by name, which does not tell these apart
             return _number_edges(_read_rows(source, file), edge_columns, options)
         used = [at for at in edge_columns.places if at is not None]
         return _number_edges(_read_rows(source, file, [names[at] for at in used]), edge_columns.at(used), options)
@@ -48,89 +44,71 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
 def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
     """Load an Arrow IPC file (also called feather) or stream; only the columns of the edges must be sound."""
     pa = import_pyarrow("Arrow")
-    with file_errors(source, ARROW):
-        check_ipc(source.name, source.data)
-        table = open_ipc(pa.BufferReader(source.data)).read_all()
+    with wrap_errors(source, ARROW):
+        table = _read_ipc(source, pa)
         edge_columns = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
         used = [at for at in edge_columns.places if at is not None]
-        ends = _sound(source, table.select(used))
-    with file_errors(source, "table of edges"):
+        ends = sound(table.select(used))
+    with wrap_errors(source, "table of edges"):
         return _number_edges(ends, edge_columns.at(used), options)
 
 
 def read_arrow_table(source: Source) -> Any:
-    """All columns of a parquet or Arrow file, as a pyarrow table."""
+    """Return all columns of a parquet or Arrow file, as a pyarrow table."""
     pa = import_pyarrow("parquet and Arrow")
     if not source.data.startswith(b"PAR1"):
-        return _read_ipc(source)
+        with wrap_errors(source, ARROW):
+            return sound(_read_ipc(source, pa))
     import pyarrow.parquet as pq
 
-    with file_errors(source, PARQUET):
+    with wrap_errors(source, PARQUET):
         return _read_rows(source, pq.ParquetFile(pa.BufferReader(source.data)))
 
 
 def _read_rows(source: Source, file: Any, columns: list[str] | None = None) -> Any:
-    """All rows of an open parquet file, of these columns in order, as far as the memory allows.
+    """Return all rows of an open parquet file, of these columns in order, if the memory allows them."""
+    metadata, names = file.metadata, file.schema_arrow.names
+    used = names if columns is None else columns
+    # The footer has one size for all columns of a row group. Pyarrow can also tell that of each column, but ends the
+    # process where a footer is damaged there; so columns are taken to be alike, with 8 bytes a value at the least.
+    groups = sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
+    size = max(groups * len(used) // max(len(names), 1), _CELL * metadata.num_rows * len(used))
+    check_unpacked(source.name, size, "the parquet data")
+    # Pyarrow 18 cannot read a file without row groups.
+    table = sound(file.read(columns=columns)) if metadata.num_row_groups else file.schema_arrow.empty_table()
+    return table if columns is None else table.select(columns)
 
-    A file may pack millions of rows into a few bytes. Pyarrow 18 cannot read one without row groups.
-    """
-    rows = int(file.metadata.num_rows)
-    check_unpacked(source.name, _CELL * len(columns or file.schema_arrow.names) * rows, "the parquet data")
-    sizes = check_pages(source.name, memoryview(source.data), columns)
-    if file.metadata.num_row_groups == 0:
-        table = file.schema_arrow.empty_table()
-    elif sizes.texts <= max(unpacked_limit(), UNASKED):
-        table = file.read(columns=columns)
+
+def _read_ipc(source: Source, pa: Any) -> Any:
+    """Return the table of an Arrow file or stream, if the memory allows it."""
+    reader = open_ipc(pa.BufferReader(source.data))
+    packed = f"the {ARROW.split()[0]} data"
+    return gather_batches(source.name, reader.schema, iterate_batches(reader), packed, free=len(source.data))
+
+
+def iterate_batches(reader: Any) -> Iterator[Any]:
+    """Yield the batches of an Arrow file or stream."""
+    if hasattr(reader, "num_record_batches"):
+        yield from (reader.get_batch(index) for index in range(reader.num_record_batches))
     else:
-        table = _read_in_steps(source, file, min(sizes.rows, rows), columns)
-    return _sound(source, table if columns is None else table.select(columns))
+        yield from reader
 
 
-def _read_in_steps(source: Source, file: Any, rows: int, columns: list[str] | None) -> Any:
-    """The same, so many rows at a time, which may hold texts that are stored once and are long."""
+def gather_batches(path: str, schema: Any, batches: Iterable[Any], what: str, *, free: int = 0, hint: str = "") -> Any:
+    """Return batches as one table; stop once they take more than ``free`` bytes and more than the memory allows."""
     import pyarrow as pa
 
-    size, batches = 0, []
-    for batch in parquet_batches(file, batch_size=max(rows, 1), columns=columns):
+    size, gathered = 0, []
+    for batch in batches:
         size += batch.get_total_buffer_size()
-        check_unpacked(source.name, size, "the text of its columns")
-        batches.append(batch)
-    return pa.Table.from_batches(batches, None if batches else file.schema_arrow)
-
-
-def _read_ipc(source: Source) -> Any:
-    pa = import_pyarrow("Arrow")
-    with file_errors(source, ARROW):
-        check_ipc(source.name, source.data)
-        return _sound(source, open_ipc(pa.BufferReader(source.data)).read_all())
-
-
-def check_ipc(path: str, data: Any, *, at_once: bool = True) -> None:
-    """Refuse an Arrow file or stream whose batches, ``at_once`` or each by itself, unpack beyond the memory.
-
-    The footer of a file may name a batch again and again.
-    """
-    size, most = 0, memoryview(data).nbytes
-    for each in batch_sizes(memoryview(data)):
-        size = size + each if at_once else each
-        if size > most:
-            check_unpacked(path, size, "the Arrow data")
-
-
-def check_texts(path: str, columns: Iterable[Any]) -> None:
-    """Refuse columns that name long texts again and again, by codes or views, beyond the memory."""
-    check_unpacked(path, sum(map(text_bytes, columns)), "the text of its columns")
-
-
-def _sound(source: Source, table: Any) -> Any:
-    """The table, if it is sound, and its texts are not beyond the memory."""
-    sound(table)
-    check_texts(source.name, table.columns)
-    return table
+        if size > free:
+            check_unpacked(path, size, what, **({"way_out": hint} if hint else {}))
+        gathered.append(batch)
+    return pa.Table.from_batches(gathered, schema)
 
 
 def sound(table: Any) -> Any:
-    """The table, batch or column, if it is sound: offsets that point outside of it would end the process later."""
+    """Return the table, batch or column if it is sound: offsets that point outside of it would end the process."""
     table.validate(full=True)
     return table
 
@@ -147,8 +125,7 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
     def values(at: int) -> list[Any]:
         try:
             known = sample() is not None and at < sample().num_columns
-            column = sound(sample().column(at)) if known else None
-            return [] if column is None or text_bytes(column) > UNASKED else list(column.to_pylist())
+            return list(sound(sample().column(at)).to_pylist()) if known else []
         except (ValueError, OverflowError, KeyError):  # times that Python does not have, texts that are none, damage
             return []
 
@@ -158,12 +135,11 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
     return columns
 
 
-def first_batch(file: Any, data: memoryview, path: str) -> Any:
-    """The first records of an open parquet file with these bytes, of its first columns; None if it has none."""
+def first_batch(file: Any) -> Any:
+    """Return the first records of an open parquet file, of its first columns; None if it has none."""
     names = list(file.schema_arrow.names)
     columns = names[:LOOKED_AT] if len(set(names)) == len(names) else None
-    rows = check_pages(path, data, columns, at_once=False).rows
-    return first_rows(parquet_batches(file, batch_size=min(rows, MOST), columns=columns))
+    return first_rows(parquet_batches(file, batch_size=MOST, columns=columns))
 
 
 def first_rows(batches: Iterator[Any]) -> Any:
@@ -194,21 +170,6 @@ def check_no_null(weights: Any, *, before: int = 0) -> None:
     if weights.null_count:
         row = before + int(weights.is_null().to_numpy(zero_copy_only=False).argmax()) + 1
         raise InputError(f"record {row}: the weight is missing; fill it in, or say weights=False", argument="weights")
-
-
-@contextmanager
-def file_errors(source: Source, format: str) -> Iterator[None]:
-    """Errors of pyarrow, and of the table's content, as errors of the file and its format."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except InputError as error:
-        raise (error if isinstance(error, FormatError) else source.error(error)) from None
-    except FileNotFoundError:
-        raise source.error("there is no such file") from None
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:  # also names that are not UTF-8
-        raise source.error(f"this is not a readable {format}: {error}") from None
 
 
 def open_ipc(file: Any) -> Any:

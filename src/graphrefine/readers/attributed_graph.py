@@ -7,8 +7,10 @@ of nodes stay with the graph; of those of edges, the weight is used and the othe
 from __future__ import annotations
 
 import math
+import re
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from html.entities import name2codepoint
 from typing import Any
 
 import numpy as np
@@ -21,11 +23,13 @@ from graphrefine.graph.object_ids import as_texts, table_key
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.limits import check_fields
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.readers.source import Source, decoding_error, find_encoding
 
 LISTED = 8  # attributes and columns that a remark or an error names
 ALWAYS = 1 << 20  # cells of the table of attributes that a file of any size may have
 CELLS = 16  # of that table, for each node and each value
+_ENTITY = re.compile("&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
+_NAMED = {**name2codepoint, "apos": ord("'")}
 _DIRECTIONS = {None: 0, True: 1, False: 2}
 _UNDIRECTED = 2
 
@@ -52,11 +56,11 @@ class AttributedGraph:
         self.source, self.options = source, options
         self.closed, self.label, self.typed = closed, label, typed
         self.weight_name = options.weights if isinstance(options.weights, str) else "weight"
-        self.remarks: list[str] = []
+        self.notes: list[str] = []
         self.report: dict[str, Any] = {}
         self.unused: dict[str, None] = {}  # attributes of edges
         self._ids: list[Any] = []
-        self._places: dict[Any, int] = {}  # by `table_key`
+        self._positions: dict[Any, int] = {}  # by `table_key`
         self._declared = bytearray()
         self._mentions = array("q")  # line of the first mention of each node; 0: none
         self._columns: dict[str, dict[int, Any]] = {}
@@ -67,20 +71,20 @@ class AttributedGraph:
         self._directions = bytearray()
 
     def __contains__(self, node: Any) -> bool:
-        return table_key(node) in self._places
+        return table_key(node) in self._positions
 
     def add_node(self, node: Any, attributes: Mapping[str, Any], *, line: int = 0) -> None:
         """Add a node that the file declares; values of None are no values."""
-        place = self._place(node, line)
-        if self._declared[place]:
+        position = self._position(node, line)
+        if self._declared[position]:
             raise self.error(f"the node {node!r} is declared twice", line)
-        self._declared[place] = 1
+        self._declared[position] = 1
         for name, value in attributes.items():
             if value is not None or name in self._defaults:
                 if name not in self._columns:
                     self._columns[name] = {}
                     check_fields(len(self._columns))
-                self._columns[name][place] = value
+                self._columns[name][position] = value
 
     def set_default(self, name: str, value: Any, *, edges: bool) -> None:
         """Set the value of an attribute for all nodes that the file declares, or all edges, that have none."""
@@ -105,8 +109,8 @@ class AttributedGraph:
                     check_fields(len(self.unused))
             elif value is not None:
                 weight = self._weight(value, line)
-        self._ends.append(self._place(first, line))
-        self._ends.append(self._place(second, line))
+        self._ends.append(self._position(first, line))
+        self._ends.append(self._position(second, line))
         self._weights.append(weight)
         self._directions.append(_DIRECTIONS[directed])
 
@@ -114,8 +118,33 @@ class AttributedGraph:
         """An error of the file, at a line if there is one."""
         return self.source.error(problem, line=line or None, argument=argument)
 
+    def text(self) -> str:
+        """Return all text of the file, its lines ended as those of Unix; the file's bytes are not needed again."""
+        data = self.source.data
+        self.source.release()
+        encoding = find_encoding(self.source, data, self.options.encoding)
+        try:
+            text = data.decode(encoding or "utf-8-sig")
+            if encoding is not None:
+                text.encode()  # some encodings have halves of characters, which no name can hold
+        except UnicodeError as error:
+            if encoding is not None:
+                tried = self.options.encoding or encoding
+                raise decoding_error(self.source, error, data, encoding=tried) from None
+            text, encoding = data.decode("latin-1"), "latin-1"
+            self.notes.append("text that is not UTF-8, read as Latin-1")
+        self.report["encoding"] = encoding or "utf-8"
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    def lines(self, *, marks: str) -> Iterator[tuple[int, str]]:
+        """Yield lines with their numbers from 1, without empty ones and comments, which begin with a mark."""
+        comment = re.compile(f"\\s*(?:$|[{re.escape(marks)}])" if marks else "\\s*$")
+        for number, line in enumerate(self.text().split("\n"), start=1):
+            if not comment.match(line):
+                yield number, line
+
     def table(self) -> EdgeTable:
-        """The edges, numbered by the sorted names of the nodes."""
+        """Return the edges, numbered by the sorted names of the nodes."""
         if not self._ends:
             raise self.error("there is no edge in the file")
         self._check_declared()
@@ -128,10 +157,10 @@ class AttributedGraph:
         rank = np.empty(len(names), dtype=np.int32)
         rank[order] = np.arange(len(names), dtype=np.int32)
         if attributes:
-            self.remarks.append(f"node attributes {list_names(attributes)}")
+            self.notes.append(f"node attributes {list_names(attributes)}")
         report: dict[str, Any] = {"weight_column": None if weights is None else self.weight_name, **self.report}
         report |= {"ignored_columns": list(self.unused)} if self.unused else {}
-        report |= {"remarks": self.remarks} if self.remarks else {}
+        report |= {"remarks": self.notes} if self.notes else {}
         return EdgeTable(
             (rank[ends[:, 0]], rank[ends[:, 1]], names[order]),
             weights,
@@ -140,14 +169,14 @@ class AttributedGraph:
             attributes={name: column[order] for name, column in attributes.items()},
         )
 
-    def _place(self, node: Any, line: int) -> int:
+    def _position(self, node: Any, line: int) -> int:
         key = node if isinstance(node, str) and node[:1] != "\0" else table_key(node)
-        place = self._places.setdefault(key, len(self._places))
-        if place == len(self._ids):
+        position = self._positions.setdefault(key, len(self._positions))
+        if position == len(self._ids):
             self._ids.append(node)
             self._declared.append(0)
             self._mentions.append(line)
-        return place
+        return position
 
     def _weight(self, value: Any, line: int) -> float:
         try:
@@ -174,7 +203,7 @@ class AttributedGraph:
         if self.closed:
             at = self._declared.index(0)
             raise self.error(f"an edge names the node {self._ids[at]!r}, and there is no such node", self._mentions[at])
-        self.remarks.append(f"nodes that edges name and the file does not declare: {missing:,}")
+        self.notes.append(f"nodes that edges name and the file does not declare: {missing:,}")
 
     def _check_weights(self, values: NDArray[np.float64]) -> NDArray[np.float32] | None:
         missing = np.isnan(values)
@@ -186,14 +215,14 @@ class AttributedGraph:
                 raise self.error(f"no edge has the attribute {self.weight_name!r}; {attributes}", argument="weights")
             return None
         if missing.any():
-            self.remarks.append(f"edges without {self.weight_name!r}, which count 1: {missing.sum():,}")
+            self.notes.append(f"edges without {self.weight_name!r}, which count 1: {missing.sum():,}")
         return check_weights(np.where(missing, 1.0, values), len(values))
 
     def _direction(self) -> bool | None:
         """The direction that the file declares, if it does."""
         one_way, both_ways = (self._directions.count(_DIRECTIONS[kind]) for kind in (True, False))
         if one_way and both_ways and self.options.directed is not False:
-            self.remarks.append(f"undirected edges among directed ones, which count in both directions: {both_ways:,}")
+            self.notes.append(f"undirected edges among directed ones, which count in both directions: {both_ways:,}")
         return bool(one_way) if one_way or both_ways else None
 
     def _turn(
@@ -211,10 +240,10 @@ class AttributedGraph:
         if attribute is None and self.label is not None:
             problem = self._name_problem(self.label)
             if not problem:
-                self.remarks.append(f"nodes named by {self.label!r}")
+                self.notes.append(f"nodes named by {self.label!r}")
                 return self._take_names(self.label)
             if self.label in self._columns:
-                self.remarks.append(f"nodes named by id, as {problem}")
+                self.notes.append(f"nodes named by id, as {problem}")
         if attribute is None or (attribute == "id" and "id" not in self._columns):
             return self._as_names(self._ids)
         problem = self._name_problem(attribute)
@@ -227,19 +256,19 @@ class AttributedGraph:
         column, ids = self._columns.get(attribute, {}), self._ids
         if attribute in self._defaults:
             values = enumerate(self._attribute(attribute))
-            self._columns[attribute] = column = {place: value for place, value in values if value is not None}
+            self._columns[attribute] = column = {position: value for position, value in values if value is not None}
         if not column:
             names = list_names({"id": None, **self._columns, **self._defaults})
             return f"no node has this attribute; the attributes are {names}"
         if len(column) < len(ids):
-            place = next(place for place in range(len(ids)) if place not in column)
-            return f"the node {ids[place]!r} has no {attribute!r}"
+            position = next(position for position in range(len(ids)) if position not in column)
+            return f"the node {ids[position]!r} has no {attribute!r}"
         owners: dict[str, int] = {}
-        for place, value in column.items():
+        for position, value in column.items():
             if not isinstance(value, str | int | float) or value == "" or "\n" in str(value):
-                return f"{attribute!r} of the node {ids[place]!r} is {value!r}, which is no name"
-            if (other := owners.setdefault(str(value), place)) != place:
-                return f"{attribute!r} of the nodes {ids[other]!r} and {ids[place]!r} is {value!r}"
+                return f"{attribute!r} of the node {ids[position]!r} is {value!r}, which is no name"
+            if (other := owners.setdefault(str(value), position)) != position:
+                return f"{attribute!r} of the nodes {ids[other]!r} and {ids[position]!r} is {value!r}"
         return ""
 
     def _take_names(self, attribute: str) -> NDArray[Any]:
@@ -248,7 +277,7 @@ class AttributedGraph:
         if "id" not in self._columns:
             ids = self._as_names(self._ids).tolist()
             self._columns["id"] = dict(enumerate(ids))
-        return self._as_names([column[place] for place in range(len(column))])
+        return self._as_names([column[position] for position in range(len(column))])
 
     def _as_names(self, values: list[Any]) -> NDArray[Any]:
         if not self.typed and all(isinstance(value, str) for value in values):
@@ -265,7 +294,7 @@ class AttributedGraph:
         values = len(self._ids) + sum(map(len, self._columns.values()))
         most = max(ALWAYS, CELLS * values) // len(self._ids)
         if len(names) > most:
-            self.remarks.append(f"node attributes that few nodes have, which are left out: {len(names) - most:,}")
+            self.notes.append(f"node attributes that few nodes have, which are left out: {len(names) - most:,}")
             names = sorted(names, key=lambda name: -len(self._columns.get(name, ())))[:most]
         return {name: as_array(self._attribute(name)) for name in names}
 
@@ -274,7 +303,7 @@ class AttributedGraph:
         column, default = self._columns.get(name, {}), self._defaults.get(name)
         if default is None:
             return list(map(column.get, range(len(self._ids))))
-        return [column.get(place, default if declared else None) for place, declared in enumerate(self._declared)]
+        return [column.get(position, default if declared else None) for position, declared in enumerate(self._declared)]
 
 
 def as_array(values: list[Any]) -> NDArray[Any]:
@@ -293,6 +322,26 @@ def as_array(values: list[Any]) -> NDArray[Any]:
     if kinds and kinds <= {int, float} and float in kinds:
         return np.array(values, dtype=np.float64)
     return object_array(values)
+
+
+def unescape(text: str, *, named: bool = True) -> str:
+    """Return a text with characters in place of their entities, those with names only if ``named``.
+
+    Unlike `html.unescape`, as which NetworkX does not write: ``&#128;`` is the character 128, not that of Windows.
+
+    Examples
+    --------
+    >>> unescape("M&uuml;ller &#38; S&#xf6;hne"), unescape("M&uuml;ller", named=False)
+    ('Müller & Söhne', 'M&uuml;ller')
+    """
+
+    def character(match: re.Match[str]) -> str:
+        decimal, hexadecimal, name = match.groups()
+        code = int(decimal) if decimal else int(hexadecimal, 16) if hexadecimal else _NAMED.get(name, -1)
+        is_character = 0 <= code < 0x110000 and not 0xD800 <= code < 0xE000
+        return chr(code) if is_character and (named or not name) else match[0]
+
+    return _ENTITY.sub(character, text) if "&" in text else text
 
 
 def list_names(names: Iterable[str]) -> str:

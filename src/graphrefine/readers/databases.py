@@ -10,11 +10,10 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from threading import Timer
 from typing import Any
 
 from graphrefine.errors import FormatError, InputError, MissingExtraError
-from graphrefine.readers.arrow import edges_of_arrow, import_pyarrow
+from graphrefine.readers.arrow import edges_of_arrow, gather_batches, import_pyarrow
 from graphrefine.readers.attributed_graph import list_names
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.limits import check_unpacked, unpacked_limit
@@ -30,22 +29,10 @@ _SAFE = {  # no files, also none beside the database, and no Python variables
     "python_enable_replacements": "false",
     "temp_directory": "",
 }
-_COMPUTED = (
-    "select 1 from duckdb_views() where not internal union all "
-    "select 1 from duckdb_tables() where sql ilike '%generated always%'"
-)
-CELL = 64  # bytes of a value in memory
-STEP = 1_000_000  # steps of SQLite's machine between two looks at their number
-STEPS, STEPS_PER_BYTE = 100, 1_000  # of these, for the rows of a table or view, and for each byte of the file
-SECONDS, SPEED = 10.0, 1_000_000  # for the same of DuckDB, and one more for each of so many bytes
-LONGEST = 1 << 26  # bytes of a value, or a row
-LEAST = 1 << 27  # bytes that DuckDB may take, whatever the budget
+_CELL = 64  # bytes of a value in memory
+_LEAST = 1 << 27  # bytes that DuckDB may take, whatever the budget
 _PORTION = 1 << 20  # bytes of rows between two looks at the memory
-_ENDLESS = (
-    "its table or view takes far longer than a file of its size should: it may have no end; write its result into a "
-    "table, or say query= with a select of your own, which has no limit of time"
-)
-_WAY_OUT = "say a larger memory=, or write its result into a table"
+_WAY_OUT = "pass a larger memory=, or write its result into a table"
 _SQL = re.compile(r"\s*(?:select|with|from|values|\()\b|\s*\(|.*\s", re.IGNORECASE | re.DOTALL)
 
 
@@ -64,7 +51,6 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
 
 
 def _load_sqlite(source: Source, options: ReadOptions) -> EdgeTable:
-    size = len(source.data) if source.path == "-" else Path(source.path).stat().st_size
     with closing(_connect_sqlite(source)) as connection, _sql_errors(source, _SQLITE_ERRORS):
         names = (
             "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
@@ -72,25 +58,18 @@ def _load_sqlite(source: Source, options: ReadOptions) -> EdgeTable:
         tables = [name for (name,) in connection.execute(f"{names} order by name") if isinstance(name, str)]
         query, remark = _find_query(source, options.query, tables, _quote)
         connection.set_authorizer(_allow_reading)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
-        if query != options.query:  # whoever writes a query may wait for it
-            steps = iter(range(STEPS + STEPS_PER_BYTE * size // STEP))
-            connection.set_progress_handler(lambda: next(steps, None) is None, STEP)
         rows = connection.execute(query)
         columns = [column for column, *_ in rows.description or ()]
-        table = edges_of_rows(columns, _watch_rows(source, rows, size), options)
+        table = edges_of_rows(columns, _watch_rows(source, rows), options)
     table.report["remarks"] = [remark]
     return table
 
 
-def _watch_rows(source: Source, rows: Iterable[tuple[Any, ...]], file: int) -> Iterator[tuple[Any, ...]]:
-    """The rows, as long as they are not far more than a file of these bytes holds, as those of a view can be."""
-    size, most = 0, CELL * file  # a value takes a byte at least, in a table
+def _watch_rows(source: Source, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows, as long as the memory allows them: those of a view may be without end."""
+    size = most = 0
     for row in rows:
-        size += CELL * len(row)
-        for value in row:
-            if isinstance(value, str | bytes):
-                size += len(value)
+        size += _CELL * len(row)
         if size > most:
             check_unpacked(source.name, size, "the table or query", way_out=_WAY_OUT)
             most = size + _PORTION
@@ -128,23 +107,17 @@ def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
     import_pyarrow("DuckDB")
     if source.path == "-" or _begins_compressed(source):
         raise source.error("a DuckDB database is opened where it is; unpack it into a file first")
-    settings = _SAFE | {"memory_limit": f"{max(unpacked_limit(), LEAST)}B"}
+    settings = _SAFE | {"memory_limit": f"{max(unpacked_limit(), _LEAST)}B"}
     errors = (duckdb.Error, OSError)  # the latter of batches
     with _sql_errors(source, errors), closing(duckdb.connect(source.path, read_only=True, config=settings)) as db:
         listing = "select table_schema, table_name from information_schema.tables order by all"
         tables = [name if schema == "main" else f"{schema}.{name}" for schema, name in db.execute(listing).fetchall()]
         query, remark = _find_query(source, options.query, tables, _quote_parts)
-        if options.query is None and db.execute(_COMPUTED).fetchall():
-            raise source.error(
-                f"{tables[0]!r} is a view, or has columns that are computed: the database says what is run; say "
-                f"query={tables[0]!r} if you trust it",
-                argument="query",
-            )
         kinds = [statement.type for statement in db.extract_statements(query)]
         if kinds != [duckdb.StatementType.SELECT]:
             raise _writing_error(source, query)
-        with _in_time(db.interrupt, _seconds(source) if query != options.query else None):
-            result = _take_batches(source, stream_rows(db, query))
+        reader = stream_rows(db, query)
+        result = gather_batches(source.name, reader.schema, reader, "the table or query", hint=_WAY_OUT)
     if not result.num_rows:
         raise source.error("there is no edge: the table or query has no rows", argument="query")
     table = edges_of_arrow(result, options)
@@ -157,37 +130,6 @@ def stream_rows(database: Any, query: str, rows: int = 1 << 16) -> Any:
     result = database.sql(query)
     read = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader  # the older name
     return read(rows)
-
-
-def _take_batches(source: Source, reader: Any) -> Any:
-    """The rows of a result, as long as the memory allows them."""
-    import pyarrow as pa
-
-    size, batches = 0, []
-    for batch in reader:
-        size += batch.get_total_buffer_size()
-        check_unpacked(source.name, size, "the table or query", way_out=_WAY_OUT)
-        batches.append(batch)
-    return pa.Table.from_batches(batches, reader.schema)
-
-
-def _seconds(source: Source) -> float:
-    return SECONDS + Path(source.path).stat().st_size / SPEED
-
-
-@contextmanager
-def _in_time(interrupt: Callable[[], None], seconds: float | None) -> Iterator[None]:
-    """A stretch that is interrupted after so many seconds; None: never."""
-    if seconds is None:
-        yield
-        return
-    timer = Timer(seconds, interrupt)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
 
 
 def _begins_compressed(source: Source) -> bool:
@@ -234,8 +176,6 @@ def _sql_errors(source: Source, kinds: tuple[type[Exception], ...]) -> Iterator[
     except kinds as error:
         if "authoriz" in str(error) or "prohibited" in str(error):
             raise _writing_error(source, str(error)) from None
-        if "interrupt" in str(error).lower():
-            raise source.error(_ENDLESS, argument="query") from None
         raise source.error(f"the database says: {' '.join(str(error).split())}", argument="query") from None
 
 

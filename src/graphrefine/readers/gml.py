@@ -8,17 +8,14 @@ become attributes with dots in their names. Characters beyond ASCII may be writt
 from __future__ import annotations
 
 import re
-from html.entities import name2codepoint
 from typing import Any
 
 from graphrefine.errors import FormatError
-from graphrefine.readers.attributed_graph import AttributedGraph
+from graphrefine.readers.attributed_graph import AttributedGraph, unescape
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
-from graphrefine.readers.text_lines import decode_for
 
-DEEPEST = 50  # records within each other
 _TOKEN = re.compile(
     r"""\s+ | (?:^|(?<=\s))\#[^\n]*  # blanks, comments
     | (?P<bracket>[\[\]])
@@ -27,7 +24,6 @@ _TOKEN = re.compile(
     | (?P<key>[A-Za-z_][0-9A-Za-z_.-]*)""",
     re.VERBOSE | re.MULTILINE,
 )
-_ENTITY = re.compile("&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
 _WHOLE = re.compile("[+-]?[0-9]{1,4000}")
 
 
@@ -42,10 +38,10 @@ class _Reader:
     """Walk through the tokens; the path of keys of the records that are open says what a value belongs to."""
 
     def __init__(self, graph: AttributedGraph) -> None:
-        self.graph, self.text = graph, decode_for(graph)
+        self.graph, self.text = graph, graph.text()
         self.directed = False
         self.at = 0
-        self.counted = (0, 1)  # a place in the text, and its line
+        self.counted = (0, 1)  # an offset in the text, and its line
         self.path: list[str] = []
         self.graphs = 0
         self.values: dict[str, Any] = {}  # of the node or edge that is open
@@ -71,7 +67,7 @@ class _Reader:
                     self._assign(key, _value(token))
                     key = None
                 else:
-                    raise self._error(f"{token[:40]!r} cannot stand here{'' if key is None else f', after {key!r}'}")
+                    raise self._error(f"{token[:40]!r} is not expected here{'' if key is None else f', after {key!r}'}")
             self.at = match.end()
         if key is not None or self.path:
             self.at = line_at
@@ -81,8 +77,6 @@ class _Reader:
         self._add_edges()
 
     def _open(self, key: str) -> None:
-        if len(self.path) == DEEPEST:
-            raise self._error(f"more than {DEEPEST} records stand within each other")
         self.path.append(key)
         if self.path == ["graph"]:
             self.graphs += 1
@@ -135,8 +129,9 @@ class _Reader:
         return str(value)
 
     def _line(self) -> int:
-        place, line = self.counted if self.counted[0] <= self.at else (0, 1)
-        self.counted = (self.at, line + self.text.count("\n", place, self.at))
+        # Lines are counted from where they were last: from the beginning, a file would take quadratic time.
+        offset, line = self.counted if self.counted[0] <= self.at else (0, 1)
+        self.counted = (self.at, line + self.text.count("\n", offset, self.at))
         return self.counted[1]
 
     def _error(self, problem: str) -> FormatError:
@@ -145,13 +140,5 @@ class _Reader:
 
 def _value(token: str) -> Any:
     if token.startswith('"'):
-        return _ENTITY.sub(_character, token[1:-1]) if "&" in token else token[1:-1]
+        return unescape(token[1:-1])
     return int(token) if _WHOLE.fullmatch(token) else float(token)
-
-
-def _character(match: re.Match[str]) -> str:
-    decimal, hexadecimal, name = match.groups()
-    code = int(decimal) if decimal else int(hexadecimal, 16) if hexadecimal else name2codepoint.get(name, -1)
-    if name == "apos":
-        code = ord("'")
-    return chr(code) if 0 <= code < 0x110000 and not 0xD800 <= code < 0xE000 else match[0]

@@ -256,7 +256,7 @@ def _resolver(graph: AttributedGraph, ids: list[Any], ends: list[Any]) -> Callab
     strange = [end for key, end in named.items() if key not in known]
     positions = all(isinstance(end, int) and not isinstance(end, bool) and 0 <= end < len(ids) for end in ends)
     if strange and len(strange) == len(named) and positions:
-        graph.remarks.append("ends of edges are positions in the list of nodes")
+        graph.notes.append("ends of edges are positions in the list of nodes")
         return ids.__getitem__
     if strange and positions:
         raise graph.error(f"an edge names the node {strange[0]!r}, which is no id; is it a position? others are ids")

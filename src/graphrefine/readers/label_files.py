@@ -19,7 +19,7 @@ from graphrefine.readers.label_forms import arrow_entries, find_entries
 from graphrefine.readers.label_tables import Known, LabelTable
 from graphrefine.readers.label_values import Entries, LabelOptions, Membership, blame_file
 from graphrefine.readers.limits import check_fields, check_stated
-from graphrefine.readers.matrices import read_variable
+from graphrefine.readers.matlab import read_variable
 from graphrefine.readers.npy import read_npy
 from graphrefine.readers.small_records import Record, TextRecords, split_text
 from graphrefine.readers.small_table import COMMENTS, count_columns

@@ -1,7 +1,6 @@
-"""Limits of memory that a file may ask for: what compressed data unpacks to, and sizes that a header only states.
+"""The memory that reading may take, and errors of libraries as errors of the file.
 
-The budget is that of ``memory=`` where a run has one (`reading_within`), else most of what is free. A size that is only
-stated, such as the rows of an empty matrix, is held against the bytes that are there.
+The budget is that of ``memory=`` where a run has one (`reading_within`), else most of what is free.
 """
 
 from __future__ import annotations
@@ -9,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import FormatError, GraphRefineError, InputError
 from graphrefine.system.memory import budget_of, gigabytes
+
+if TYPE_CHECKING:
+    from graphrefine.readers.source import Source
 
 READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
 PACKED = 4
@@ -23,8 +26,40 @@ _budget: ContextVar[int | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
+def wrap_errors(source: Source, what: str) -> Iterator[None]:
+    """Turn errors into errors of a file that say what it should be.
+
+    On damaged bytes libraries raise whatever they stumble over, so every exception counts; the first cause stays in the
+    traceback.
+
+    Examples
+    --------
+    >>> from graphrefine.readers.source import Source
+    >>> with wrap_errors(Source("a.mat"), "MATLAB file"):
+    ...     int("x")
+    Traceback (most recent call last):
+    graphrefine.errors.FormatError: a.mat: this is not a readable MATLAB file: invalid literal for int()...
+    """
+    try:
+        yield
+    except FormatError:
+        raise
+    except InputError as error:
+        raise source.error(error) from None
+    except GraphRefineError:  # such as a package that is missing
+        raise
+    except FileNotFoundError:
+        raise source.error("no such file") from None
+    except MemoryError as error:
+        raise source.error(f"this {what} asks for more memory than there is", argument="memory") from error
+    except Exception as error:
+        problem = str(error).strip() or type(error).__name__
+        raise source.error(f"this is not a readable {what}: {problem}") from error
+
+
+@contextmanager
 def reading_within(budget: int | None) -> Iterator[None]:
-    """Files read within this block unpack to no more than a budget of memory allows; None: the free memory."""
+    """Hold files that are read within this block to a budget of memory; None: to the free memory."""
     token = _budget.set(budget)
     try:
         yield
@@ -33,20 +68,20 @@ def reading_within(budget: int | None) -> Iterator[None]:
 
 
 def unpacked_limit(copies: int = 2) -> int:
-    """The most bytes that compressed data may unpack to; without a budget, so many copies of them are to fit."""
+    """Return the most bytes that a file may unpack to; without a budget, so many copies of them are to fit."""
     budget = _budget.get()
     return budget_of(None) // copies if budget is None else max(budget // READING, UNASKED)
 
 
 class UnpackedError(FormatError):
-    """A compressed file that is too large for the memory; in pieces it may not be."""
+    """A file that is too large for the memory; in pieces it may not be."""
 
 
-IN_PIECES = "say a larger memory=, or ingest the file, which reads it in pieces"
+IN_PIECES = "pass a larger memory=, or ingest the file, which reads it in pieces"
 
 
 def check_unpacked(path: str, size: int, what: str, *, way_out: str = IN_PIECES, copies: int = 2) -> None:
-    """Refuse a file whose compressed data unpacks, or says that it does, to more bytes than the budget allows.
+    """Refuse a file whose data takes, or states that it takes, more bytes in memory than the budget allows.
 
     Examples
     --------
@@ -68,6 +103,8 @@ def check_unpacked(path: str, size: int, what: str, *, way_out: str = IN_PIECES,
 
 def check_stated(count: int, size: int, what: str) -> None:
     """Refuse a number of nodes that is far beyond what a file of ``size`` bytes can be about.
+
+    The rows of an empty matrix take no byte of a file, and memory for each of them: a damaged number would take all.
 
     Examples
     --------

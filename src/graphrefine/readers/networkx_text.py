@@ -11,23 +11,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import InputError
 from graphrefine.readers.attributed_graph import AttributedGraph
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
-from graphrefine.readers.text_lines import read_lines
 
 SAMPLE = 20  # records that tell what a text is
 _RECORD = rb"[ \t]*[^\s{}]{1,999}(?:[ \t]+|[ \t]*[,;][ \t]*)[^\s{}]{1,999}(?:[ \t]+|[ \t]*[,;][ \t]*)"
 _ATTRIBUTES = rb"\{[ \t]*(?:['\"(0-9-].*)?\}[ \t]*\r?"  # keys are literals of Python
 _FIRST, _ATTRIBUTED = re.compile(_RECORD + _ATTRIBUTES), re.compile(_RECORD + rb"\{.*\}[ \t]*\r?")
 _LITERAL_ERRORS = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
-_LITERALS = (
-    ast.Dict, ast.Constant, ast.List, ast.Tuple, ast.Set, ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator, ast.Load,
-)  # fmt: skip
 _DELIMITERS = ("\t", ",", ";", " ")
-SHORT, LONGEST = 1 << 12, 1 << 18  # characters of the attributes of an edge
 
 
 def is_attribute_edge_list(head: bytes) -> bool:
@@ -45,7 +40,7 @@ def is_attribute_edge_list(head: bytes) -> bool:
 def load_edges(source: Source, options: ReadOptions) -> EdgeTable:
     """Load an edge list with attributes."""
     graph = AttributedGraph(source, options)
-    lines = list(read_lines(graph, marks="#" if options.comments is None else options.comments))
+    lines = list(graph.lines(marks="#" if options.comments is None else options.comments))
     delimiter = _delimiter(lines, options)
     for line, text in lines:
         words = _split(text, delimiter, 2)
@@ -59,7 +54,7 @@ def load_edges(source: Source, options: ReadOptions) -> EdgeTable:
 def load_adjacency(source: Source, options: ReadOptions) -> EdgeTable:
     """Load an adjacency list of either kind."""
     graph = AttributedGraph(source, options)
-    lines = list(read_lines(graph, marks="#" if options.comments is None else options.comments))
+    lines = list(graph.lines(marks="#" if options.comments is None else options.comments))
     delimiter = _delimiter(lines, options)
     if any(text.rstrip().endswith("}") for _, text in lines[:SAMPLE]):
         _add_blocks(graph, iter(lines), delimiter)
@@ -76,7 +71,7 @@ def load_adjacency(source: Source, options: ReadOptions) -> EdgeTable:
         graph.add_node(node, {}, line=line)
         for neighbor in neighbors:
             graph.add_edge(node, neighbor, {}, directed=None, line=line)
-    graph.remarks.append("each line is a node and its neighbors")
+    graph.notes.append("each line is a node and its neighbors")
     return graph.table()
 
 
@@ -113,46 +108,11 @@ def _split(text: str, delimiter: str, most: int = -1) -> list[str]:
 
 
 def _attributes(graph: AttributedGraph, text: str, line: int) -> dict[str, Any]:
-    """The attributes of an edge, from the literal of a dictionary; of those that are not used, the names alone.
-
-    None of their values is made: a dictionary or a set of integers that collide would take its time.
-    """
-    if len(text) < SHORT:
-        return _short_attributes(graph, text, line)
-    if len(text) > LONGEST:
-        raise _no_attributes(graph, text, line)
-    try:
-        literal = ast.parse(text.strip(), mode="eval").body
-    except _LITERAL_ERRORS:
-        literal = ast.Constant(None)
-    keys = [getattr(key, "value", None) for key in getattr(literal, "keys", [None])]
-    literals = all(isinstance(node, _LITERALS) for node in ast.walk(literal))
-    if not isinstance(literal, ast.Dict) or not literals or not all(isinstance(key, str | int) for key in keys):
-        raise _no_attributes(graph, text, line)
-    used = graph.weight_name
-    pairs = ((str(key), value) for key, value in zip(keys, literal.values, strict=True))
-    return {key: _value(value) if key == used else None for key, value in pairs}
-
-
-def _short_attributes(graph: AttributedGraph, text: str, line: int) -> dict[str, Any]:
-    """The same of a text that is too short to do harm, which is most of them."""
+    """Return the attributes of an edge, from the literal of a dictionary."""
     try:
         literal = {} if text == "{}" else ast.literal_eval(text)
     except _LITERAL_ERRORS:
         literal = None
     if not isinstance(literal, dict) or not all(isinstance(key, str | int) for key in literal):
-        raise _no_attributes(graph, text, line)
+        raise graph.error(f"{text[:40]!r} is not a dictionary of attributes, such as {{'weight': 3}}", line)
     return {str(key): value for key, value in literal.items()}
-
-
-def _no_attributes(graph: AttributedGraph, text: str, line: int) -> FormatError:
-    long = f" of at most {LONGEST:,} characters" if len(text) > LONGEST else ""
-    return graph.error(f"{text[:40]!r} is not a dictionary of attributes{long}, such as {{'weight': 3}}", line)
-
-
-def _value(literal: ast.expr) -> Any:
-    """A number or a text, as a weight may be; what else a literal is, in words."""
-    try:
-        return ast.literal_eval(literal) if isinstance(literal, ast.Constant | ast.UnaryOp) else ast.unparse(literal)
-    except _LITERAL_ERRORS:
-        return "a literal that is none"

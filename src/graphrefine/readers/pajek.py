@@ -11,18 +11,14 @@ from collections.abc import Iterator
 from itertools import islice
 
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_ids import MAX_NODES
-from graphrefine.readers.attributed_graph import AttributedGraph
+from graphrefine.readers.attributed_graph import AttributedGraph, unescape
 from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.limits import check_stated
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.source import Source
-from graphrefine.readers.text_lines import read_lines
 
-ALWAYS = 1_000_000  # vertices that a file of any size may have
-MOST = 100  # words of a line that begins a section
 _WORD = re.compile(r'"([^"]*)"(?=[ \t]|$)|([^ \t]+)')
 _WORDS = re.compile(r"\S+")
-_ENTITY = re.compile("&#([0-9]{1,7});")
 _POSITIONS = ("x", "y", "z")
 
 
@@ -30,7 +26,7 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a Pajek network."""
     size = len(source.data)
     reader = _Reader(AttributedGraph(source, options, closed=True, label="label"), size)
-    for line, text in read_lines(reader.graph, marks="%"):
+    for line, text in reader.graph.lines(marks="%"):
         reader.read(line, text)
     return reader.table()
 
@@ -50,7 +46,7 @@ class _Reader:
         """Read a line."""
         self.line = line
         if text.lstrip().startswith("*"):
-            section, *words = text.split(maxsplit=MOST)
+            section, *words = text.split()
             self._open(section.lower(), words)
         elif self.section == "*vertices":
             self._add_vertex(text)
@@ -73,7 +69,7 @@ class _Reader:
                 self.graph.add_node(str(number), {})
         if len(self.relations) > 1:
             relations = ", ".join(self.relations)
-            self.graph.remarks.append(f"edges of {len(self.relations)} relations are read as one graph: {relations}")
+            self.graph.notes.append(f"edges of {len(self.relations)} relations are read as one graph: {relations}")
         return self.graph.table()
 
     def _open(self, section: str, words: list[str]) -> None:
@@ -101,10 +97,9 @@ class _Reader:
         if not words or not re.fullmatch("[0-9]{1,18}", words[0]) or int(words[0]) < 1:
             raise self._error("*Vertices must be followed by the number of vertices")
         self.count = int(words[0])
-        if self.count > min(MAX_NODES, max(ALWAYS, self.size)):
-            raise self._error(f"the line promises {self.count:,} vertices, and the file has {self.size:,} bytes")
+        check_stated(self.count, self.size, "vertices")
         if len(words) > 1 and words[1].isdecimal():
-            self.graph.remarks.append(f"a network of two modes, the first {words[1]} vertices and the others")
+            self.graph.notes.append(f"a network of two modes, the first {words[1]} vertices and the others")
 
     def _add_vertex(self, text: str) -> None:
         words = list(islice(_words(text), 2 + len(_POSITIONS)))
@@ -138,12 +133,7 @@ def _words(text: str) -> Iterator[tuple[str, bool]]:
     """The words of a line, and whether they stand in quotes."""
     for match in _WORD.finditer(text):
         quoted = match[1] is not None
-        yield _ENTITY.sub(_character, match[1] if quoted else match[2]), quoted
-
-
-def _character(match: re.Match[str]) -> str:
-    code = int(match[1])
-    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else match[0]
+        yield unescape(match[1] if quoted else match[2], named=False), quoted
 
 
 def _float(word: str) -> float | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +23,8 @@ from graphrefine.embedding.state import COLUMNS, State, names_of
 from graphrefine.embedding.table import MARKS, Marks, Parts
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Names, pack
-from graphrefine.readers.arrow import check_ipc, parquet_batches
+from graphrefine.readers.arrow import parquet_batches
 from graphrefine.readers.limits import check_unpacked
-from graphrefine.readers.parquet_sizes import check_pages
 from graphrefine.system.versions import version_problem
 
 _NAMES = ("node", "name", "id")  # of columns that are meant to name the nodes
@@ -176,10 +174,7 @@ def read_parquet(path: Path) -> Parts:
         node, vector = _columns(path, schema)
         further = _state_columns(schema)
         columns = [column for column in (node, vector, *further) if column is not None]
-        with path.open("rb") as plain:
-            data = memoryview(mmap(plain.fileno(), 0, access=ACCESS_READ))
-        rows = min(check_pages(str(path), data, columns, at_once=False).rows, _ROWS_READ)
-        batches = map(_validated, parquet_batches(file, batch_size=rows, columns=columns))
+        batches = map(_validated, parquet_batches(file, batch_size=_ROWS_READ, columns=columns))
         shape = (file.metadata.num_rows, _dim(schema.field(vector).type))
         nodes = number_rows(path, shape[0], schema.metadata) if node is None else node
         names, vectors, numbers = _gather(path, batches, shape, node=nodes, vector=vector, further=further)
@@ -210,8 +205,6 @@ def _read_arrow(path: Path) -> Parts:
     file = pa.ipc.open_file(pa.memory_map(str(path)))
     _check_version(path, file.schema.metadata)
     node, vector = _columns(path, file.schema)
-    with path.open("rb") as plain:
-        check_ipc(str(path), mmap(plain.fileno(), 0, access=ACCESS_READ))
     batches = [_validated(file.get_batch(index)) for index in range(file.num_record_batches)]
     recipe, further = _recipe(file.schema), _state_columns(file.schema)
     rows = sum(len(batch) for batch in batches)

@@ -1,15 +1,13 @@
-"""What can be measured (``benchmarks/``), and quick measurements that need no data: a speed, and ways through the code.
+"""What can be measured (``benchmarks/``), and a quick measurement that needs no data.
 
 This library and its reference embed a generated graph (20,000 nodes in 200 groups, about 200,000 edges) in
 turn, three times, on one thread; the best time of each counts. Published figures come from ``benchmarks/``
-and real graphs instead. ``walk.py`` says what is counted of the ways.
+and real graphs instead.
 """
 
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -37,8 +35,6 @@ def main() -> None:
         print(f"benchmarks/{path.relative_to(folder).as_posix():24} {about.partition(chr(10))[0]}")
     print("Each says in its docstring how it is run; those on real graphs need GRAPHREFINE_DATA.\n")
     quick()
-    print("\nways through the code (scripts/walk.py)", flush=True)
-    subprocess.run([sys.executable, str(folder.parent / "scripts" / "walk.py")], check=True)
 
 
 def quick() -> None:

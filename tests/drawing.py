@@ -9,9 +9,7 @@ that are loaded on first use). The version of the package is no arrow: it stands
 from __future__ import annotations
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -181,35 +179,3 @@ def reachable(name: str, ends: dict[str, set[str]]) -> set[str]:
             reached.add(end)
             ahead += ends[end]
     return reached
-
-
-def lazy_imports(arrows: list[Arrow]) -> list[str]:
-    """Import statements of the package's own modules that stand inside functions."""
-    return sorted({f"{arrow.start}, line {arrow.line}" for arrow in arrows if arrow.lazy})
-
-
-def entries(root: Path) -> list[str]:
-    """Everything at the top of the package."""
-    return sorted(path.name for path in root.iterdir() if path.name != "__pycache__")
-
-
-def long_files(root: Path, lines: int) -> list[str]:
-    """Python files with more lines than that; a file of compiled arithmetic is not cut, which could change its bits."""
-    lengths = {
-        path.relative_to(root).as_posix(): path.read_text(encoding="utf-8").count("\n")
-        for path in sorted(root.rglob("*.py"))
-    }
-    return [f"{name}: {length} lines" for name, length in lengths.items() if length > lines]
-
-
-def identifiers(root: Path, name: str) -> list[str]:
-    """Where a name stands in the code, comments and texts aside."""
-    places = []
-    for path in sorted(root.rglob("*.py")):
-        tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
-        places += [
-            f"{path.relative_to(root).as_posix()}, line {token.start[0]}"
-            for token in tokens
-            if token.type == tokenize.NAME and token.string == name
-        ]
-    return places

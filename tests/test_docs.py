@@ -15,7 +15,7 @@ import io
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -27,10 +27,10 @@ from graphrefine.embedding.formats import FORMATS as EMBEDDING_FORMATS
 from graphrefine.readers.formats import FORMATS as GRAPH_FORMATS
 from graphrefine.readers.source import CODECS
 from graphrefine.refine import filters
+from reproduction.__main__ import main as reproduce
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "scripts"))
-import architecture  # noqa: E402  a script, whose list the page has
 import arm_root  # noqa: E402
 import arm_rows  # noqa: E402
 import check_arm  # noqa: E402
@@ -107,9 +107,10 @@ def run_commands(block: Block, name: str) -> int:
     done = 0
     for command, expected in commands_of(block):
         words = shlex.split(command, comments=True)
-        if words[0] != "graphrefine":
+        program = next((name for name in PROGRAMS if command.startswith(f"{name} ")), None)
+        if program is None:
             continue
-        code, shown = run_command(words)
+        code, shown = run_command(PROGRAMS[program], words)
         where = f"{name}, line {block.line}: {command}"
         refused = re.search("^error:", expected, re.MULTILINE) is not None  # a graph may have been read before
         assert (code != 0) == refused, f"{where} ended with {code}:\n{shown}"
@@ -132,7 +133,13 @@ def commands_of(block: Block) -> Iterator[tuple[str, str]]:
         yield command, output.strip("\n")
 
 
-def run_command(words: list[str]) -> tuple[int, str]:
+PROGRAMS: dict[str, Callable[[list[str]], object]] = {
+    "graphrefine": lambda words: main(),
+    "python -m reproduction": lambda words: sys.exit(reproduce(words[3:])),
+}
+
+
+def run_command(program: Callable[[list[str]], object], words: list[str]) -> tuple[int, str]:
     """The exit code of a command, and all that it printed."""
     printed, code = io.StringIO(), 0
     with (
@@ -141,7 +148,7 @@ def run_command(words: list[str]) -> tuple[int, str]:
         contextlib.redirect_stderr(printed),
     ):
         try:
-            main()
+            program(words)
         except SystemExit as stop:
             code = stop.code if isinstance(stop.code, int) else 1
     return code, SLOWER.sub("", printed.getvalue())
@@ -206,17 +213,12 @@ def test_method_page_names_every_filter() -> None:
     assert [name for name in (*filters.FILTERS, "none") if f'`"{name}"`' not in page] == []
 
 
-def test_architecture_page_has_the_first_line_of_every_module() -> None:
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    assert page == architecture.updated(page, architecture.list_modules()), "run: python scripts/architecture.py"
-
-
 def test_commands_page_has_what_help_shows() -> None:
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     assert page == commands.write_page(), "run: python scripts/commands.py"
 
 
-SCRIPTS = [architecture, arm_root, arm_rows, check_arm, check_links, check_versions, commands, sbom, trace_row]
+SCRIPTS = [arm_root, arm_rows, check_arm, check_links, check_versions, commands, sbom, trace_row]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
@@ -224,14 +226,9 @@ def test_examples_of_the_scripts_hold(script: Any) -> None:
     assert doctest.testmod(script).failed == 0
 
 
-def test_a_module_without_a_docstring_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(architecture, "ROOT", tmp_path)
-    (tmp_path / "empty.py").write_text("import os\n")
-    with pytest.raises(SystemExit, match=r"empty\.py: has no docstring"):
-        architecture.first_line(tmp_path / "empty.py")
-
-
-@pytest.mark.parametrize("folder", sorted(path.parent.name for path in architecture.SOURCE.glob("*/__init__.py")))
+@pytest.mark.parametrize(
+    "folder", sorted(path.parent.name for path in (ROOT / "src" / "graphrefine").glob("*/__init__.py"))
+)
 def test_folders_list_names_that_exist(folder: str) -> None:
     package = importlib.import_module(f"graphrefine.{folder}")
     offered = str(package.__doc__).partition("For others:")[2]
@@ -244,21 +241,10 @@ def test_folders_list_names_that_exist(folder: str) -> None:
         assert not module or hasattr(importlib.import_module(path), member), f"{folder} offers {name}"
 
 
-def changes(page: str) -> list[list[str]]:
-    """The rows of the table of changes on a page, links aside: change, files, text."""
+def test_the_files_of_common_changes_exist() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     table = page.split("| change | files | what to write |\n|---|---|---|\n")[1].split("\n\n")[0]
-    return [[re.sub(r"\]\([^)]*\)", "]", cell.strip()) for cell in row.split("|")[1:4]] for row in table.splitlines()]
-
-
-def test_changes_touch_few_files_and_stand_on_both_pages() -> None:
-    rows = changes((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
-    assert rows == changes((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
-    assert len(rows) == 12
-    for change, files, _ in rows:
-        assert 1 <= len(files.split(", ")) <= 4, change
-
-
-def test_changes_name_files_that_exist() -> None:
-    rows = changes((ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
-    paths = [path for _, files, _ in rows for path in re.findall(r"`([\w/]+\.(?:py|ts))`", files)]
-    assert [path for path in paths if not any((root / path).exists() for root in (architecture.SOURCE, ROOT))] == []
+    files = [cell for row in table.splitlines() for cell in re.findall(r"`([\w/.-]+)`", row.split("|")[2])]
+    roots = (ROOT / "src" / "graphrefine", ROOT)
+    assert len(files) >= 20
+    assert [file for file in files if not any((root / file).exists() for root in roots)] == []

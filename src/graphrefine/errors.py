@@ -7,20 +7,20 @@
     │   ├── FormatError              a file that cannot be read; names the file, and the line where there is one
     │   ├── KeywordError (TypeError) a keyword that a function or a method does not have; names one that is near
     │   └── UnknownNameError (KeyError)   a name that no node has; names those that are near
-    ├── OutputError (OSError)        a place that cannot be written
+    ├── OutputError (OSError)        an output that cannot be written
     ├── DownloadError (OSError)      a file that cannot be fetched; says where it can be put by hand
     └── MissingExtraError (ImportError)   an optional package is needed; says which extra installs it
     ArgumentWarning (UserWarning)    an argument that was understood, and may have been meant otherwise
 
-Each message names what was wrong, where, and what to do about it. The command line prints the message
-and exits with 2; Python callers can catch the base class or the built-in parent. No message has the password of an
-address (`mask_secrets`).
+Each message says what is wrong, where, and what to do about it. The command line prints the message and exits with 2;
+Python callers can catch the base class or the built-in parent. No message has the password of an address
+(`mask_secrets`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from os import PathLike, fspath
 
 _LOGIN = re.compile(r"([a-zA-Z][\w+.-]*:/+[^\s:/@]*):\S*@")  # of an address with a password, up to the last @
@@ -31,22 +31,24 @@ MASK = "***"
 
 
 class GraphRefineError(Exception):
-    """Anything graphrefine refuses to do, with the reason and the way out.
+    """Anything graphrefine refuses to do, with the reason and what to do about it.
 
-    ``argument`` is the argument to blame, where one is; ``mentions`` are all arguments that the message has in the form
-    ``name=value``, the first one to blame. The command line writes those as its options.
+    Parameters
+    ----------
+    message : str
+        What is wrong. Passwords of addresses in it are masked.
+    argument : str, optional
+        The argument to blame, by its name in Python. The command line adds the option that sets it.
 
     Examples
     --------
-    >>> error = InputError("dim=0 is too small", argument="dim")
-    >>> error.argument, error.mentions
-    ('dim', ('dim',))
+    >>> InputError("dim must be at least 1, not 0", argument="dim").argument
+    'dim'
     """
 
-    def __init__(self, message: str, *, argument: str | None = None, mentions: Sequence[str] = ()) -> None:
+    def __init__(self, message: str, *, argument: str | None = None) -> None:
         super().__init__(mask_secrets(message))
         self.argument = argument
-        self.mentions = tuple(dict.fromkeys([*([] if argument is None else [argument]), *mentions]))
 
 
 class InputError(GraphRefineError, ValueError):
@@ -58,8 +60,8 @@ class FormatError(InputError):
 
     Examples
     --------
-    >>> str(FormatError("edges.csv", "weight 'x' is not a number", line=3))
-    "edges.csv, line 3: weight 'x' is not a number"
+    >>> str(FormatError("edges.csv", "non-numeric weight 'x'", line=3))
+    "edges.csv, line 3: non-numeric weight 'x'"
     """
 
     def __init__(
@@ -69,11 +71,10 @@ class FormatError(InputError):
         *,
         line: int | None = None,
         argument: str | None = None,
-        mentions: Sequence[str] = (),
     ) -> None:
-        place = mask_address(fspath(path))
-        where = place if line is None else f"{place}, line {line}"
-        super().__init__(f"{where}: {problem}", argument=argument, mentions=mentions)
+        name = mask_address(fspath(path))
+        where = name if line is None else f"{name}, line {line}"
+        super().__init__(f"{where}: {problem}", argument=argument)
 
 
 class KeywordError(InputError, TypeError):
@@ -94,7 +95,7 @@ class UnknownNameError(InputError, KeyError):
 
 
 class OutputError(GraphRefineError, OSError):
-    """A place that cannot be written."""
+    """An output that cannot be written."""
 
 
 class DownloadError(GraphRefineError, OSError):
@@ -110,45 +111,45 @@ class MissingExtraError(GraphRefineError, ImportError):
 
 
 class ArgumentWarning(UserWarning):
-    """A remark on arguments, which ``mentions`` names as those of an error are."""
+    """A note on an argument that was understood, and may have been meant otherwise; ``argument`` is its name."""
 
-    def __init__(self, message: str, *mentions: str) -> None:
+    def __init__(self, message: str, *, argument: str | None = None) -> None:
         super().__init__(mask_secrets(message))
-        self.mentions = mentions
+        self.argument = argument
 
 
 def mask_secrets(text: str) -> str:
-    """A text without the passwords of addresses in it.
+    """Return a text without the passwords of addresses in it.
 
     Examples
     --------
-    >>> mask_secrets("postgresql+psycopg://ada:se/cr@t@localhost/graphs?sslpassword=x: there is no such file")
-    'postgresql+psycopg://ada:***@localhost/graphs?sslpassword=*** there is no such file'
+    >>> mask_secrets("postgresql+psycopg://ada:se/cr@t@localhost/graphs?sslpassword=x: no such file")
+    'postgresql+psycopg://ada:***@localhost/graphs?sslpassword=*** no such file'
     >>> mask_secrets("https://example.org:8000/graph.csv, tls://head:8786")
     'https://example.org:8000/graph.csv, tls://head:8786'
-    >>> mask_secrets("host=head user=ada password='two words' dbname=graphs: there is no such file")
-    'host=head user=ada password=*** dbname=graphs: there is no such file'
+    >>> mask_secrets("host=head user=ada password='two words' dbname=graphs: no such file")
+    'host=head user=ada password=*** dbname=graphs: no such file'
     """
     if ":/" in text:
         text = _OPTION.sub(rf"\1{MASK}", _LOGIN.sub(rf"\1:{MASK}@", text))
     return _KEYWORD.sub(rf"\1{MASK}", text) if "=" in text else text
 
 
-def mask_address(place: str) -> str:
-    """The same for one address, or a path, whose password may have blanks.
+def mask_address(address: str) -> str:
+    """Return an address or a path without its password, which may have blanks.
 
     Examples
     --------
     >>> mask_address("postgresql://ada:two words@localhost/graphs"), mask_address("my graph@home.csv")
     ('postgresql://ada:***@localhost/graphs', 'my graph@home.csv')
     """
-    if (address := _ADDRESS.fullmatch(place)) and ":" in address[2]:
-        place = f"{address[1]}{address[2].partition(':')[0]}:{MASK}@{address[3]}"
-    return mask_secrets(place)
+    if (parts := _ADDRESS.fullmatch(address)) and ":" in parts[2]:
+        address = f"{parts[1]}{parts[2].partition(':')[0]}:{MASK}@{parts[3]}"
+    return mask_secrets(address)
 
 
 def suggest(word: object, choices: Iterable[object]) -> str:
-    """What may have been meant by a word that is not known, for a message; nothing if no choice is near.
+    """Return what may have been meant by an unknown word, for a message; nothing if no choice is near.
 
     Examples
     --------

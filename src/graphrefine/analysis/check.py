@@ -200,7 +200,7 @@ def check_uses(options: Mapping[str, Any], **needs: Any) -> None:
         for need in (need for need, there in needs.items() if there is None):
             option = f"{name}=False" if value is False else f"{name}="
             text = f"{option} is for {purposes[need]}; say which one with {need}="
-            raise InputError(text, argument=name, mentions=[need])
+            raise InputError(text, argument=name)
 
 
 def _take_changes(reading: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,13 +223,12 @@ def _check_limits(against: Any, limits: Mapping[str, float | None]) -> None:
             raise InputError(f"{name}={value!r}: a number from 0 to {most:g} is expected", argument=name)
         if against is None:
             text = f"{name}={value:g} is a limit for another embedding; say which one with against="
-            raise InputError(text, argument=name, mentions=["against"])
+            raise InputError(text, argument=name)
     if against is not None and all(value is None for value in limits.values()):
         names = "max_drift=, min_neighbors= or max_lost="
         raise InputError(
             f"against= needs a limit, {names}; graphrefine drift prints the figures without one",
             argument="against",
-            mentions=list(limits),
         )
 
 

@@ -184,7 +184,7 @@ def _check(test: float, validation: float, negatives: float, negatives_by: str, 
     if not 0 < test + validation < 1:
         raise InputError(
             f"test={test:g} and validation={validation:g}: together they must be more than 0 and less than 1",
-            mentions=["test", "validation"],
+            argument="test",
         )
     if not 0 <= negatives < np.inf:
         raise InputError(f"negatives={negatives:g}: 0 or a positive number is expected", argument="negatives")
@@ -218,7 +218,7 @@ def _deal(
         raise InputError(
             f"test={test:g} and validation={validation:g} of the {graph.edges:,} edges of {graph.source} leave a part "
             "without an edge; a graph with more edges is needed, or 0 for a part that is not",
-            mentions=["test", "validation"],
+            argument="test",
         )
     held = {"validation": order[sizes["test"] : size], "test": order[: sizes["test"]]}
     train = np.ones(graph.edges, np.bool_)

@@ -190,7 +190,6 @@ def _make_task(vectors: NDArray[Any], names: NDArray[Any], labels: Labels, *, fo
             f"{labels.source}: {len(kept):,} labeled nodes have a vector, too few for folds={folds}; label more, or "
             "give fewer folds",
             argument="labels",
-            mentions=["folds"],
         )
     targets = indicator[kept][:, classes].toarray()
     unlabeled = np.sort(order[~has_label & nonzero[order]])
@@ -226,7 +225,6 @@ def _find_rows(task: _Task, nodes: str, labels: Labels) -> Rows:
             f"{labels.source}: every node that has a vector has a label, so there is none to predict; nodes='all' "
             "predicts each labeled node by the others",
             argument="labels",
-            mentions=["nodes"],
         )
     return task.unlabeled
 

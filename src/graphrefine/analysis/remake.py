@@ -79,7 +79,7 @@ def _check_origin(embedding: Embedding, features: Any) -> None:
         problem = "how the vectors were made is not recorded, or no method of graphrefine made them; leave graph= out"
     elif "aligned" in recipe:
         problem = f"the vectors were rotated onto others (align_to); {way_out} with graph=, and this one with against="
-        raise InputError(f"{place}{problem}", argument="graph", mentions=["against"])
+        raise InputError(f"{place}{problem}", argument="graph")
     elif "truncated" in recipe:
         problem = f"the vectors are the first axes of others (truncated); {way_out}"
     elif "features" in recipe and features is None:

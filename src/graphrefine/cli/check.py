@@ -3,21 +3,54 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphrefine.analysis.check import Verdict, check, check_uses
-from graphrefine.analysis.drift import SAMPLE
-from graphrefine.cli.drift import describe_drift
-from graphrefine.cli.options import READING, reading_options
+from graphrefine.cli.options import JSON, READING, THREADS, Option, command, reading_options, under
 from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.embedding.formats import format_place
+
+if TYPE_CHECKING:
+    from graphrefine.analysis.check import Verdict
 
 BEYOND = 1  # exit code of an embedding that is not as it should be
 
 
-def check_embedding(
+@command(
+    "check",
+    first=("graph", "against", "max_drift", "min_neighbors"),
+    short_help="Is an embedding whole, the same here, close to another?",
+    params=[
+        click.Argument(["embedding"], metavar="EMBEDDING"),
+        Option(["--graph"], metavar="FILE",
+               help="The graph that it was made from: run its recipe again, and compare the bits."),
+        Option(["--features"], metavar="FILE", help="The features that it was made with, beside --graph."),
+        Option(["--expect"], metavar="FINGERPRINT",
+               help="The fingerprint that it must have, or the digits of a part; for formats that hold none."),
+        *under(
+            "Another embedding",
+            Option(["--against"], metavar="NEW", help="A newer embedding, of any making, to be held to the limits."),
+            Option(["--max-drift"], type=float, metavar="X",
+                   help="Largest mean distance of unit vectors after the best rotation, from 0 to 2."),
+            Option(["--min-neighbors"], type=float, metavar="X",
+                   help="Smallest mean share of nearest nodes, and of nearest targets of a source, that is kept: 0 to "
+                        "1."),
+            Option(["--max-lost"], type=float, metavar="X",
+                   help="Largest share of the nodes that NEW does not have, or has as zeros, from 0 to 1."),
+            Option(["-k"], type=int, default=10, show_default=True, metavar="K",
+                   help="How many neighbors to compare; fewer where these would be all."),
+            Option(["--all", "every"], is_flag=True,
+                   help="Compare the neighbors of all shared nodes, not of a sample of 10,000 (of each side)."),
+            Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the sample."),
+        ),
+        Option(["--embedding-format"], metavar="NAME",
+               help="Format of EMBEDDING and NEW where their suffixes do not say."),
+        Option(["--table"], metavar="NAME", help="Of a PostgreSQL server: the table."),
+        THREADS, JSON, *READING,
+    ],
+)  # fmt: skip
+def check(
     embedding: str,
     graph: str | None,
     against: str | None,
@@ -26,13 +59,28 @@ def check_embedding(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Print the verdict on an embedding, and exit with 1 where something is wrong."""
+    """Check that an embedding is whole, can be made again here, and is close enough to another one.
+
+    Its file is held to the checksum and the fingerprint that it was written with. Limits hold for each side of a
+    bipartite graph. Exit code 0: all is well; 1: a file, EMBEDDING or NEW, is damaged or of no use, other vectors come
+    out here, or NEW is beyond a limit; 2: a mistake in the command, such as a path that is missing, cannot be read or
+    is no embedding.
+
+    \b
+    graphrefine check friends
+    graphrefine check friends --graph friends.csv
+    graphrefine check monday --against tuesday --max-drift 0.2 --max-lost 0.01
+    """  # noqa: D301
+    from graphrefine.analysis.check import check as check_embedding
+    from graphrefine.analysis.check import check_uses
+    from graphrefine.analysis.drift import SAMPLE
+
     start = perf_counter()
     check_uses(_take_typed("features", *(str(option.name) for option in READING)), graph=graph)
     check_uses(_take_typed("k", "every", "seed"), against=against)
     reading = {name: value for name, value in reading_options(options).items() if value is not None}
     with progress_bar() as bar:
-        verdict = check(
+        verdict = check_embedding(
             embedding,
             graph=graph,
             reading=reading,
@@ -55,12 +103,14 @@ def check_embedding(
 
 
 def _take_typed(*names: str) -> dict[str, Any]:
-    """Those of the options that the user has written, be it with the value that they have anyway."""
+    """Return those of the options that the user has typed, even with their default values."""
     context, default = click.get_current_context(), click.core.ParameterSource.DEFAULT
     return {name: context.params[name] for name in names if context.get_parameter_source(name) not in (None, default)}
 
 
 def _print(verdict: Verdict, place: str, against: str | None) -> None:
+    from graphrefine.cli.drift import describe_drift
+
     figures = verdict.figures
     if "remade" in figures:
         note(f"read: {figures['remade']['reading']}")

@@ -3,25 +3,58 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphrefine.analysis.communities import find_communities
-from graphrefine.cli.answer import read_graph_of, show_answer
+import click
+
+from graphrefine.cli.common import check_table_output, read_graph_of, show_table_or_json
+from graphrefine.cli.options import JSON, READING, TABLE, THREADS, Option, command
 from graphrefine.display.console import note, progress_bar
-from graphrefine.display.table import Table
-from graphrefine.display.table_files import check_table_path
-from graphrefine.embedding.embedding import load
+
+if TYPE_CHECKING:
+    from graphrefine.display.table import Table
 
 
+def _parse_count(_: Any, __: Any, value: str) -> int | None:
+    if value == "auto":
+        return None
+    try:
+        return int(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is neither a whole number nor 'auto'") from None
+
+
+@command(
+    "communities",
+    first=("graph", "count", "output", "seed"),
+    short_help="Groups of nodes that are alike, named by their hubs.",
+    params=[
+        click.Argument(["embedding"], metavar="EMBEDDING"),
+        Option(["--graph"], metavar="GRAPH", help="The graph of the embedding: for hubs, edges inside, modularity."),
+        Option(["--count"], default="auto", show_default=True, metavar="K", callback=_parse_count,
+               help="How many; 'auto': by the modularity, of the graph or of near vectors."),
+        TABLE,
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of k-means."),
+        Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
+        THREADS, JSON, *READING,
+    ],
+)  # fmt: skip
 def communities(
     embedding: str, graph: str | None, count: int | None, output: str | None, embedding_format: str | None, seed: int,
     threads: int | None, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Print groups of nodes that are alike, and write the group of each node."""
-    if output is not None:
-        check_table_path(output)
+    """Find groups of nodes whose vectors are alike, the largest first, each named by its hub.
+
+    \b
+    graphrefine communities friends --graph friends.csv -o communities.csv
+    graphrefine communities friends --count 12
+    """  # noqa: D301
+    from graphrefine.analysis.communities import find_communities
+    from graphrefine.embedding.embedding import load
+
+    check_table_output(output, embedding, graph, options["nodes"])
     vectors = load(embedding, format=embedding_format)
-    links = read_graph_of(vectors, graph, {**options, "threads": threads})
+    links = read_graph_of(vectors, graph, options, threads=threads)
     start = perf_counter()
     with progress_bar() as bar:
         table = find_communities(vectors, links, count=count, seed=seed, threads=threads, watcher=bar)
@@ -31,7 +64,7 @@ def communities(
         note("-o TABLE writes the community of each node")
         return None
     lines = [] if as_json else str(_list_communities(table)).splitlines()
-    return show_answer(
+    return show_table_or_json(
         table,
         output=output,
         as_json=as_json,
@@ -44,6 +77,8 @@ def communities(
 
 
 def _list_communities(table: Table) -> Table:
-    """A row for each community."""
+    """Return a table with a row for each community."""
+    from graphrefine.display.table import Table
+
     listed = table.figures["communities"]
     return Table({name: [each[name] for each in listed] for name in (listed[0] if listed else ())})

@@ -3,33 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphrefine.cli.node_labels import take_labels, tell_labels
-from graphrefine.cli.options import in_options, reading_options
+from graphrefine.cli.common import check_not_input, read_graph, show_labels, take_labels
+from graphrefine.cli.options import (
+    GRAPH,
+    JSON,
+    LABEL_READING,
+    LABELS_VARIABLE,
+    READING,
+    THREADS,
+    Option,
+    command,
+    parse_counts,
+    parse_numbers,
+    parse_penalty,
+    reading_options,
+)
 from graphrefine.display.console import note, progress_bar, show_json
-from graphrefine.display.report_folder import check_report_folder, save_results, write_report
 from graphrefine.errors import InputError, OutputError
-from graphrefine.evaluate.compare import compare as run
-from graphrefine.evaluate.compare_report import KIND, check_inputs, make_report, make_title
-from graphrefine.evaluate.compare_results import Comparison, Row
 from graphrefine.progress import Stages
-from graphrefine.readers.read import read
+from graphrefine.system.memory import parse_size
+
+if TYPE_CHECKING:
+    from graphrefine.evaluate.compare_results import Comparison, Row
 
 
+def _parse_names(_: Any, __: Any, value: str | None) -> list[str] | None:
+    return None if value is None else [name.strip() for name in value.split(",") if name.strip()]
+
+
+def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
+    if value is None:
+        return None
+    try:
+        return parse_size(value)
+    except InputError:
+        raise click.BadParameter(f"{value!r} is not a size, as in 8GB or 500MB") from None
+
+
+@command(
+    "compare",
+    first=("labels", "methods", "dims", "output"),
+    short_help="Quality and cost of methods on a graph.",
+    params=[
+        GRAPH,
+        Option(["--labels"], metavar="FILE",
+               help="Labels of nodes, as for evaluate labels, or an attribute of GRAPH's nodes: methods are judged by "
+                    "node classification.  [default: by edges that are held out]"),
+        Option(["--methods"], metavar="A,B,...", callback=_parse_names,
+               help="Names of methods; graphrefine methods lists them.  [default: all]"),
+        Option(["--dims"], metavar="K,K,...", callback=parse_counts,
+               help="Lengths of the vectors.  [default: 128, or the number of nodes if that is less]"),
+        Option(["-o", "--output"], metavar="FOLDER",
+               help="Folder for the report: a page, the same in Markdown, a plot, and all figures. The same command "
+                    "adds the rows that are missing there."),
+        Option(["--time-limit"], type=float, default=300, show_default=True, metavar="SECONDS",
+               help="Limit for each method and dimension."),
+        Option(["--memory-limit"], metavar="SIZE", callback=_parse_size,
+               help="Limit of memory, as in 500MB.  [default: 8GB, or 80% of the free memory if that is less]"),
+        Option(["--ratios", "--ratio"], default="0.5", show_default=True, metavar="R,R,...", callback=parse_numbers,
+               help="Parts of the labeled nodes that train."),
+        Option(["--repeats"], type=int, metavar="N",
+               help="Random splits for each ratio [default: 10, and 50 at ratios up to 0.05]; or repeats of holding "
+                    "edges out [default: 1]."),
+        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=parse_penalty,
+               help="Weight of the data in the logistic regression; see evaluate labels."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Seed of the methods, the splits and the held-out edges."),
+        THREADS, JSON, *LABEL_READING, *LABELS_VARIABLE, *READING,
+    ],
+)  # fmt: skip
 def compare(graph: str, labels: str | None, output: str | None, as_json: bool, **options: Any) -> None:
-    """Embed a graph by many methods, and print the quality and the cost of each."""
+    """Embed GRAPH by many methods, each in a process of its own, and show the quality and the cost of each.
+
+    Rows are sorted by quality: Micro F1 of the labels, or AUC of held-out edges. A method that cannot take the graph,
+    fails, or passes a limit is a row with the reason.
+    """
+    from graphrefine.evaluate.compare import compare as run
+
+    check_not_input(output, [graph, labels, options["nodes"]])
     folder = _ReportFolder(graph, output)
     with progress_bar() as bar:
         with Stages(bar).stage("read"):
-            whole = read(graph, threads=options["threads"], **reading_options(options))
-            note(f"read: {whole.reading}")
+            whole = read_graph(graph, threads=options["threads"], **reading_options(options))
             node_labels = take_labels(labels, options, whole.names, graph=whole)
-            folder.tell = partial(tell_labels, node_labels, whole.names)
+            folder.tell = partial(show_labels, node_labels, whole.names)
         try:
             comparison = run(
                 whole, labels=node_labels, previous=folder.previous, on_row=folder.add_row, progress=bar, **options
@@ -37,7 +99,6 @@ def compare(graph: str, labels: str | None, output: str | None, as_json: bool, *
         except KeyboardInterrupt:
             folder.show_finished()
             raise
-    comparison = _in_options(comparison)
     try:
         if output is not None:
             folder.write(comparison)
@@ -55,6 +116,9 @@ class _ReportFolder:
     """The folder of the report. Finished rows are stored there at once, so that an interrupted run loses none."""
 
     def __init__(self, graph: str, output: str | None) -> None:
+        from graphrefine.display.report_folder import check_report_folder
+        from graphrefine.evaluate.compare_report import KIND, make_title
+
         self.output, self.title, self.full = output, make_title(graph), False
         self.comparison: Comparison | None = None
         self.tell: Callable[[], dict[str, str]] = dict  # prints how labels were read
@@ -63,6 +127,9 @@ class _ReportFolder:
 
     def add_row(self, comparison: Comparison, row: Row | None) -> None:
         """Print and store a row; before the first, refuse to replace another comparison."""
+        from graphrefine.display.report_folder import save_results
+        from graphrefine.evaluate.compare_report import KIND, check_inputs
+
         self.comparison = comparison
         if row is None:
             if self.output is not None:
@@ -70,7 +137,7 @@ class _ReportFolder:
             self.readings = self.tell()
             return
         scores = ", ".join(f"{name} {value}" for name, value in row.cells.items())
-        note(f"{row.name}: {f'{scores}, {row.cost()[0]}' if row.status == 'done' else _write_options(row.reason)}")
+        note(f"{row.name}: {f'{scores}, {row.cost()[0]}' if row.status == 'done' else row.reason}")
         if self.output is None or self.full:
             return
         try:
@@ -83,25 +150,17 @@ class _ReportFolder:
         """Print the finished rows of an interrupted run."""
         if self.comparison is None or not self.comparison.finished:
             return
-        note(str(_in_options(self.comparison)))
+        note(str(self.comparison))
         if self.output is not None and not self.full:
             note(f"note: these rows are kept in {self.output}; the same command goes on from there")
 
     def write(self, comparison: Comparison) -> None:
         """Write the report."""
+        from graphrefine.display.report_folder import write_report
+        from graphrefine.evaluate.compare_report import make_report
+
         assert self.output is not None
         write_report(self.output, make_report(comparison, self.title), comparison.to_dict())
-
-
-def _in_options(comparison: Comparison) -> Comparison:
-    """The same, with reasons in the words of the command line."""
-    rows = tuple(replace(row, message=_write_options(row.message)) for row in comparison.rows)
-    return replace(comparison, rows=rows)
-
-
-def _write_options(reason: str) -> str:
-    """The reason why a row is empty; a row does not know which arguments its reason mentions, so all may be."""
-    return in_options(reason, None, click.get_current_context().command)
 
 
 def _show(comparison: Comparison) -> None:

@@ -3,17 +3,50 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphrefine.cli.places import check_not_input
+import click
+
+from graphrefine.cli.common import check_not_input, is_same
+from graphrefine.cli.options import JSON, SUFFIXES, Option, command, under
 from graphrefine.display.console import show_json
-from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output, choose_format, format_place, input_format
-from graphrefine.embedding.formats.pgvector_sql import table_name
-from graphrefine.embedding.table import check_finite
 
 
+@command(
+    "convert",
+    first=("to_format", "from_format", "table", "index"),
+    short_help="An embedding in another format.",
+    help=f"""Write an embedding in another format; the suffix of TO names it.
+
+    Suffixes: {SUFFIXES}. An .npy file holds no names.
+
+    With postgresql://user@host/database as FROM or TO, vectors come from a PostgreSQL server with pgvector or go there;
+    a password belongs into ~/.pgpass or PGPASSWORD, as others can see a command line.
+    """,
+    params=[
+        click.Argument(["source"], metavar="FROM"),
+        click.Argument(["target"], metavar="TO"),
+        Option(["--from", "--from-format", "from_format"], metavar="NAME",
+               help="Format of FROM where its suffix does not say."),
+        Option(["--to", "--to-format", "to_format"], metavar="NAME",
+               help="Format of TO where its suffix does not say."),
+        Option(["--blank-names"], type=click.Choice(["refuse", "replace"]),
+               help="What word2vec does with names that hold blanks, which it cannot keep: replace writes underscores, "
+                    "and says how many.  [default: refuse]"),
+        *under(
+            "Tables for PostgreSQL with pgvector",
+            Option(["--table"], metavar="NAME",
+                   help="The table to write, or to read from a server, as NAME or SCHEMA.NAME.  [default: named after "
+                        "FROM]"),
+            Option(["--index/--no-index"], default=None,
+                   help="Whether to make an HNSW index for cosines, which takes time.  [default: no]"),
+            Option(["--replace"], is_flag=True, default=None,
+                   help="Also replace a table that graphrefine did not write."),
+        ),
+        JSON,
+    ],
+)  # fmt: skip
 def convert(
     source: str, target: str, from_format: str | None, to_format: str | None, as_json: bool, **options: Any
 ) -> None:
@@ -63,6 +96,10 @@ def convert_embedding(
     >>> convert_embedding(folder / "some.csv", folder / "same.vec")
     Conversion(nodes=3, dim=1, source_format='csv', target_format='word2vec')
     """
+    from graphrefine.embedding.embedding import load
+    from graphrefine.embedding.formats.pgvector_sql import table_name
+    from graphrefine.embedding.table import check_finite
+
     read_as, write_as = input_format(source, source_format), choose_format(target, target_format)
     if "table" in write_as.takes and table is None and not read_as.server:
         table = table_name(os.fspath(source))
@@ -71,15 +108,11 @@ def convert_embedding(
     if write_as.server:
         write_as.check_place(os.fspath(target), **{name: options[name] for name in options if name != "index"})
     else:
-        if read_as.name != write_as.name or not _is_same(source, target):  # the same vectors may be written anew
-            check_not_input(os.fspath(target), [os.fspath(source)], way_out="choose another name")
+        place = os.fspath(source), os.fspath(target)
+        if read_as.name != write_as.name or not is_same(*place):  # the same vectors may be written again
+            check_not_input(place[1], [place[0]])
         check_output(target, format=target_format)
     embedding = load(source, format=read_as.name, table=table if read_as.server else None)
     check_finite(embedding.vectors, embedding.names)
     embedding.save(target, format=target_format, **options)
     return Conversion(len(embedding), embedding.dim, read_as.name, write_as.name)
-
-
-def _is_same(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> bool:
-    """Whether two names are of one file or folder."""
-    return Path(source).exists() and Path(target).exists() and Path(source).samefile(target)

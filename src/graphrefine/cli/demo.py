@@ -7,22 +7,32 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from graphrefine.datasets.digits import digits_graph
+from graphrefine.cli.options import JSON, THREADS, Option, command
 from graphrefine.display.console import note, progress_bar, seconds, show_json, show_table
 from graphrefine.errors import OutputError
-from graphrefine.evaluate import evaluate_labels, random_control
-from graphrefine.methods.registry import make_settings
-from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages, Watcher
-from graphrefine.system.files import check_writable
-from graphrefine.system.threads import usable_threads
 
 DIM = 64
 TITLE = "1,797 handwritten digits, placed by the graph of who looks like whom"
 
 
+@command(
+    "demo",
+    short_help="See it work on a real graph.",
+    params=[
+        Option(["-o", "--output"], default="demo-output", show_default=True, metavar="FOLDER",
+               help="For the map."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Of the sketch, the splits and the map."),
+        THREADS, JSON,
+    ],
+)  # fmt: skip
 def demo(output: str, seed: int, threads: int | None, as_json: bool) -> None:
-    """Embed the digits, and print the scores."""
+    """Embed a real graph that every installation has, score the vectors, and draw a map of them.
+
+    The graph: 1,797 handwritten digits from scikit-learn, each joined to its ten nearest. The labels: which digit
+    it is.
+    """
     with progress_bar() as bar:
         figures = run_demo(output, seed=seed, threads=threads, watcher=bar)
     if figures["map"] is None:
@@ -46,6 +56,12 @@ def run_demo(
 
     Without matplotlib there is no map, and all else is the same.
     """
+    from graphrefine.datasets.digits import digits_graph
+    from graphrefine.evaluate import evaluate_labels, random_control
+    from graphrefine.methods.registry import make_settings
+    from graphrefine.pipeline.embed_run import embed_graph
+    from graphrefine.system.threads import usable_threads
+
     threads = usable_threads(threads)
     path = None if importlib.util.find_spec("matplotlib") is None else Path(folder) / "map.png"
     if path is not None:
@@ -77,6 +93,8 @@ def run_demo(
 
 def _check_folder(folder: Path) -> None:
     """Check before the work that the map can be drawn: the folder, or the nearest above it, takes files."""
+    from graphrefine.system.files import check_writable
+
     folder = folder.absolute()
     existing = next(above for above in (folder, *folder.parents) if above.exists())
     check_writable(existing / "map.png")

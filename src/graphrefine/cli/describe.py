@@ -32,7 +32,7 @@ def remarks(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | N
 
 
 def zero_rows(vectors: NDArray[np.float32]) -> int:
-    """Number of rows that are zero, counted without a look at every number.
+    """Count the rows that are zero, without a look at every number.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def summary_line(figures: dict[str, Any]) -> str:
 
 
 def dimension_line(auto_dim: dict[str, Any]) -> str:
-    """What numbers of axes lose, as `graphrefine.refine.dimension.Dimension` has it.
+    """Describe what numbers of axes lose, as `graphrefine.refine.dimension.Dimension` has it.
 
     Examples
     --------

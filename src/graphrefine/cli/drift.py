@@ -5,20 +5,45 @@ from __future__ import annotations
 from time import perf_counter
 from typing import Any
 
-from graphrefine.analysis.drift import SAMPLE, measure_drift
-from graphrefine.cli.answer import show_answer
+import click
+
+from graphrefine.cli.common import check_table_output, show_table_or_json
+from graphrefine.cli.options import JSON, TABLE, THREADS, Option, command
 from graphrefine.display.console import progress_bar
-from graphrefine.display.table_files import check_table_path
-from graphrefine.embedding.embedding import load
 
 
+@command(
+    "drift",
+    first=("output", "k", "every", "format"),
+    short_help="What has become of each node: moved, lost, new.",
+    params=[
+        click.Argument(["old"], metavar="OLD"),
+        click.Argument(["new"], metavar="NEW"),
+        Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbors to compare."),
+        Option(["--all", "every"], is_flag=True,
+               help="Compare the neighbors of all shared nodes, not of a sample of 10,000 (of each side)."),
+        TABLE,
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the sample."),
+        Option(["--format"], metavar="NAME", help="Format of OLD and NEW where their suffixes do not say."),
+        THREADS, JSON,
+    ],
+)  # fmt: skip
 def drift(
     old: str, new: str, k: int, every: bool, output: str | None, seed: int, format: str | None,
     threads: int | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Print what has become of each node."""
-    if output is not None:
-        check_table_path(output)
+    """Print what has become of the nodes of OLD in NEW: moved how far, lost, new, and how many neighbors each has kept.
+
+    Rotations do not count: NEW is aligned to OLD first. Two seeds on one graph do not keep all neighbors either; the
+    page on answers has figures to compare with.
+
+    \b
+    graphrefine drift monday tuesday -o drift.csv
+    """  # noqa: D301
+    from graphrefine.analysis.drift import SAMPLE, measure_drift
+    from graphrefine.embedding.embedding import load
+
+    check_table_output(output, old, new)
     before, after = (load(path, format=format) for path in (old, new))
     start = perf_counter()
     with progress_bar() as bar:
@@ -27,11 +52,11 @@ def drift(
         )
     spent = perf_counter() - start
     lines = describe_drift(table.figures)
-    show_answer(table, output=output, as_json=as_json, lines=lines, seconds=spent, old=old, new_embedding=new)
+    show_table_or_json(table, output=output, as_json=as_json, lines=lines, seconds=spent, old=old, new_embedding=new)
 
 
 def describe_drift(figures: dict[str, Any]) -> list[str]:
-    """The figures of drift in words."""
+    """Return the stats of drift in words."""
     lines = [f"{figures['shared']:,} nodes shared, {figures['lost']:,} lost, {figures['new']:,} new"]
     if figures["vanished"]:
         lines[0] += f"; {figures['vanished']:,} shared nodes have zero vectors now, which they had not"
@@ -50,7 +75,7 @@ def describe_drift(figures: dict[str, Any]) -> list[str]:
 
 
 def _describe_share(figures: dict[str, Any], shared: int) -> str:
-    """The share that is kept, what it would be by chance, and of which nodes, where not of all that are shared."""
+    """Return the share that is kept, what it would be by chance, and of which nodes if not of all that are shared."""
     chance = f" ({figures['chance']:.2f} by chance)" if figures["chance"] > 0.1 else ""
     nodes = ""
     if figures["sampled"] < figures["eligible"]:

@@ -3,25 +3,57 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphrefine.analysis.duplicates import find_duplicates
-from graphrefine.cli.answer import read_graph_of, show_answer
+import click
+
+from graphrefine.cli.common import check_table_output, read_graph_of, show_table_or_json
+from graphrefine.cli.options import JSON, READING, TABLE, THREADS, Option, command
 from graphrefine.display.console import progress_bar, seconds
-from graphrefine.display.table import Table
-from graphrefine.display.table_files import check_table_path
-from graphrefine.embedding.embedding import load
+
+if TYPE_CHECKING:
+    from graphrefine.display.table import Table
 
 
+@command(
+    "duplicates",
+    first=("graph", "output", "above", "min_degree"),
+    short_help="Pairs of nodes that look like the same thing.",
+    params=[
+        click.Argument(["embedding"], metavar="EMBEDDING"),
+        Option(["--graph"], metavar="GRAPH", help="The graph of the embedding, whose neighbors decide."),
+        Option(["--above"], type=float, metavar="COSINE",
+               help="Lowest cosine of a pair.  [default: 0.98 without --graph; with it, the 20 nearest nodes of each "
+                    "are looked at]"),
+        Option(["--overlap"], type=float, metavar="SHARE",
+               help="Lowest share of common neighbors, with --graph.  [default: 0.5]"),
+        Option(["--min-degree"], type=int, metavar="N",
+               help="Leave out nodes with fewer neighbors, such as leaves.  [default: 3, if degrees are known]"),
+        TABLE,
+        Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
+        THREADS, JSON, *READING,
+    ],
+)  # fmt: skip
 def duplicates(
     embedding: str, graph: str | None, output: str | None, embedding_format: str | None, threads: int | None,
     as_json: bool, above: float | None, overlap: float | None, min_degree: int | None, **options: Any,
 ) -> None:  # fmt: skip
-    """Print pairs of nodes that look like the same thing."""
-    if output is not None:
-        check_table_path(output)
+    """Find pairs of nodes that look like the same thing, the most alike first.
+
+    With --graph the neighbors decide: of the nodes that are near by their vectors, those that have most of their
+    neighbors in common. Without it the cosine alone does, and leaves of one hub, which have the same vector, are told
+    apart only where EMBEDDING holds degrees.
+
+    \b
+    graphrefine duplicates papers --graph citations.csv -o pairs.csv
+    graphrefine duplicates papers --above 0.99
+    """  # noqa: D301
+    from graphrefine.analysis.duplicates import find_duplicates
+    from graphrefine.embedding.embedding import load
+
+    check_table_output(output, embedding, graph, options["nodes"])
     vectors = load(embedding, format=embedding_format)
-    links = read_graph_of(vectors, graph, {**options, "threads": threads})
+    links = read_graph_of(vectors, graph, options, threads=threads)
     start = perf_counter()
     with progress_bar() as bar:
         table = find_duplicates(
@@ -29,11 +61,11 @@ def duplicates(
         )
     spent = perf_counter() - start
     origin = {"embedding": embedding, "graph": graph, **({} if links is None else {"reading": links.reading})}
-    show_answer(table, output=output, as_json=as_json, lines=_describe(table, spent), seconds=spent, **origin)
+    show_table_or_json(table, output=output, as_json=as_json, lines=_describe(table, spent), seconds=spent, **origin)
 
 
 def _describe(table: Table, spent: float) -> list[str]:
-    """What the table does not say itself."""
+    """Return lines on what the table itself does not say."""
     figures, left_out = table.figures, table.figures["left_out"]
     reasons = {
         "few_neighbors": f"fewer than {figures['min_degree']} neighbors",

@@ -3,23 +3,67 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphrefine.cli.describe import describe_result, dimension_line, drift_line, summary_line
-from graphrefine.cli.options import method_options, reading_options, run_values
+from graphrefine.cli.common import check_not_input, is_same
+from graphrefine.cli.options import (
+    CONFIG,
+    GRAPH,
+    JSON,
+    METHOD,
+    READING,
+    REFINING,
+    RUNNING,
+    SET,
+    SUFFIXES,
+    Option,
+    command,
+    method_options,
+    reading_options,
+    run_values,
+)
 from graphrefine.display.console import note, progress_bar, show_json
-from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output, choose_format, format_place
-from graphrefine.methods.registry import make_settings
-from graphrefine.pipeline.embed_run import EmbedRun, Request, aligned_dim
-from graphrefine.pipeline.settings import RunSettings, check_work, work_folder
 from graphrefine.system.memory import PeakMemory
 
+if TYPE_CHECKING:
+    from graphrefine.pipeline.embed_run import EmbedRun, Request
 
+
+@command(
+    "embed",
+    first=("output", "dim", "weights", "quality"),
+    short_help="Vectors for every node of a graph.",
+    params=[
+        GRAPH,
+        Option(["-o", "--output"], required=True, metavar="OUT",
+               help=f"File or folder for the vectors. The suffix names the format: {SUFFIXES}."),
+        Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not name it."),
+        Option(["--features"], metavar="FILE",
+               help="Further knowledge of the nodes beside the edges: a table with a node's name and its numbers in "
+                    "each line (.csv, .tsv, .parquet ...), or .npy or SciPy's .npz with row i for node i."),
+        Option(["--align-to"], metavar="OLD",
+               help="Rotate the vectors onto those of OLD, an embedding of some of the same nodes, and print the "
+                    "drift. --dim is that of OLD if not given."),
+        METHOD, JSON, SET, CONFIG, *RUNNING, *REFINING, *READING,
+    ],
+)  # fmt: skip
 def embed(output: str, output_format: str | None, as_json: bool, **options: Any) -> None:
-    """Write vectors for every node of a graph."""
+    """Compute vectors for every node of GRAPH, with the node names kept.
+
+    GRAPH is a file: an edge list (txt, csv, tsv ...), parquet, arrow, mat, mtx, npz, METIS, GraphML, GEXF, GML, Pajek,
+    JSON, JSON Lines or an adjacency list, also compressed (gz, zst, bz2, xz); a database of SQLite or DuckDB; a folder
+    of OGB; or '-', standard input.
+    """
+    from graphrefine.cli.describe import describe_result, dimension_line, drift_line, summary_line
+    from graphrefine.pipeline.embed_run import EmbedRun
+
     start = perf_counter()
     memory, align_to = options["memory"], options["align_to"]
+    inputs = [options["graph"], options["features"], options["config"], options["nodes"]]
+    if align_to is not None and not is_same(align_to, output):  # the output may be a newer version of it
+        inputs.append(align_to)
+    check_not_input(output, inputs)
     with EmbedRun(_make_request(output, options)) as run:
         file_format = choose_format(output, output_format)
         check_output(output, format=output_format)
@@ -59,7 +103,12 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
 
 
 def _make_request(output: str, options: dict[str, Any]) -> Request:
-    """The request that the options make."""
+    """Return the request that the options make."""
+    from graphrefine.embedding.embedding import load
+    from graphrefine.methods.registry import make_settings
+    from graphrefine.pipeline.embed_run import Request, aligned_dim
+    from graphrefine.pipeline.settings import RunSettings, check_work, work_folder
+
     source, features, align_to = options.pop("graph"), options.pop("features"), options.pop("align_to")
     reading, values = reading_options(options), run_values(options)
     method, preset, settings = method_options(options)

@@ -2,32 +2,84 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphrefine.cli.node_labels import take_labels, tell_labels
-from graphrefine.cli.options import method_options, reading_options
-from graphrefine.display.console import note, progress_bar, show_json, show_table
-from graphrefine.embedding.embedding import load
+from graphrefine.cli.common import read_graph, refuse_options, show_labels, take_labels
+from graphrefine.cli.options import (
+    GRAPH,
+    JSON,
+    LABEL_READING,
+    METHOD,
+    READING,
+    SET,
+    THREADS,
+    Group,
+    Option,
+    method_options,
+    parse_counts,
+    parse_names,
+    parse_numbers,
+    parse_penalty,
+    reading_options,
+)
+from graphrefine.display.console import progress_bar, show_json, show_table
 from graphrefine.embedding.formats import format_place
-from graphrefine.evaluate import evaluate_clusters, evaluate_labels, evaluate_links, evaluate_reconstruction
-from graphrefine.evaluate.link_scores import SCORES
-from graphrefine.evaluate.results import Result
-from graphrefine.evaluate.vector_maker import VectorMaker
-from graphrefine.readers.read import read
+
+if TYPE_CHECKING:
+    from graphrefine.evaluate.results import Result
 
 LINK_PROTOCOL = ("held_out", "repeats", "corruptions", "ranked", "turned")  # options that are no settings of a method
+DIM = Option(["--dim"], type=int, metavar="K",
+             help="Length of the vectors.  [default: 128, or the number of nodes if that is less]")  # fmt: skip
+evaluate = Group("evaluate", help="Quality of an embedding for a task.", no_args_is_help=False)
 
 
+@evaluate.command(
+    "labels",
+    first=("ratios", "C", "cluster", "label_column"),
+    short_help="Labels of nodes, predicted from vectors: F1; clusters: NMI.",
+    params=[
+        click.Argument(["embedding"], metavar="EMBEDDING"),
+        click.Argument(["labels"], metavar="LABELS"),
+        Option(["--ratios"], default="0.1,0.3,0.5,0.7,0.9", show_default=True, metavar="R,R,...",
+               callback=parse_numbers, help="Parts of the nodes that train."),
+        Option(["--repeats"], type=int, metavar="N",
+               help="Random splits for each ratio.  [default: 10, and 50 at ratios up to 0.05]"),
+        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=parse_penalty,
+               help="Weight of the data in the logistic regression: a number; or several with commas between, or 'cv', "
+                    "of which cross-validation on the training nodes chooses."),
+        Option(["--cluster"], is_flag=True,
+               help="Compare clusters of the vectors with the labels too: k-means with as many clusters as classes; "
+                    "NMI and adjusted Rand index, beside those of random vectors."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Seed of the splits, and of the clusters."),
+        Option(["--unlabeled"], type=click.Choice(["drop", "keep"]), default="drop", show_default=True,
+               help="Leave nodes without labels out before splitting, or split all nodes, as the authors' code "
+                    "does."),
+        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Matrix in a .mat file."),
+        Option(["--format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
+        THREADS, JSON, *LABEL_READING,
+    ],
+)  # fmt: skip
 def labels(embedding: str, labels: str, format: str | None, cluster: bool, as_json: bool, **protocol: Any) -> None:
-    """Print Micro and Macro F1 of node classification, and NMI of clusters."""
+    """Classify nodes the paper's way: Micro and Macro F1 of the labels in LABELS.
+
+    With --cluster, clusters of the vectors are compared with the labels too: NMI and adjusted Rand index.
+
+    LABELS is a table (node, label; several rows for a node with several labels) in text, parquet or arrow, a mapping
+    in JSON, a vector in .npy, or a .mat file with the matrix `group`, a row for each node.
+    """
+    from graphrefine.embedding.embedding import load
+    from graphrefine.evaluate import evaluate_clusters, evaluate_labels
+
     vectors = load(embedding, format=format)
     node_labels = take_labels(labels, protocol, vectors.names)
     with progress_bar() as bar:
         scores = evaluate_labels(vectors, node_labels, progress=bar, **protocol)
         clusters = evaluate_clusters(vectors, node_labels, seed=protocol["seed"], progress=bar) if cluster else None
-    tell_labels(node_labels, vectors.names)
+    show_labels(node_labels, vectors.names)
     if as_json:
         also = {} if clusters is None else {"clusters": clusters.to_dict()}
         show_json({"embedding": format_place(embedding), **scores.to_dict(), **also})
@@ -38,32 +90,88 @@ def labels(embedding: str, labels: str, format: str | None, cluster: bool, as_js
         _show(clusters, as_json)
 
 
+@evaluate.command(
+    "links",
+    first=("dim", "method", "held_out", "repeats"),
+    short_help="Held-out edges, found by vectors: AUC, AP, ranks.",
+    params=[
+        GRAPH, METHOD, DIM, SET,
+        Option(["--held-out"], type=float, default=0.3, show_default=True, metavar="PART",
+               help="Part of the edges to hold out."),
+        Option(["--repeats"], type=int, default=1, show_default=True, metavar="N",
+               help="Number of repeats, each with other edges held out."),
+        Option(["--scores"], metavar="NAME,NAME,...", callback=parse_names,
+               help="Scores: dot, cosine, dot-degree, cosine-degree, spectral; degree is added.  [default: all]"),
+        Option(["--corruptions"], type=int, default=1000, show_default=True, metavar="N",
+               help="Nodes to rank each held-out edge against."),
+        Option(["--ranked"], type=int, default=100_000, show_default=True, metavar="N",
+               help="Largest number of held-out edges that are ranked."),
+        Option(["--turned"], type=float, metavar="PART",
+               help="Directed graphs: part of the pairs without an arc that are held-out arcs turned round.  "
+                    "[default: 0.5]"),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Seed of the held-out edges, the pairs drawn, and the method."),
+        THREADS, JSON, *READING,
+    ],
+)  # fmt: skip
 def links(graph: str, scores: tuple[str, ...] | None, threads: int | None, as_json: bool, **options: Any) -> None:
-    """Print AUC, AP and ranks of held-out edges."""
+    """Predict links: hold out some edges of GRAPH, embed the rest, and find the held-out edges by the vectors.
+
+    AUC and AP tell held-out edges from as many pairs without an edge; MR, MRR and HITS rank each held-out edge among
+    pairs with one end replaced. The last line is the product of the degrees, which the other scores must beat.
+    """
+    from graphrefine.evaluate import evaluate_links
+    from graphrefine.evaluate.link_scores import SCORES
+
     reading = reading_options(options)
     protocol = {name: options.pop(name) for name in LINK_PROTOCOL}
     protocol |= {"scores": tuple(SCORES) if scores is None else scores, "threads": threads}
     method, _, settings = method_options(options)
     with progress_bar() as bar:
-        whole = read(graph, threads=threads, **reading)
-        note(f"read: {whole.reading}")
+        whole = read_graph(graph, threads=threads, **reading)
         figures = evaluate_links(whole, method.name, progress=bar, **protocol, **settings)
     _show(figures, as_json, reading=whole.reading)
 
 
+@evaluate.command(
+    "reconstruction",
+    first=("dim", "method", "top", "sample"),
+    short_help="Edges among the closest pairs of vectors: precision.",
+    params=[
+        GRAPH,
+        click.Argument(["embedding"], metavar="[EMBEDDING]", required=False),
+        METHOD, DIM, SET,
+        Option(["--top"], metavar="K,K,...", callback=parse_counts,
+               help="Numbers of closest pairs.  [default: 100, 1000 ... up to the number of edges]"),
+        Option(["--sample"], type=int, metavar="N",
+               help="Number of random nodes whose pairs are judged.  [default: all nodes, or as many as have 1,000 "
+                    "million pairs]"),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Seed of the sample, and of the method."),
+        Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
+        THREADS, JSON, *READING,
+    ],
+)  # fmt: skip
 def reconstruction(
     graph: str, embedding: str | None, top: tuple[int, ...] | None, sample: int | None,
     embedding_format: str | None, threads: int | None, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Print the part of edges among the pairs whose vectors are closest, precision@K."""
+    """Reconstruct the network: the part of edges of GRAPH among the pairs whose vectors are closest, precision@K.
+
+    The vectors are those of EMBEDDING or, without it, those of a method. Beside them: the product of the degrees, a
+    random order, and the highest possible precision.
+    """
+    from graphrefine.embedding.embedding import load
+    from graphrefine.evaluate import evaluate_reconstruction
+    from graphrefine.evaluate.vector_maker import VectorMaker
+
     reading, seed = reading_options(options), options["seed"]
     if embedding is not None:
-        _refuse_options("method", "dim", "assigned")
+        refuse_options("is for making vectors, and EMBEDDING has them; leave one out", "method", "dim", "assigned")
     elif embedding_format is not None:
         raise click.UsageError("--embedding-format is for an EMBEDDING, and none is given")
     with progress_bar() as bar:
-        whole = read(graph, threads=threads, **reading)
-        note(f"read: {whole.reading}")
+        whole = read_graph(graph, threads=threads, **reading)
         if embedding is not None:
             vectors: Any = load(embedding, format=embedding_format)
             origin: dict[str, Any] = {"embedding": format_place(embedding)}
@@ -84,11 +192,3 @@ def _show(result: Result, as_json: bool, **origin: Any) -> None:
     else:
         show_table(result.text_rows())
         print(result.protocol)
-
-
-def _refuse_options(*names: str) -> None:
-    """Refuse options that would have no effect."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        if option.name in names and context.get_parameter_source(option.name) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"{option.opts[0]} is for making vectors, and EMBEDDING has them; leave one out")

@@ -4,25 +4,55 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphrefine.cli.node_labels import take_labels, tell_labels
-from graphrefine.cli.options import reading_options
-from graphrefine.cli.token import take_token
+import click
+
+from graphrefine.cli.common import read_graph_of, read_token, show_labels, take_labels
+from graphrefine.cli.options import LABEL_READING, LABELS_VARIABLE, READING, TOKEN, Option, command
 from graphrefine.display.console import note
-from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.explore.columns import read_columns
-from graphrefine.explore.server import can_open_browser, serve
-from graphrefine.explore.session import Session
-from graphrefine.readers.read import read
+
+if TYPE_CHECKING:
+    from graphrefine.embedding.embedding import Embedding
+    from graphrefine.explore.session import Session
 
 
+@command(
+    "explore",
+    first=("graph", "labels", "columns", "port"),
+    short_help="A page to look at an embedding, and an API to ask it.",
+    params=[
+        click.Argument(["embedding"], metavar="EMBEDDING"),
+        Option(["--graph"], metavar="GRAPH",
+               help="The graph it was made from: for neighborhoods, communities, and nodes that are not yet linked."),
+        Option(["--labels"], metavar="LABELS", help="Labels of nodes, as for graphrefine evaluate labels."),
+        Option(["--columns"], metavar="TABLE",
+               help="Further columns to color by: a csv, tsv or parquet file with a column of nodes."),
+        Option(["--index/--exact"], default=None,
+               help="Search neighbors by an index, kept beside EMBEDDING and made while it serves if there is none; "
+                    "or all vectors.  [default: by an index beyond a million nodes]"),
+        Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS",
+               help="Address to listen on; beyond this machine a token is needed, and made if none is given."),
+        Option(["--port"], type=int, default=0, metavar="N", help="Port to listen on.  [default: any that is free]"),
+        *TOKEN,
+        Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),
+        Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
+        Option(["--json", "as_json"], is_flag=True, help="Print one line of JSON with the address, then serve."),
+        *LABEL_READING, *LABELS_VARIABLE, *READING,
+    ],
+)  # fmt: skip
 def explore(
     embedding: str, embedding_format: str | None, index: bool | None, host: str, port: int, token: str | None,
     token_file: str | None, no_browser: bool, as_json: bool, **sources: Any,
 ) -> None:  # fmt: skip
-    """Serve the page of an embedding, and open it."""
-    token = take_token(token, token_file)
+    """Open a page that shows EMBEDDING as a map: find a node, see its neighbors, color, select.
+
+    The page and its API are served on this machine alone unless --host says otherwise, until Ctrl-C.
+    """
+    from graphrefine.embedding.embedding import load
+    from graphrefine.explore.server import can_open_browser, serve
+
+    token = read_token(token, token_file)
     vectors = load(embedding, format=embedding_format)
     session, readings = _make_session(vectors, index=index, name=Path(embedding).name, **sources)
 
@@ -41,15 +71,12 @@ def _make_session(
     vectors: Embedding, *, graph: str | None, labels: str | None, columns: str | None, index: bool | None, name: str,
     **options: Any,
 ) -> tuple[Session, dict[str, str]]:  # fmt: skip
-    """A session of files and how its labels were read, with notes about names that do not fit together."""
-    links, table, matches = None, None, 0
-    if graph is not None:
-        reading = reading_options(options)
-        if reading["directed"] is None or vectors.sides.kind == "columns":
-            reading["directed"] = vectors.sides.kind == "columns"
-        reading["bipartite"] |= vectors.sides.kind == "rows"
-        links = read(graph, **reading)
-        note(f"read: {links.reading}")
+    """Return a session of files and how its labels were read; print notes about names that do not fit together."""
+    from graphrefine.explore.columns import read_columns
+    from graphrefine.explore.session import Session
+
+    table, matches = None, 0
+    links = read_graph_of(vectors, graph, options)
     if columns is not None:
         table, matches = read_columns(columns, vectors.names)
     node_labels = take_labels(labels, options, vectors.names, graph=links)
@@ -64,7 +91,7 @@ def _make_session(
         note(f"warning: {labeled.missing:,} of {labeled.listed:,} labeled nodes are not in the embedding")
     if table is not None:
         _note_matches(matches, len(vectors), f"the table {columns}")
-    return session, tell_labels(node_labels, vectors.names)
+    return session, show_labels(node_labels, vectors.names)
 
 
 def _note_matches(matches: int, nodes: int, place: str) -> None:

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphrefine.cli.describe import zero_rows
+import click
+
+from graphrefine.cli.common import check_not_input, is_same, read_graph
+from graphrefine.cli.options import JSON, READING, SKIP, THREADS, Option, command
 from graphrefine.display.console import note, seconds, show_json
-from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import check_output
-from graphrefine.graph.lookup import Unknown
-from graphrefine.readers.read import read
+
+if TYPE_CHECKING:
+    from graphrefine.graph.lookup import Unknown
 
 NOTHING = {"edges": 0, "nodes": 0, "names": []}  # was left out
 
 
+@command(
+    "fold-in",
+    first=("old", "output", "extend", "weights"),
+    short_help="Vectors for new nodes, from their edges alone.",
+    params=[
+        click.Argument(["edges"], metavar="EDGES"),
+        Option(["--into", "old"], required=True, metavar="OLD", help="The embedding that has the known nodes."),
+        Option(["-o", "--output"], required=True, metavar="OUT",
+               help="Where the vectors of the new nodes go; the suffix says how, as for graphrefine embed."),
+        Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not say."),
+        Option(["--extend"], is_flag=True, help="Write the known nodes too, the new ones below them."),
+        SKIP, THREADS, JSON, *(option for option in READING if option.name not in ("directed", "bipartite", "nodes")),
+    ],
+)  # fmt: skip
 def fold_in(
     edges: str,
     old: str,
@@ -26,12 +43,21 @@ def fold_in(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Write vectors for new nodes, from their edges to nodes that have one."""
+    """Compute vectors for new nodes from their edges to nodes of OLD, without its graph and in milliseconds.
+
+    EDGES is a file as for graphrefine embed, whose edges lead from a new node to one of OLD, or to another new node:
+    the new one comes first. Where OLD is of a directed or bipartite graph, edges lead from a source to a target, as in
+    its graph, and one end of each is new.
+    """
+    from graphrefine.cli.describe import zero_rows
+    from graphrefine.embedding.embedding import load
+
+    # With --extend the output may be a newer version of the old embedding.
+    check_not_input(output, [edges] if extend and is_same(old, output) else [edges, old])
     check_output(output, format=output_format)
     embedding = load(old)
     kind = {"bipartite": True} if embedding.sides.kind == "rows" else {"directed": True}
-    graph = read(edges, **{**options, **kind, "threads": threads})
-    note(f"read: {graph.reading}")
+    graph = read_graph(edges, **{**options, **kind, "threads": threads})
     start = perf_counter()
     new = embedding.fold_in(graph, unknown=unknown)
     spent = perf_counter() - start

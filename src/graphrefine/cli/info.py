@@ -4,33 +4,48 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from graphrefine.cli.describe import dimension_line, remarks
-from graphrefine.cli.options import reading_options
+from graphrefine.cli.options import GRAPH, JSON, MEMORY, READING, REFINING, THREADS, command, reading_options
 from graphrefine.display.console import note, progress_bar, seconds, show_json, show_pairs
-from graphrefine.graph.graph import Graph
-from graphrefine.methods.contract import Method
-from graphrefine.methods.refine import two_sides
-from graphrefine.methods.registry import find_method
-from graphrefine.pipeline.automatic_dim import choose_dimension
-from graphrefine.pipeline.embed_run import lower_tier
-from graphrefine.pipeline.forecast import Estimate, compare_tiers, estimate
-from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, learning_need, plan_local
 from graphrefine.progress import Stages
-from graphrefine.readers.read import read
-from graphrefine.refine.settings import RefineSettings, refine_settings
 from graphrefine.system.memory import budget_of
-from graphrefine.system.threads import usable_threads
+
+if TYPE_CHECKING:
+    from graphrefine.graph.graph import Graph
+    from graphrefine.methods.contract import Method
+    from graphrefine.pipeline.forecast import Estimate
+    from graphrefine.pipeline.memory_plan import MemoryPlan
+    from graphrefine.refine.settings import RefineSettings
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)
 COMPONENT_BYTES = 24  # for each entry, while components are counted
 
 
+@command(
+    "info",
+    first=("dim", "weights", "directed", "quality"),
+    short_help="What is in a graph, and what embedding it takes.",
+    params=[GRAPH, MEMORY, THREADS, JSON, *REFINING, *READING],
+)  # fmt: skip
 def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
-    """Print the size of a graph, and the cost of embedding it."""
+    """Print what is in GRAPH, and what embedding it will take: time and memory are predicted from a short trial.
+
+    GRAPH is what embed takes. A line says how it was read: format, columns, direction, weights, what is not used.
+
+    Where the memory does not suffice, how embed would do without is printed instead of the time.
+    """
+    from graphrefine.cli.describe import dimension_line, remarks
+    from graphrefine.methods.refine import two_sides
+    from graphrefine.methods.registry import find_method
+    from graphrefine.pipeline.automatic_dim import choose_dimension
+    from graphrefine.pipeline.embed_run import lower_tier
+    from graphrefine.pipeline.forecast import Estimate, compare_tiers, estimate
+    from graphrefine.pipeline.memory_plan import BudgetError
+    from graphrefine.readers.read import read
+    from graphrefine.refine.settings import refine_settings
+    from graphrefine.system.threads import usable_threads
+
     reading, default_dim, default_quality = reading_options(options), options["dim"] is None, options["quality"] is None
     if automatic := options["dim"] == "auto":
         options["dim"] = None
@@ -87,7 +102,9 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
 
 
 def _plan(graph: Graph, settings: RefineSettings, *, method: Method[Any], budget: int, threads: int) -> MemoryPlan:
-    """The plan of `embed`, which leaves learning out where the budget has no room for it."""
+    """Return the plan of `embed`, which leaves learning out where the budget has no room for it."""
+    from graphrefine.pipeline.memory_plan import BudgetError, learning_need, plan_local
+
     plan = partial(plan_local, graph, settings, budget, method=method, threads=threads)
     try:
         return plan(extra=learning_need(graph, settings))
@@ -96,7 +113,9 @@ def _plan(graph: Graph, settings: RefineSettings, *, method: Method[Any], budget
 
 
 def count_figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:
-    """Counts of a graph; components only if ``memory``, in bytes, has room for them: they need the most."""
+    """Return counts of a graph; components only if ``memory``, in bytes, has room for them: they need the most."""
+    import numpy as np
+
     components: dict[str, Any] = {"components": None, "largest_component": None}
     if memory is None or graph.entries * COMPONENT_BYTES <= memory:
         count, member_of = graph.components()
@@ -114,7 +133,7 @@ def count_figures(graph: Graph, *, memory: int | None = None) -> dict[str, Any]:
 def figure_texts(
     figures: dict[str, Any], settings: RefineSettings, cost: Estimate | MemoryPlan, *, threads: int
 ) -> list[tuple[str, str]]:
-    """The same figures in words, and the cost of embedding the graph."""
+    """Return the same stats in words, and the cost of embedding the graph."""
     weights = "{min:g} to {max:g}".format(**figures["weights"]) if figures["weights"] else "none"
     quantiles = figures["degree_quantiles"].items()
     degrees = (f"{round(100 * float(share))}%: {value:g}" for share, value in quantiles)
@@ -143,6 +162,8 @@ def _tiers_in_words(tiers: dict[str, Estimate]) -> str:
 
 
 def _cost_in_words(cost: Estimate | MemoryPlan, threads: int) -> str:
+    from graphrefine.pipeline.memory_plan import MemoryPlan
+
     if isinstance(cost, MemoryPlan):
         return cost.in_words()
     cores = "1 thread" if threads == 1 else f"{threads} threads"

@@ -7,18 +7,41 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from graphrefine.cli.describe import remarks
-from graphrefine.cli.options import reading_options
+import click
+
+from graphrefine.cli.common import check_not_input
+from graphrefine.cli.options import JSON, READING, THREADS, Option, command, reading_options
 from graphrefine.display.console import note, progress_bar, show_json
-from graphrefine.ingestion.ingest import ingest_files
-from graphrefine.readers.options import ReadOptions
 
 
+@command(
+    "ingest",
+    first=("output", "memory", "weights", "directed"),
+    short_help="Edges to a graph on disk, whatever their number.",
+    params=[
+        click.Argument(["edges"], metavar="EDGES...", nargs=-1, required=True),
+        Option(["-o", "--output"], required=True, metavar="OUT",
+               help="The graph on disk, a folder, usually called NAME.grf. Unfinished work is in OUT.work beside it; a "
+                    "run that was killed goes on from there."),
+        Option(["--memory"], metavar="AMOUNT",
+               help="Largest amount of memory, as in 8GB or 512MB.  [default: most of the free memory]"),
+        THREADS, JSON, *READING,
+    ],
+)  # fmt: skip
 def ingest(
     edges: tuple[str, ...], output: str, memory: str | None, threads: int | None, as_json: bool, **options: Any
 ) -> None:
-    """Write edges that need not fit into memory as a graph on disk."""
+    """Make a graph on disk of edges that need not fit into memory; embed and info take it as they take any file.
+
+    EDGES are files (edge lists, csv, tsv, parquet, arrow, also compressed), folders of files, or patterns in quotes;
+    several are parts of one list. Graphs in other formats (mat, GraphML, JSON ...) are read whole, if they fit.
+    """
+    from graphrefine.cli.describe import remarks
+    from graphrefine.ingestion.ingest import ingest_files
+    from graphrefine.readers.options import ReadOptions
+
     start = perf_counter()
+    check_not_input(output, [*edges, options["nodes"]])
     reading = ReadOptions(threads=threads, **reading_options(options))
     with progress_bar() as bar:
         ingestion = ingest_files(edges, output, reading, memory=memory, watcher=bar)
@@ -48,7 +71,7 @@ def ingest(
 
 
 def _measure(folder: Path) -> int:
-    """Bytes of the files in a folder; 0 if the disk does not say, as the graph is made all the same."""
+    """Return the bytes of the files in a folder; 0 if the disk does not say, as the graph is made all the same."""
     for _ in range(2):
         with suppress(OSError):
             return sum(path.stat().st_size for path in folder.iterdir())

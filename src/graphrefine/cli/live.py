@@ -6,34 +6,56 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphrefine.cli.describe import remarks
-from graphrefine.cli.options import reading_options
+import click
+
+from graphrefine.cli.common import check_not_input, read_token
+from graphrefine.cli.options import GRAPH, JSON, READING, SUFFIXES, THREADS, TOKEN, Group, Option, reading_options
 from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.embedding.formats import check_address, format_address
-from graphrefine.embedding.formats.pgvector_server import write
-from graphrefine.embedding.formats.pgvector_sql import table_name
-from graphrefine.embedding.formats.pgvector_update import table_recipe, update
-from graphrefine.embedding.table import Parts
 from graphrefine.errors import FormatError, InputError
-from graphrefine.live.backup import back_up
-from graphrefine.live.check import check_live
-from graphrefine.live.create import create_live
-from graphrefine.live.frozen import LiveSettings
-from graphrefine.live.live import Live
-from graphrefine.live.store import Store
-from graphrefine.live.streams import apply_stream
-from graphrefine.live.vectors import LiveReader
 from graphrefine.progress import Stages
-from graphrefine.readers.read import read
+
+if TYPE_CHECKING:
+    from graphrefine.live.service import LiveService
+    from graphrefine.live.vectors import LiveReader
+
+FOLDER = click.Argument(["folder"], metavar="FOLDER")
+live = Group(
+    "live", help="A folder with a graph that changes and vectors that follow it, within a bound.", no_args_is_help=False
+)
 
 
+@live.command(
+    "create",
+    first=("output", "dim", "weights", "tolerance"),
+    short_help="A folder of live vectors from a graph.",
+    params=[
+        GRAPH,
+        Option(["-o", "--output"], required=True, metavar="FOLDER", help="Folder to make; it ends in .live."),
+        Option(["--dim"], type=int, default=128, show_default=True, metavar="K", help="Length of the vectors."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the random sketch."),
+        Option(["--tolerance"], type=float, default=0.1, show_default=True, metavar="X",
+               help="Bound of the error of unit vectors, for 99 % of them: the smaller, the slower changes are."),
+        THREADS, JSON, *READING,
+    ],
+)  # fmt: skip
 def create(
     graph: str, output: str, dim: int, seed: int, tolerance: float, threads: int | None, as_json: bool, **options: Any
 ) -> None:
-    """Make a folder of live vectors from a graph."""
+    """Make a folder that holds GRAPH and vectors of its nodes, to be kept in step by `live apply`.
+
+    \b
+    graphrefine live create friends.csv -o friends.live
+    """  # noqa: D301
+    from graphrefine.cli.describe import remarks
+    from graphrefine.live.create import create_live
+    from graphrefine.live.frozen import LiveSettings
+    from graphrefine.readers.read import read
+
     start = perf_counter()
+    check_not_input(output, [graph, options["nodes"]])
     settings = LiveSettings(dim=dim, seed=seed, tolerance=tolerance)
     with progress_bar() as bar:
         edges = read(graph, threads=threads, **reading_options(options))
@@ -50,11 +72,40 @@ def create(
     return None
 
 
+@live.command(
+    "apply",
+    first=("resume", "skip_unknown", "size", "as_json"),
+    short_help="Edges and nodes that come and go.",
+    params=[
+        FOLDER,
+        click.Argument(["changes"], metavar="CHANGES"),
+        Option(["--size"], type=click.IntRange(1), default=1000, show_default=True, metavar="N",
+               help="Changes in a group."),
+        Option(["--resume"], is_flag=True, help="Go on where an apply of the same file stood; nothing counts twice."),
+        Option(["--again"], is_flag=True, help="Apply a file once more that counts already."),
+        Option(["--skip-unknown"], is_flag=True, help="Pass over removals of what is not there, and count them."),
+        Option(["--format"], metavar="NAME", help="Format of CHANGES where its suffix does not say."),
+        THREADS, JSON,
+    ],
+)  # fmt: skip
 def apply(
     folder: str, changes: str, size: int, resume: bool, again: bool, skip_unknown: bool, format: str | None,
     threads: int | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Apply a stream of changes."""
+    """Apply CHANGES to FOLDER: edges and nodes that come and go, and weights that change.
+
+    CHANGES has the columns op, source, target and weight: .csv, .tsv, .jsonl or .parquet, also compressed, or '-',
+    standard input. '+' adds an edge (to the weight of one that is there), '-' removes one, '=' sets its weight; '+' and
+    '-' without a target are of a node. Changes count in groups, each all or nothing, and a killed run loses no group.
+
+    \b
+    op,source,target,weight
+    +,ann,bob,2
+    -,bob,cleo,
+    """  # noqa: D301
+    from graphrefine.live.live import Live
+    from graphrefine.live.streams import apply_stream
+
     start = perf_counter()
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
         with Stages(bar).stage("apply"):
@@ -79,8 +130,18 @@ def apply(
     return None
 
 
+@live.command(
+    "refresh",
+    short_help="Basis and axes anew, now.",
+    params=[FOLDER, THREADS, JSON],
+)  # fmt: skip
 def refresh(folder: str, threads: int | None, as_json: bool) -> None:
-    """Renew the frozen parts now."""
+    """Renew what is frozen between refreshes (basis, contexts, axes), and turn the new vectors onto the old ones.
+
+    A writer does so by itself when it is due.
+    """
+    from graphrefine.live.live import Live
+
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("refresh"):
         figures = live.refresh()
     if as_json:
@@ -92,8 +153,23 @@ def refresh(folder: str, threads: int | None, as_json: bool) -> None:
     return None
 
 
+@live.command(
+    "check",
+    short_help="Files, database and bounds.",
+    params=[
+        FOLDER,
+        Option(["--quick"], is_flag=True, help="Leave out the residuals of all rows."),
+        THREADS, JSON,
+    ],
+)  # fmt: skip
 def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
-    """Check files, database and bounds."""
+    """Check that files and database are whole, and that every bound is true of the vectors of this moment.
+
+    The exit code is 2 if not.
+    """
+    from graphrefine.live.check import check_live
+    from graphrefine.live.live import Live
+
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("check"):
         figures = check_live(live, deep=not quick)
     if as_json:
@@ -112,13 +188,42 @@ def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
         raise FormatError(folder, f"does not hold what it promises ({figures['database']}); go back to a backup")
 
 
+@live.command(
+    "export",
+    first=("output", "to", "table", "changed_since"),
+    short_help="The vectors of this moment.",
+    params=[
+        FOLDER,
+        Option(["-o", "--output"], metavar="OUT",
+               help=f"File or folder for the vectors. The suffix names the format: {SUFFIXES}."),
+        Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not name it."),
+        Option(["--to"], metavar="ADDRESS", help="A PostgreSQL server, postgresql://user@host/database."),
+        Option(["--table"], metavar="NAME", help="Table of the server.  [default: by the name of FOLDER]"),
+        Option(["--changed-since"], metavar="T",
+               help="Write only vectors that came or moved since: the number of a group, or a time such as "
+                    "2026-03-01T12:00.  [default with --to: what the table does not have yet]"),
+        JSON,
+    ],
+)  # fmt: skip
 def export(
     folder: str, output: str | None, output_format: str | None, to: str | None, table: str | None,
     changed_since: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """Write the vectors of this moment, or those that moved, to a file or into a table of PostgreSQL."""
+    """Write the vectors of this moment, while others may be writing FOLDER.
+
+    A table of PostgreSQL (pgvector) that has the vectors of this folder already is brought up to date: rows that moved
+    since are put in, those of nodes that are gone are deleted, in one transaction.
+
+    \b
+    graphrefine live export web.live -o today.parquet
+    graphrefine live export web.live --to postgresql://me@server/shop
+    """  # noqa: D301
+    from graphrefine.embedding.formats.pgvector_sql import table_name
+    from graphrefine.live.vectors import LiveReader
+
     if (output is None) == (to is None):
-        raise InputError("give -o, a file, or --to, the address of a PostgreSQL server", mentions=["output", "to"])
+        raise InputError("give -o, a file, or --to, the address of a PostgreSQL server", argument="output")
+    check_not_input(output, [folder])
     with LiveReader(folder) as live:
         after = None if changed_since is None else parse_moment(changed_since, live)
         if to is not None:
@@ -138,6 +243,10 @@ def export(
 
 def _export_table(live: LiveReader, address: str, table: str, after: int | None) -> tuple[int, str]:
     """Bring a table up to date, or make it; the number of rows written, and the place."""
+    from graphrefine.embedding.formats.pgvector_server import write
+    from graphrefine.embedding.formats.pgvector_update import table_recipe, update
+    from graphrefine.embedding.table import Parts
+
     check_address(address)
     recipe = None if live.sources is not None else table_recipe(address, table=table)  # two sides are written whole
     ours = recipe is not None and recipe.get("folder") == live.id
@@ -159,7 +268,7 @@ def _export_table(live: LiveReader, address: str, table: str, after: int | None)
 
 
 def parse_moment(text: str, live: LiveReader) -> int:
-    """A group from its number, or the last one before a date and time."""
+    """Return a group by its number, or the last one before a date and time."""
     if text.isdecimal():
         return int(text)
     try:
@@ -170,8 +279,26 @@ def parse_moment(text: str, live: LiveReader) -> int:
     return live.group_at(moment.timestamp())
 
 
+@live.command(
+    "backup",
+    first=("output",),
+    short_help="A copy, also while it is written.",
+    params=[
+        FOLDER,
+        Option(["-o", "--output"], required=True, metavar="COPY", help="Folder to make."),
+        JSON,
+    ],
+)  # fmt: skip
 def backup(folder: str, output: str, as_json: bool) -> None:
-    """Copy a folder, also while it is written."""
+    """Copy FOLDER as one moment has it, while others may be writing it.
+
+    \b
+    graphrefine live backup web.live -o monday.live
+    """  # noqa: D301
+    from graphrefine.live.backup import back_up
+    from graphrefine.live.store import Store
+
+    check_not_input(output, [folder])
     store = Store(folder, write=False)
     try:
         back_up(store, Path(output))
@@ -182,3 +309,60 @@ def backup(folder: str, output: str, as_json: bool) -> None:
         return show_json({"folder": folder, "output": output, "group": group})
     print(f"{output}: a copy of {folder}")
     return None
+
+
+@live.command(
+    "serve",
+    first=("port", "token_file", "renew", "no_browser"),
+    short_help="An API that takes changes, and a page that shows the map moving.",
+    params=[
+        FOLDER,
+        Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on."),
+        Option(["--port"], type=int, default=0, metavar="N", help="Port to listen on.  [default: any that is free]"),
+        *TOKEN,
+        Option(["--renew"], type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
+               metavar="SECONDS", help="Time between two snapshots for the requests of graphrefine explore."),
+        Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),
+        THREADS,
+        Option(["--json", "as_json"], is_flag=True, help="Print one line of JSON with the address, then serve."),
+    ],
+)  # fmt: skip
+def serve(
+    folder: str, host: str, port: int, token: str | None, token_file: str | None, renew: float, no_browser: bool,
+    threads: int | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Serve FOLDER as its one writer: POST /api/edges takes changes, a page shows vectors, bounds and refreshes.
+
+    Every request needs the token, which is printed in the address. The server listens on this machine alone unless
+    --host says otherwise, until Ctrl-C.
+
+    \b
+    graphrefine live serve web.live --port 8000
+    """  # noqa: D301
+    import json
+
+    from graphrefine.explore.live.server import serve_live
+    from graphrefine.explore.server import can_open_browser
+
+    def print_address(url: str, bound: int, token: str, live: LiveService) -> None:
+        if as_json:
+            counts = {"nodes": len(live), "dim": live.dim, "group": live.group}
+            print(json.dumps({"url": url, "port": bound, "token": token, **counts}), flush=True)
+        else:
+            note(f"{url}  (Ctrl-C ends it)")
+
+    def note_refresh(live: LiveService) -> None:
+        if live.refreshing:
+            note("a refresh is under way; the folder is closed after it. All changes are on the disk already")
+
+    serve_live(
+        folder,
+        host=host,
+        port=port,
+        token=read_token(token, token_file),
+        renew=renew,
+        threads=threads,
+        browser=not no_browser and can_open_browser(),
+        on_start=print_address,
+        on_end=note_refresh,
+    )

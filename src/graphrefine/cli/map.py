@@ -7,18 +7,58 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.node_labels import take_labels, tell_labels
+from graphrefine.cli.common import check_not_input, show_labels, take_labels
+from graphrefine.cli.options import JSON, LABEL_READING, THREADS, Option, command
 from graphrefine.display.console import note, progress_bar, seconds, show_json
-from graphrefine.display.maps import check_map_output, map_of
-from graphrefine.embedding.embedding import load
 from graphrefine.progress import Stages
 
 
+def _parse_names(_: Any, __: Any, value: str) -> int:
+    if value == "none":
+        return 0
+    if not value.isdecimal():
+        raise click.BadParameter(f"{value!r} is not a number, nor 'none'")
+    return int(value)
+
+
+@command(
+    "map",
+    first=("output", "labels", "method", "title"),
+    short_help="The nodes in the plane: a picture, a page or a table.",
+    params=[
+        click.Argument(["embedding"], metavar="EMBEDDING"),
+        Option(["-o", "--output"], required=True, metavar="OUT",
+               help="A picture (.png, .svg), a page to look around in (.html), or a table (.parquet)."),
+        Option(["--labels"], metavar="LABELS",
+               help="What to color by: a table (node, label), or a .mat file, as for graphrefine evaluate labels."),
+        Option(["--method"], type=click.Choice(["auto", "clusters", "pca"]), default="auto", show_default=True,
+               help="How nodes are placed: near those that are like them, or on the principal plane."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Of the layout."),
+        Option(["--title"], metavar="TEXT", help="Of the picture.  [default: the embedding's name and size]"),
+        Option(["--names"], default="12", show_default=True, metavar="N|none", callback=_parse_names,
+               help="How many nodes have their names on a picture: those with the most neighbors."),
+        Option(["--dark"], is_flag=True, help="A picture for a dark page."),
+        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Of a .mat file of labels."),
+        Option(["--format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
+        THREADS, JSON, *LABEL_READING,
+    ],
+)  # fmt: skip
 def map(
     embedding: str, output: str, labels: str | None, method: str, seed: int,
     title: str | None, names: int, dark: bool, format: str | None, threads: int | None, as_json: bool, **reading: Any,
 ) -> None:  # fmt: skip
-    """Place the nodes of an embedding in the plane, and draw them."""
+    """Place the nodes of EMBEDDING in the plane, near those that are like them, and draw them.
+
+    \b
+    graphrefine map friends -o friends.png
+    graphrefine map friends --labels clubs.csv -o friends.html
+
+    The layout is kept beside EMBEDDING, in the folder EMBEDDING.map, for the next time.
+    """  # noqa: D301
+    from graphrefine.display.maps import check_map_output, map_of
+    from graphrefine.embedding.embedding import load
+
+    check_not_input(output, [embedding, labels])
     suffix = check_map_output(output)
     _check_options(suffix)
     vectors = load(embedding, format=format)
@@ -30,7 +70,7 @@ def map(
         with Stages(bar).stage("draw"):
             node_map.save(output, names=names, dark=dark, threads=threads)
     spent = perf_counter() - start
-    readings = tell_labels(node_labels, vectors.names)
+    readings = show_labels(node_labels, vectors.names)
     classes = node_map.classes
     labeled = 0 if classes is None else int((classes.codes >= 0).sum())
     if node_labels is not None and labeled < len(node_map):

@@ -5,13 +5,26 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
+import click
+
+from graphrefine.cli.options import JSON, command
 from graphrefine.display.console import show_json, show_pairs, show_table
-from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.system.memory import available_bytes
 
 
+@command(
+    "methods",
+    short_help="Which methods there are, what they cost, what they can take.",
+    params=[click.Argument(["names"], metavar="[NAME]...", nargs=-1), JSON],
+)  # fmt: skip
 def methods(names: tuple[str, ...], as_json: bool) -> None:
-    """Print the methods, their cost and the largest graph that each can take here."""
+    """Print the methods of `embed --method`: where each was published, its cost, the largest graph it can take here.
+
+    With NAMEs, these methods with their settings, as `--set SETTING=VALUE` takes them. The largest graph is for 10
+    edges a node, the default settings and the memory that is free now.
+    """
+    from graphrefine.methods.registry import METHODS, find_method
+
     free = available_bytes()
     figures = [_figures(find_method(name), free) for name in names or METHODS]
     if as_json:
@@ -51,7 +64,7 @@ def _figures(method: Any, free: int | None) -> dict[str, Any]:
 
 
 def _nodes(count: int | None) -> str:
-    """A count of nodes in three figures.
+    """Format a count of nodes with three digits.
 
     Examples
     --------

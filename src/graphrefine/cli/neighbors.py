@@ -6,28 +6,55 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
-from graphrefine.cli.node_labels import take_labels, tell_labels
+from graphrefine.cli.common import check_table_output, show_labels, take_labels
+from graphrefine.cli.options import JSON, LABEL_READING, SKIP, TABLE, THREADS, Option, command
 from graphrefine.display.console import note, progress_bar, seconds, show_json, show_table
-from graphrefine.display.table import Table
-from graphrefine.display.table_files import check_table_path, save_blocks
-from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.lookup import list_some
-from graphrefine.search.all_neighbors import all_neighbors
-from graphrefine.search.index import INDEX_BEYOND
-from graphrefine.search.neighbors import ask
-from graphrefine.search.rankings import Neighbor, Rankings
-from graphrefine.search.searcher import Search
+
+if TYPE_CHECKING:
+    from graphrefine.display.table import Table
+    from graphrefine.embedding.embedding import Embedding
+    from graphrefine.search.rankings import Neighbor, Rankings
+    from graphrefine.search.searcher import Search
 
 KINDS = {None: "an undirected", "columns": "a directed", "rows": "a bipartite"}  # of graphs, by their sides
 MOST_NAMES = 5  # of those that were left out, in JSON
 
 
+@command(
+    "neighbors",
+    first=("k", "score", "unlinked", "output"),
+    short_help="The nodes nearest to a node.",
+    params=[
+        click.Argument(["embedding"], metavar="EMBEDDING"),
+        click.Argument(["nodes"], metavar="NODE...", nargs=-1),
+        Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbors."),
+        Option(["--score"], type=click.Choice(["cosine", "dot", "link"]), default="cosine", show_default=True,
+               help="What is near: nodes that are alike (cosine), the inner product, for vectors whose length counts "
+                    "(dot), or nodes that are likely to be linked, hubs first (link)."),
+        Option(["--from", "listed"], metavar="FILE", help="Names of further nodes, one on each line; - for stdin."),
+        Option(["--all", "every"], is_flag=True, help="The neighbors of every node, written to -o block by block."),
+        TABLE,
+        Option(["--vectors"], metavar="FILE",
+               help="Search for the vectors of this embedding instead of nodes, such as those of new nodes."),
+        Option(["--labels"], metavar="LABELS", help="Which node has which label; for --label."),
+        Option(["--label"], metavar="LABEL", help="Find only nodes that have this label."),
+        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Of a .mat file of labels."),
+        Option(["--unlinked"], metavar="GRAPH",
+               help="Leave out nodes that are neighbors in this graph: near, but not linked yet."),
+        Option(["--side"], type=click.Choice(["source", "target"]),
+               help="The side of the nodes, where a name stands on both of a bipartite graph."),
+        Option(["--index/--exact"], default=None,
+               help="Search by an index, made if there is none and kept beside EMBEDDING; or all vectors.  "
+                    "[default: by an index beyond a million nodes]"),
+        Option(["--format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
+        SKIP, THREADS, JSON, *LABEL_READING,
+    ],
+)  # fmt: skip
 def neighbors(
     embedding: str,
     nodes: tuple[str, ...],
@@ -39,12 +66,23 @@ def neighbors(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Print the nodes nearest to each node, the nearest first, itself left out."""
+    """Print the nodes nearest to each NODE, the nearest first, itself left out.
+
+    \b
+    who is most like her, whom she may want to know, the nearest chess players:
+    graphrefine neighbors friends ada -k 5
+    graphrefine neighbors friends ada --score link --unlinked friends.csv
+    graphrefine neighbors friends ada --labels labels.csv --label chess
+    every node's, and what to recommend to every user:
+    graphrefine neighbors friends --all -o near.parquet
+    graphrefine neighbors shop --all --score link --side source -o offers.csv
+    """  # noqa: D301
+    from graphrefine.embedding.embedding import load
+
     names = [*nodes, *([] if listed is None else _read_names(listed))]
     if [bool(names), vectors is not None, every].count(True) != 1:
         raise click.UsageError("name nodes, or give --all or --vectors, to find the neighbors of")
-    if output is not None:
-        check_table_path(output)
+    check_table_output(output, embedding, listed, vectors, options["labels"], options["unlinked"])
     table = load(embedding, format=format)
     if every:
         return _write_all(table, output, as_json, options)
@@ -59,7 +97,7 @@ def neighbors(
     start = perf_counter()
     neighbor_lists = _find(search, query_names, None if queries is None else queries.vectors, labels, options)
     spent = perf_counter() - start
-    readings = tell_labels(labels, table.names)
+    readings = show_labels(labels, table.names)
     if output is not None:
         neighbor_lists.table().save(output)
     if as_json:
@@ -104,6 +142,12 @@ def _check_same_kind(embedding: Embedding, queries: Embedding) -> None:
 
 def _write_all(embedding: Embedding, output: str | None, as_json: bool, options: dict[str, Any]) -> None:
     """Write the neighbors of every node, block by block."""
+    import numpy as np
+
+    from graphrefine.display.table_files import save_blocks
+    from graphrefine.search.all_neighbors import all_neighbors
+    from graphrefine.search.index import INDEX_BEYOND
+
     if output is None:
         raise click.UsageError("--all is for a table; say where it goes, with -o near.parquet or another name")
     side, bipartite = options.pop("side"), embedding.sides.kind == "rows"
@@ -111,7 +155,7 @@ def _write_all(embedding: Embedding, output: str | None, as_json: bool, options:
         raise click.UsageError("--side is for bipartite graphs; leave it out")
     labels = take_labels(options["labels"], options, embedding.names)
     limits = {name: options[name] for name in ("k", "score", "index", "label", "unlinked", "threads")}
-    readings, start, rows = tell_labels(labels, embedding.names), perf_counter(), 0
+    readings, start, rows = show_labels(labels, embedding.names), perf_counter(), 0
 
     def count_rows(tables: Iterator[Table]) -> Iterator[dict[str, Any]]:
         nonlocal rows
@@ -134,7 +178,9 @@ def _write_all(embedding: Embedding, output: str | None, as_json: bool, options:
 
 
 def _find_unknown(embedding: Embedding, names: list[Any], options: dict[str, Any]) -> list[Any]:
-    """The names that no node has, where they are to be left out; else they are an error of the search."""
+    """Return names that no node has, where they are to be left out; otherwise the search raises."""
+    from graphrefine.graph.lookup import list_some
+
     rows = embedding.lookup.rows(names, options["side"], unknown=options["unknown"])
     skipped = [names[at] for at in (rows < 0).nonzero()[0]]
     if skipped:
@@ -144,6 +190,9 @@ def _find_unknown(embedding: Embedding, names: list[Any], options: dict[str, Any
 
 
 def _make_search(embedding: Embedding, options: dict[str, Any]) -> Search:
+    from graphrefine.search.index import INDEX_BEYOND
+    from graphrefine.search.searcher import Search
+
     if options["index"] is None and len(embedding) > INDEX_BEYOND:
         note(f"{len(embedding):,} nodes are searched by an index, made now if there is none; --exact searches them all")
     with progress_bar() as bar:
@@ -153,6 +202,8 @@ def _make_search(embedding: Embedding, options: dict[str, Any]) -> Search:
 def _find(
     search: Search, query_names: list[Any], vectors: Any, labels: Any, options: dict[str, Any]
 ) -> Rankings[Neighbor]:
+    from graphrefine.search.neighbors import ask
+
     nodes = query_names if vectors is None else None
     limits = {name: options[name] for name in ("k", "label", "unlinked", "side")}
     return ask(search, nodes, vectors=vectors, labels=labels, **limits)

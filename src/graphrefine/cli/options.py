@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import re
-import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from dataclasses import Field, fields
-from importlib import import_module
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphrefine.cli.places import check_output_is_no_input
 from graphrefine.embedding.formats import FORMATS
-from graphrefine.errors import GraphRefineError, suggest
+from graphrefine.errors import FormatError, GraphRefineError, suggest
 from graphrefine.pipeline.settings import RunSettings, read_config
 from graphrefine.readers.formats import BY_NAME
 from graphrefine.readers.options import ReadOptions
 from graphrefine.refine.settings import RefineSettings, parse_setting
-from graphrefine.system.durability import durable_outputs
-from graphrefine.system.memory import check_address_space
+from graphrefine.system.files import durable_outputs
 
 if TYPE_CHECKING:
     from graphrefine.methods.contract import Method
 
 FIRST, FURTHER = "Main options", "Further options"  # headings of the options that matter most, and of those below
-PLACES = ("output", "work", "graph", "labels", "features", "columns", "align_to", "config", "report")  # not empty
-LEAST_SPACE = 400 * 10**6  # bytes of addresses: with fewer, OpenBLAS asks for memory for ever
+PATHS = ("output", "work", "graph", "labels", "features", "columns", "align_to", "config")  # "" would be the folder
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -39,30 +34,27 @@ class Option(click.Option):
 class Command(click.Command):
     """A command whose help lists the options that matter most first, then the others under their headings, in order.
 
-    ``work`` is "module:function" in `graphrefine.cli`: imported when the command runs, too slow for ``--help``.
-    ``first`` has the names of at most four options, those that most people need.
+    ``first`` has the names of at most four options, those that most people need. The function imports what is slow
+    itself, so that ``--help`` need not wait for it.
     """
 
-    def __init__(self, name: str, *, work: str, first: tuple[str, ...] = (), **settings: Any) -> None:
-        super().__init__(name, callback=self.work, **settings)
-        self.place = work
+    def __init__(self, name: str | None, *, first: tuple[str, ...] = (), **settings: Any) -> None:
+        super().__init__(name, **settings)
         self.first = first
 
-    def work(self, **options: Any) -> None:
-        """Do the work."""
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error of the library names the option to blame."""
         for each in self.params:
-            if options.get(str(each.name)) == "" and (isinstance(each, click.Argument) or each.name in PLACES):
+            value, is_argument = ctx.params.get(str(each.name)), isinstance(each, click.Argument)
+            if value == "" and (is_argument or each.name in PATHS):
                 raise click.BadParameter("the name is empty; give one", param=each)
-            if options.get(str(each.name)) == "-" and (each.name == "output" or each.metavar == "TO"):
+            if value == "-" and each.name in ("output", "target"):
                 raise click.BadParameter("standard output takes no vectors and no tables; name a file", param=each)
-        module, function = self.place.split(":")
         try:
-            check_address_space(LEAST_SPACE, "NumPy and SciPy take")
-            check_output_is_no_input(self, options)
             with durable_outputs():
-                getattr(import_module(f"graphrefine.cli.{module}"), function)(**options)
+                return super().invoke(ctx)
         except GraphRefineError as error:
-            raise click.ClickException(in_options(str(error), error.mentions, self)) from error
+            raise click.ClickException(name_option(error, self)) from error
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options into the help text."""
@@ -71,12 +63,12 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
     def option_records(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """The options as ``--help`` shows them: heading -> (option, help), those of `first` at the head.
+        """Return the options as ``--help`` shows them: heading -> (option, help), those of `first` at the head.
 
         Examples
         --------
         >>> params = [Option(["--graph"]), Option(["-k"]), *under("Labels", Option(["--label"]))]
-        >>> command = Command("near", work="near:near", first=("k", "label"), params=params)
+        >>> command = Command("near", first=("k", "label"), params=params)
         >>> records = command.option_records(click.Context(command))
         >>> [(heading, [option for option, help in group]) for heading, group in records.items()]
         [('Main options', ['-k TEXT', '--label TEXT']), ('Further options', ['--graph TEXT', '--help'])]
@@ -94,13 +86,18 @@ class Command(click.Command):
         return groups
 
 
+command = partial(click.command, cls=Command)
+
+
 class Group(click.Group):
-    """Commands in the order of their use, not of the alphabet; a wrong one names that which is near."""
+    """Commands in the order of their use, not of the alphabet; a wrong name is answered with a near one."""
+
+    command_class = Command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is typed."""
+        """Return the command that is typed."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             near = suggest(name, self.commands)
@@ -108,7 +105,7 @@ class Group(click.Group):
         return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names."""
+        """Return their names."""
         return list(self.commands)
 
 
@@ -129,7 +126,7 @@ def _parse_filter(_: Any, __: Any, value: str | None) -> str | tuple[float, ...]
 
 
 def parse_numbers(_: Any, __: Any, value: str) -> tuple[float, ...]:
-    """Numbers with commas between."""
+    """Parse numbers with commas between."""
     try:
         return tuple(float(number) for number in value.split(","))
     except ValueError:
@@ -137,12 +134,12 @@ def parse_numbers(_: Any, __: Any, value: str) -> tuple[float, ...]:
 
 
 def parse_names(_: Any, __: Any, value: str | None) -> tuple[str, ...] | None:
-    """Names with commas between."""
+    """Parse names with commas between."""
     return None if value is None else tuple(name.strip() for name in value.split(","))
 
 
 def parse_counts(_: Any, __: Any, value: str | None) -> tuple[int, ...] | None:
-    """Whole numbers with commas between."""
+    """Parse integers with commas between."""
     try:
         return None if value is None else tuple(int(number) for number in value.split(","))
     except ValueError:
@@ -150,7 +147,7 @@ def parse_counts(_: Any, __: Any, value: str | None) -> tuple[int, ...] | None:
 
 
 def parse_penalty(_: Any, __: Any, value: str) -> str | float | tuple[float, ...]:
-    """A number, several, or ``cv``."""
+    """Parse a number, several, or ``cv``."""
     if value == "cv":
         return value
     numbers = parse_numbers(None, None, value)
@@ -158,7 +155,7 @@ def parse_penalty(_: Any, __: Any, value: str) -> str | float | tuple[float, ...
 
 
 def choose_word(on: str, off: str) -> Callable[[Any, Any, bool], str]:
-    """The callback of a flag that stands for one of two words: click before 8.3 takes no default beside a flag_value.
+    """Return the callback of a flag for one of two words: click before 8.3 takes no default beside a flag_value.
 
     Examples
     --------
@@ -169,7 +166,7 @@ def choose_word(on: str, off: str) -> Callable[[Any, Any, bool], str]:
 
 
 def under(heading: str, *options: Option) -> tuple[Option, ...]:
-    """The options, with their heading."""
+    """Set the heading of options, and return them."""
     for option in options:
         option.heading = heading
     return options
@@ -190,7 +187,7 @@ _PARSERS = {"weights": _parse_weights, "delimiter": _parse_delimiter, "nodes": _
 
 
 def _reading_option(field: Field[Any]) -> Option:
-    """The command-line option of a field of `ReadOptions`."""
+    """Return the command-line option of a field of `ReadOptions`."""
     kind, help, name = field.metadata["kind"], field.metadata["help"], field.name.replace("_", "-")
     if kind == "flag":
         return Option([f"--{name}"], is_flag=True, help=help)
@@ -222,7 +219,7 @@ class Dim(click.ParamType):  # type: ignore[type-arg]  # generic in the newest v
     name = "dim"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
-        """The number, or the word."""
+        """Return the number, or the word."""
         try:
             return "auto" if value == "auto" else int(value)
         except ValueError:
@@ -235,7 +232,7 @@ CALLBACKS = {"filter": _parse_filter}
 
 
 def setting_options(kind: type, heading: str, *, skip: Collection[str] = ()) -> tuple[Option, ...]:
-    """One option for each field of a dataclass of settings, with its help text and its default.
+    """Return one option for each field of a dataclass of settings, with its help text and its default.
 
     An option that is not given is None, whatever the default: presets and files come before defaults.
 
@@ -345,9 +342,9 @@ def method_options(options: dict[str, Any]) -> tuple[Method[Any], str | None, di
 
 
 def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
-    """The settings in a file; its method becomes that of the options."""
+    """Read the settings in a file; its method becomes that of the options."""
     if options.get("preset") is not None:
-        raise click.BadParameter("cannot stand beside --preset; leave one of them out", param_hint="--config")
+        raise click.BadParameter("cannot be used with --preset; leave one of them out", param_hint="--config")
     config = read_config(path)
     by_hand = click.get_current_context().get_parameter_source("method") is not click.core.ParameterSource.DEFAULT
     if by_hand and options["method"] != config.method:
@@ -356,37 +353,27 @@ def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
     return config.settings
 
 
-def in_options(message: str, mentions: Iterable[str] | None, command: click.Command) -> str:
-    """A message of the library in the words of a command: the arguments that it mentions become options.
+def name_option(problem: GraphRefineError | Warning, command: click.Command) -> str:
+    """Return the message of an error or a warning, with the option of its argument where the command has one.
 
-    None stands for all that could be mentioned, where that is not known.
-
-    What the user typed stays as it is, and so does an argument for which there is no option. Options of the graph, the
-    method and the run count for every command: its advice may be on another one.
+    Messages call arguments as Python does. Only the head of a message is rewritten, as what follows may be text of the
+    user's; that of a file's problem is the path and the line, and stays.
 
     Examples
     --------
-    >>> command = Command("embed", work="embed:embed", params=[*READING, *REFINING])
-    >>> in_options("dim=9 is too many; say source=, weights=False or window=3", ["dim", "source", "weights"], command)
-    '--dim 9 is too many; say --source, --weights none or window=3'
+    >>> from graphrefine.errors import InputError
+    >>> command = Command("embed", params=[*READING, *REFINING])
+    >>> name_option(InputError("dim=0 is too small", argument="dim"), command)
+    '--dim 0 is too small'
+    >>> name_option(InputError("vectors need at least 1 axis", argument="dim"), command)
+    '--dim: vectors need at least 1 axis'
+    >>> name_option(FormatError("g.csv", "has no column 'w'", argument="weights"), command)
+    "g.csv: has no column 'w' (--weights)"
     """
-    shared = (*READING, *REFINING, METHOD, *RUNNING)
-    options = {str(each.name): each for each in (*shared, *command.params) if isinstance(each, click.Option)}
-    names = "|".join(name for name in (options if mentions is None else mentions) if name in options)
-    if not names:
+    argument, message = getattr(problem, "argument", None), str(problem)
+    option = next((each for each in command.params if isinstance(each, click.Option) and each.name == argument), None)
+    if option is None or (name := max(option.opts, key=len)) in message:
         return message
-    typed = "|".join(re.escape(word) for word in sys.argv[1:] if "=" in word) or "(?!)"
-
-    def write_option(match: re.Match[str]) -> str:
-        if match["typed"]:
-            return match["typed"]
-        option, value = options[match["name"]], match["value"]
-        if value == "False" and option.secondary_opts:
-            return option.secondary_opts[0]
-        if value in ("'skip'", "'all'"):
-            return option.opts[0]
-        text = " none" if value == "False" else " " if value is None and match["more"] is not None else ""
-        return f"{next((each for each in option.opts if each.startswith('--')), option.opts[0])}{text}"
-
-    argument = rf"(?<![\w./'\"-])(?P<name>{names})=(?P<value>False|True|'skip'|'all')?(?P<more>(?=[^\s,;.)]))?"
-    return re.sub(f"(?P<typed>{typed})|{argument}", write_option, message)
+    if message.startswith(f"{argument}="):
+        return f"{name} {message.removeprefix(f'{argument}=').lstrip()}"
+    return f"{message} ({name})" if isinstance(problem, FormatError) else f"{name}: {message}"

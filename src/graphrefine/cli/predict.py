@@ -4,59 +4,108 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphrefine.analysis.label_prediction import describe_prediction, predict_labels
-from graphrefine.analysis.link_prediction import describe_links, predict_links
-from graphrefine.cli.node_labels import take_labels, tell_labels
-from graphrefine.cli.options import reading_options
-from graphrefine.display.console import note, progress_bar, show_json
-from graphrefine.display.table import SHOWN, Table
-from graphrefine.display.table_files import check_table_path
-from graphrefine.embedding.embedding import load
+import click
+
+from graphrefine.cli.common import check_table_output, read_graph, show_labels, show_table_or_json, take_labels
+from graphrefine.cli.options import (
+    GRAPH,
+    JSON,
+    LABEL_READING,
+    READING,
+    THREADS,
+    Group,
+    Option,
+    choose_word,
+    parse_penalty,
+    reading_options,
+)
+from graphrefine.display.console import progress_bar
 from graphrefine.embedding.formats import format_place
-from graphrefine.readers.read import read
 
-MOST_ROWS = 1000  # in JSON
+OUTPUT = Option(["-o", "--output"], metavar="FILE",
+                help="Write the whole table: .csv, .tsv, .jsonl, .parquet or .arrow.  [default: print the first "
+                     "rows]")  # fmt: skip
+predict = Group("predict", help="Labels of nodes, and missing edges.", no_args_is_help=False)
 
 
+@predict.command(
+    "labels",
+    first=("output", "nodes", "top", "label_column"),
+    short_help="Labels of the nodes that have none, with probabilities.",
+    params=[
+        click.Argument(["embedding"], metavar="EMBEDDING"),
+        click.Argument(["labels"], metavar="LABELS"),
+        OUTPUT,
+        Option(["--all", "nodes"], is_flag=True, callback=choose_word("all", "unlabeled"),
+               help="Predict labeled nodes too, each by classifiers that have not seen its labels."),
+        Option(["--top"], type=int, metavar="N",
+               help="List the N most likely labels of each node.  [default: the labels that it is given]"),
+        Option(["--C", "C"], default="cv", show_default=True, metavar="C", callback=parse_penalty,
+               help="Weight of the data in the logistic regression: a number; or several with commas between, or 'cv', "
+                    "of which cross-validation on the labeled nodes chooses."),
+        Option(["--folds"], type=int, default=5, show_default=True, metavar="N",
+               help="Parts of the labeled nodes, each predicted by classifiers of the others."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the folds."),
+        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Matrix in a .mat file."),
+        Option(["--format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
+        THREADS, JSON, *LABEL_READING,
+    ],
+)  # fmt: skip
 def labels(
     embedding: str, labels: str, format: str | None, output: str | None, as_json: bool, **options: Any
 ) -> None:  # fmt: skip
-    """Predict the labels of nodes that have none."""
-    if output is not None:
-        check_table_path(output)
+    """Predict labels of the nodes of EMBEDDING that LABELS has none for, with probabilities.
+
+    One logistic regression for each class, on vectors of length 1. If any node has several labels, any node may be
+    given several. The figures at the end are those of labeled nodes whose labels were hidden: they say how far to
+    trust the answer.
+
+    \b
+    labels of the other nodes; and of all, to find those that look wrong:
+    graphrefine predict labels friends labels.csv -o predicted.csv
+    graphrefine predict labels friends labels.csv --all -o checked.csv
+    """  # noqa: D301
+    from graphrefine.analysis.label_prediction import describe_prediction, predict_labels
+    from graphrefine.embedding.embedding import load
+
+    check_table_output(output, embedding, labels)
     vectors = load(embedding, format=format)
     node_labels = take_labels(labels, options, vectors.names)
     with progress_bar() as bar:
         table = predict_labels(vectors, node_labels, watcher=bar, **options)
-    tell_labels(node_labels, vectors.names)
-    show_answer(table, describe_prediction(table), output, as_json, embedding=format_place(embedding))
+    show_labels(node_labels, vectors.names)
+    lines = describe_prediction(table)
+    show_table_or_json(table, output=output, as_json=as_json, lines=lines, embedding=format_place(embedding))
 
 
+@predict.command(
+    "links",
+    first=("output", "top", "weights", "directed"),
+    short_help="Missing edges, the most likely first.",
+    params=[
+        GRAPH, OUTPUT,
+        Option(["--top"], type=int, default=1000, show_default=True, metavar="N", help="Number of pairs."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Seed of the hidden edges, and of the low-rank parts."),
+        THREADS, JSON, *READING,
+    ],
+)  # fmt: skip
 def links(graph: str, output: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
-    """Predict missing edges."""
-    if output is not None:
-        check_table_path(output)
+    """Predict the pairs of nodes of GRAPH without an edge that most likely have one.
+
+    What makes an edge likely is learned from the graph: a tenth of its edges is hidden, and found again by degrees,
+    common neighbors, paths of three steps and low-rank parts of its matrix. The figures at the end say how many of the
+    first pairs were hidden edges, by this score and by plain ones.
+
+    \b
+    graphrefine predict links friends.csv --top 100 -o missing.csv
+    graphrefine predict links follows.csv --directed -o missing.parquet
+    """  # noqa: D301
+    from graphrefine.analysis.link_prediction import describe_links, predict_links
+
+    check_table_output(output, graph, options["nodes"])
     reading = reading_options(options)
     with progress_bar() as bar:
-        whole = read(graph, threads=threads, **reading)
-        note(f"read: {whole.reading}")
+        whole = read_graph(graph, threads=threads, **reading)
         table = predict_links(whole, threads=threads, watcher=bar, **options)
-    show_answer(table, describe_links(table), output, as_json)
-
-
-def show_answer(table: Table, lines: list[str], output: str | None, as_json: bool, **origin: Any) -> None:
-    """Write a table to its file, or print its first rows; or both facts and rows as JSON."""
-    if output is not None:
-        table.save(output)
-    if as_json:
-        rows = {} if output is not None else {"rows": table[:MOST_ROWS].records()}
-        return show_json({**origin, **table.figures, "output": output, "count": len(table), **rows})
-    if output is None:
-        print(table)
-        if len(table) > SHOWN:
-            note(f"the first {SHOWN} of {len(table):,} rows; -o FILE writes all")
-    else:
-        note(f"{output}: {len(table):,} rows")
-    for line in lines:
-        note(line)
-    return None
+    show_table_or_json(table, output=output, as_json=as_json, lines=describe_links(table))

@@ -4,23 +4,64 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphrefine.analysis.edge_split import split_edges
-from graphrefine.analysis.split_folder import check_split_folder
-from graphrefine.cli.options import reading_options
+import click
+
+from graphrefine.cli.common import check_not_input, read_graph
+from graphrefine.cli.options import GRAPH, JSON, READING, THREADS, Option, command, reading_options, under
 from graphrefine.display.console import note, progress_bar, show_json, show_table
 from graphrefine.progress import Stages
-from graphrefine.readers.read import read
+
+_PARTS = under(
+    "The parts",
+    Option(["--test"], type=float, default=0.1, show_default=True, metavar="PART", help="Part of the edges to test."),
+    Option(["--validation"], type=float, default=0.05, show_default=True, metavar="PART",
+           help="Part of the edges to choose settings by; 0 for none."),
+    Option(["--negatives"], type=float, default=1.0, show_default=True, metavar="N",
+           help="Pairs without an edge for each edge, in every part; 0 for none."),
+    Option(["--negatives-by"], type=click.Choice(["uniform", "degree"]), default="uniform", show_default=True,
+           help="Draw them from all pairs alike; or pair the ends of a part's own edges anew, so that degrees tell "
+                "nothing."),
+    Option(["--connected"], is_flag=True,
+           help="Keep a spanning forest in train, so that no node loses its last edge. The other parts are then no "
+                "uniform sample of the edges."),
+    Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the split."),
+)  # fmt: skip
 
 
+@command(
+    "split",
+    first=("output", "test", "validation", "negatives"),
+    short_help="Train, validation and test edges, with negatives.",
+    params=[
+        GRAPH,
+        Option(["-o", "--output"], required=True, metavar="FOLDER", help="Folder to make, or an earlier split to "
+               "replace."),
+        Option(["--table", "table"], type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]), default="csv",
+               show_default=True, help="Format of the tables."),
+        *_PARTS, THREADS, JSON, *READING,
+    ],
+)  # fmt: skip
 def split(graph: str, output: str, table: str, threads: int | None, as_json: bool, **options: Any) -> None:
-    """Split the edges of a graph, and write a folder."""
+    """Split the edges of GRAPH into train, validation and test, with pairs that are no edges, for a model of your own.
+
+    Nothing leaks: an edge is in one part alone, in both directions if it has none; a negative is no edge of any part,
+    and in one part alone. FOLDER gets a table for each (train, train_negatives, ...), the nodes, and split.json with
+    the recipe. A column of times is not split by: --until and --since read the graph before and after a moment.
+
+    \b
+    graphrefine split friends.csv -o parts
+    graphrefine embed parts/train.csv --nodes parts/nodes.txt -o friends
+    """  # noqa: D301
+    from graphrefine.analysis.edge_split import split_edges
+    from graphrefine.analysis.split_folder import check_split_folder
+
     reading = reading_options(options)
+    check_not_input(output, [graph, reading["nodes"]])
     check_split_folder(output, table)
     with progress_bar() as bar:
         stages = Stages(bar)
         with stages.stage("read"):
-            whole = read(graph, threads=threads, **reading)
-        note(f"read: {whole.reading}")
+            whole = read_graph(graph, threads=threads, **reading)
         with stages.stage("split"):
             parts = split_edges(whole, **options)
         with stages.stage("write"):

@@ -2,31 +2,87 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphrefine.cli.node_labels import take_labels, tell_labels
-from graphrefine.cli.options import reading_options
-from graphrefine.display.console import note, progress_bar, show_json, show_table
-from graphrefine.evaluate.tune import tune as run
-from graphrefine.evaluate.tune_results import Tuning
-from graphrefine.evaluate.tune_trials import parse_seconds
+import click
+
+from graphrefine.cli.common import check_not_input, read_graph, show_labels, take_labels
+from graphrefine.cli.options import (
+    GRAPH,
+    JSON,
+    LABEL_READING,
+    LABELS_VARIABLE,
+    READING,
+    THREADS,
+    Option,
+    command,
+    parse_counts,
+    reading_options,
+)
+from graphrefine.display.console import progress_bar, show_json, show_table
 from graphrefine.progress import Stages
-from graphrefine.readers.read import read
-from graphrefine.system.files import check_writable
+
+if TYPE_CHECKING:
+    from graphrefine.evaluate.tune_results import Tuning
 
 
+def _parse_penalty(_: Any, __: Any, value: str) -> str | float:
+    try:
+        return value if value == "cv" else float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is neither a number nor 'cv'") from None
+
+
+@command(
+    "tune",
+    first=("labels", "budget", "dims", "output"),
+    short_help="The best settings for a graph, found by trying.",
+    params=[
+        GRAPH,
+        Option(["--labels"], metavar="FILE",
+               help="Labels of nodes, as for evaluate labels, or an attribute of GRAPH's nodes: settings are judged by "
+                    "cross-validated Micro F1."),
+        Option(["--task"], type=click.Choice(["labels", "links"]),
+               help="Task that settings are judged by.  [default: labels if given, else links: held-out edges]"),
+        Option(["--budget"], default="60s", show_default=True, metavar="TIME",
+               help="Time of the search, as in 60s, 2min or 1m30s."),
+        Option(["--train"], type=float, metavar="PART",
+               help="Read only the labels of the nodes that evaluate labels trains with at this ratio, in its first "
+                    "split.  [default: all labels]"),
+        Option(["--split-seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Seed of that split: the --seed of evaluate labels."),
+        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=_parse_penalty,
+               help="Weight of the data in the logistic regression, for all trials; 'cv': the best for the default "
+                    "settings."),
+        Option(["--dims"], metavar="K,K,...", callback=parse_counts,
+               help="Lengths of the vectors to try; longer is nearly always better, and costs more.  [default: 128]"),
+        Option(["-o", "--output"], metavar="FILE",
+               help="File for the best settings, as JSON: graphrefine embed --config FILE takes it."),
+        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
+               help="Seed of the vectors, the folds and the held-out edges."),
+        THREADS, JSON, *LABEL_READING, *LABELS_VARIABLE, *READING,
+    ],
+)  # fmt: skip
 def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **options: Any) -> None:
-    """Try settings of REFINE on a graph, and print the best."""
+    """Try settings of REFINE on GRAPH, and show the best: the default first, then filters, then the rest.
+
+    Settings are judged by labels of training nodes, or by edges that are held out. Give only labels that you will not
+    test with, or use --train: test labels that help to choose settings make every later score too good.
+    """
+    from graphrefine.evaluate.tune import tune as run
+    from graphrefine.evaluate.tune_trials import parse_seconds
+    from graphrefine.system.files import check_writable
+
     parse_seconds(options["budget"])
     reading = reading_options(options)
+    check_not_input(output, [graph, labels, reading["nodes"]])
     if output is not None:
         check_writable(output)
     with progress_bar() as bar:
         with Stages(bar).stage("read"):
-            whole = read(graph, threads=options["threads"], **reading)
-            note(f"read: {whole.reading}")
+            whole = read_graph(graph, threads=options["threads"], **reading)
             node_labels = take_labels(labels, options, whole.names, graph=whole)
-        figures = tell_labels(node_labels, whole.names)
+        figures = show_labels(node_labels, whole.names)
         tuning = run(whole, node_labels, progress=bar, **options)
     if output is not None:
         tuning.save(output)

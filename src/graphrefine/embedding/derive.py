@@ -152,4 +152,4 @@ def _check_axes(table: VectorTable, dim: int) -> None:
         if method in METHODS and find_method(method).principal and origin.get("filter") != "none":
             return
         problem = f"the axes of {method!r} are not in the order of what they say: the first are no better; {again}"
-    raise InputError(f"truncated({dim}): {problem}", mentions=["dim"] if "dim=" in problem else [])
+    raise InputError(f"truncated({dim}): {problem}")

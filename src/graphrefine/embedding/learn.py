@@ -93,7 +93,7 @@ def warn_unlearned(recipe: dict[str, Any], consequence: str, *, stacklevel: int)
     """Warn, of vectors that graphrefine made, that a graph was there to learn from, and was not used."""
     if "method" in recipe:
         text = f"nothing was learned from the graph, so {consequence}; embed with learn=True, or call learn(graph)"
-        warnings.warn(ArgumentWarning(text, "learn"), stacklevel=stacklevel)
+        warnings.warn(ArgumentWarning(text, argument="learn"), stacklevel=stacklevel)
 
 
 class Ends(NamedTuple):

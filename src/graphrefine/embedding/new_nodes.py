@@ -146,8 +146,7 @@ def _unknown_error(graph: Graph, missing: list[Any], lookup: Lookup) -> InputErr
     more = f" (and {len(missing) - 1:,} more)" if len(missing) > 1 else ""
     return InputError(
         f"{graph.source}: an edge leads to {quote_name(missing[0])}{more}, which is neither known nor a new node with "
-        f"edges of its own{lookup.hint(missing[0])}; unknown='skip' leaves such edges out",
-        mentions=["unknown"],
+        f"edges of its own{lookup.hint(missing[0])}; unknown='skip' (--skip-unknown) leaves such edges out",
     )
 
 

@@ -140,13 +140,11 @@ def _lost_error(graph: Graph, names: list[Any], lost: Rows, table: VectorTable) 
                     f"{graph.source}: {quote_name(names[at])} is a {other}, and stands where a {side} is expected: "
                     f"edges lead from a source, such as {quote_name(table.source_names[0])}, to a target, such as "
                     f"{quote_name(table.target_names[0])}; source= and target= name their columns",
-                    mentions=["source", "target"],
                 )
     more = f" (and {len(lost) - 1:,} more)" if len(lost) > 1 else ""
     return InputError(
         f"{graph.source}: {quote_name(names[lost[0]])}{more} is not known, and has no edge to a node that is"
-        f"{table.lookup.hint(names[lost[0]])}; unknown='skip' leaves such nodes out",
-        mentions=["unknown"],
+        f"{table.lookup.hint(names[lost[0]])}; unknown='skip' (--skip-unknown) leaves such nodes out",
     )
 
 

@@ -50,7 +50,6 @@ def make_client_security(address: str, files: TlsFiles) -> Any:
             "give tls_ca_file=, tls_cert= and tls_key=, the files that dask worker takes, or set "
             "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ...__TLS__CLIENT__CERT and ...__TLS__CLIENT__KEY",
             argument="scheduler",
-            mentions=["tls_ca_file", "tls_cert", "tls_key"],
         )
     load_context(files)
     return Security(
@@ -97,7 +96,7 @@ def load_context(files: TlsFiles) -> ssl.SSLContext:
         missing = files.tls_key is None and "PRIVATE KEY" not in Path(files.tls_cert).read_text("utf-8", "replace")
         if missing:
             problem = "has no key in it, and tls_key= is not given"
-            raise FormatError(files.tls_cert, problem, argument="tls_cert", mentions=["tls_key"]) from None
+            raise FormatError(files.tls_cert, problem, argument="tls_cert") from None
         which = "the certificate and its key cannot be used"
         raise _unusable(files.tls_cert, "tls_cert", which, error) from None
     return context

@@ -213,7 +213,6 @@ def _check_sizes(n: int, ratios: Sequence[float], penalties: tuple[float, ...]) 
                 f"ratios={ratio:g} of {n} nodes leaves {size} to train with, too few to choose C by {least} "
                 f"folds; give one number, as in C=1, or {enough}",
                 argument="ratios",
-                mentions=["C"],
             )
 
 

@@ -22,7 +22,7 @@ from graphrefine.errors import InputError
 from graphrefine.explore.app import make_app
 from graphrefine.explore.background import Background
 from graphrefine.explore.session import Session
-from graphrefine.system.files import remove_unfinished
+from graphrefine.system.temporary import remove_temporary_folders
 
 SETTINGS: dict[str, Any] = {
     "loop": "asyncio",  # and h11, whatever else is installed: the same refusals everywhere
@@ -74,12 +74,12 @@ def bind(host: str, port: int) -> socket.socket:
         return listening
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            problem = f"port={port} is taken on {host}; choose another, or 0 for any that is free"
+            argument, problem = "port", f"port={port} is taken on {host}; choose another, or 0 for any that is free"
         elif error.errno == errno.EACCES:
-            problem = f"port={port} needs rights that you do not have; choose one above 1023, or 0"
+            argument, problem = "port", f"port={port} needs rights that you do not have; choose one above 1023, or 0"
         else:
-            problem = f"host={host} cannot be listened on: {os.strerror(error.errno or 0)}"
-        raise InputError(problem, mentions=["port", "host"]) from error
+            argument, problem = "host", f"host={host} cannot be listened on: {os.strerror(error.errno or 0)}"
+        raise InputError(problem, argument=argument) from error
 
 
 def make_server(app: Any) -> uvicorn.Server:
@@ -167,7 +167,7 @@ def end_background(work: Background) -> None:
     """Stop background work. If it does not stop in time, it is in compiled code, which must not see Python end."""
     if work.stop(seconds=1.0):
         return
-    remove_unfinished()
+    remove_temporary_folders()
     print("interrupted; no half-written output is left", file=sys.stderr, flush=True)  # as `graphrefine.cli.main` ends
     os._exit(128 + getattr(sys.exc_info()[1], "number", signal.SIGINT))
 

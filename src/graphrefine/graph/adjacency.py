@@ -176,7 +176,7 @@ def _compress(matrix: Any, directed: bool) -> tuple[NDArray[np.int64], NDArray[n
     if len(shape) != 2 or shape[0] != shape[1]:
         way_out = "; bipartite=True reads its rows and columns as two sets of nodes" if len(shape) == 2 else ""
         problem = f"an adjacency matrix must be square, not {' x '.join(map(str, shape))}{way_out}"
-        raise InputError(problem, mentions=["bipartite"])
+        raise InputError(problem)
     if array.dtype.kind not in "biuf":
         raise InputError(f"an adjacency matrix must hold real numbers, not {array.dtype}")
     if shape[0] > MAX_NODES:

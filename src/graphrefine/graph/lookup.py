@@ -197,8 +197,8 @@ class Lookup:
         if total > 1:
             problem += f"; {len(missing):,} of {total:,} names are unknown, such as {list_some(missing)}"
         if option:
-            problem += "; unknown='skip' leaves unknown names out"
-        return UnknownNameError(problem, mentions=["unknown"] if option else [])
+            problem += "; unknown='skip' (--skip-unknown) leaves unknown names out"
+        return UnknownNameError(problem)
 
     def all_rows(self, names: Iterable[object]) -> Rows:
         """The rows of several nodes among all, on both sides where a name stands on both."""

@@ -21,8 +21,7 @@ from graphrefine.graph.adjacency import inverses, sums_of_rows
 from graphrefine.graph.node_ids import Names, is_range, pack
 from graphrefine.kernels import kernels
 from graphrefine.system.arrays import map_npy, save_npy
-from graphrefine.system.files import check_only
-from graphrefine.system.output_folders import listed_files, read_mark
+from graphrefine.system.files import check_only, listed_files, read_mark
 
 MARK, VERSION = "graphrefine graph", 1
 OWN_CHECKSUM = "crc32"  # of the manifest, in it

@@ -20,7 +20,7 @@ class PieceClock:
         self._rule: TimeRule | None = None
         if options.half_life is not None and options.until is None:
             problem = "half_life= needs until= here: the newest edge is not known before all are read"
-            raise InputError(problem, argument="half_life", mentions=["until"])
+            raise InputError(problem, argument="half_life")
 
     def select(self, piece: Piece, times: NDArray[np.float64], *, dates: bool) -> Piece:
         """The records of a piece that count, with their weights."""

@@ -17,11 +17,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from graphrefine.errors import MissingExtraError
-from graphrefine.system.memory import check_address_space
 
 Mask = NDArray[np.bool_]
 NONE = np.zeros(0, np.int64)
-LEAST_SPACE = 1_500_000_000  # bytes of addresses: with fewer, DuckDB crashes
 
 
 class PackedNames(NamedTuple):
@@ -286,7 +284,6 @@ class Spool:
 
 def write_names(path: Path, piece: int, names: PackedNames | NDArray[np.int64], *, first: int) -> None:
     """Write the names of a piece for DuckDB to read; of a bipartite graph, ``first`` of them are of the first side."""
-    check_address_space(LEAST_SPACE, "numbering names takes, with DuckDB and pyarrow,")
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

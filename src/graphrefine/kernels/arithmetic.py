@@ -133,7 +133,6 @@ def check_arithmetic(record: Mapping[str, Any], *, source: str) -> None:
     raise OutputError(
         f"{source}: holds unfinished work of {_name(record)}, and this run has arithmetic {ours}: their bits cannot be "
         f"joined; delete it to start anew{f', or say arithmetic={theirs} to go on with it' if known else ''}",
-        mentions=["arithmetic"] if known else [],
     )
 
 

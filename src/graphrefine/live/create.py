@@ -20,7 +20,6 @@ from graphrefine.live.published import Published
 from graphrefine.live.sides import SideNames
 from graphrefine.live.store import SUFFIX, Store, naming_problems
 from graphrefine.progress import Stages, Watcher
-from graphrefine.system.file_systems import check_file_system
 from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
@@ -39,7 +38,6 @@ def create_live(
         raise InputError(f"{place} must end in {SUFFIX}", argument="path")
     if place.exists():
         raise OutputError(f"{place} is there already, and live vectors are not replaced; remove it or choose another")
-    check_file_system(place.parent)
     if graph.names.dtype == object and not is_text(graph.names):
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
     sides = None if graph.sources is None else "strings" if graph.names.dtype == object else "integers"

@@ -155,7 +155,6 @@ class NameRows:
         return UnknownNameError(
             f"change {place + 1} of {count}: no node is called {quote_name(missing)}, so there is nothing to remove; "
             "nothing of its group was changed. skip_unknown=True passes over such changes and counts them",
-            mentions=["skip_unknown"],
         )
 
     def refusal(self, problem: int, operations: Sequence[Operation], place: int) -> InputError:
@@ -167,7 +166,6 @@ class NameRows:
             return UnknownNameError(
                 f"{where}: there is no edge {edge} to remove; nothing of its group was changed. skip_unknown=True "
                 "passes over such changes and counts them",
-                mentions=["skip_unknown"],
             )
         return InputError(
             f"{where}: the weight {weight} of {edge} ({sign}), or a sum with it, lies outside of {RANGE}; "
@@ -191,7 +189,7 @@ def integer_name(name: Any) -> int:
     if not is_integer(name):
         meant = f"; write {int(name)} if that is meant" if _SPELLING.fullmatch(name) else ""
         problem = f"the name {name!r} is no integer, as all names of this graph are{meant}"
-        raise InputError(f"{problem}{_TEXT_NAMES}", mentions=["nodes"])
+        raise InputError(f"{problem}{_TEXT_NAMES}")
     return int(name)
 
 
@@ -199,7 +197,7 @@ def _check_new(name: Any) -> None:
     """Raise InputError for a name that a file cannot hold."""
     if isinstance(name, int):
         if not -(2**63) <= name < 2**63:
-            raise InputError(f"the name {name} does not fit 64-bit integers{_TEXT_NAMES}", mentions=["nodes"])
+            raise InputError(f"the name {name} does not fit 64-bit integers{_TEXT_NAMES}")
         return
     try:
         name.encode("utf-8", "surrogateescape")

@@ -28,7 +28,6 @@ from typing import Any
 
 from graphrefine.errors import FormatError, GraphRefineError, InputError, OutputError
 from graphrefine.live.logged import LoggedGroup, Mark
-from graphrefine.system.file_systems import check_file_system
 from graphrefine.system.versions import version_problem
 from graphrefine.system.work_folder import WorkFolder
 
@@ -70,7 +69,6 @@ class Store:
         self.path, self.write = Path(path), write
         if not (self.path / DATABASE).exists():
             raise FormatError(path, "is no folder of live vectors; graphrefine live create makes one")
-        check_file_system(self.path)
         self._connection: sqlite3.Connection | None = None
         self._lock: WorkFolder | None = None
         if write:
@@ -272,8 +270,6 @@ class Store:
         for entry in self.path.iterdir():
             if entry.match("*generation-*") and entry.name not in keep and entry.is_dir():
                 shutil.rmtree(entry, ignore_errors=True)
-            elif entry.match(".graphrefine-*.probe"):  # see `graphrefine.system.files`
-                entry.unlink(missing_ok=True)
 
     def backup(self, target: Path) -> int:
         """Copy the database and its generation into a folder that is being filled; the number of the generation."""

@@ -87,7 +87,7 @@ def apply_stream(
         except InputError as error:
             where = f"{os.fspath(source)}, records {group.first:,} to {group.records:,}"
             kind = UnknownNameError if isinstance(error, UnknownNameError) else InputError
-            raise kind(f"{where}: {error}", argument=error.argument, mentions=error.mentions) from None
+            raise kind(f"{where}: {error}", argument=error.argument) from None
         figures.add(commit)
     return figures
 

@@ -31,7 +31,7 @@ from graphrefine.methods.walk_matrices import (
 )
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import randomized_eigh
-from graphrefine.system.threads import ROWS, in_blocks
+from graphrefine.system.threads import ROWS_PER_TASK, in_blocks
 
 LONG_RANK = 256  # eigenpairs where the exact sum would take long, as in the paper's experiments
 EXACT_PRODUCTS = 10**11  # most products of the exact sum: about a minute of two cores
@@ -107,7 +107,7 @@ def _through_eigenpairs(graph: Graph, settings: Settings, resources: Resources, 
         np.matmul(vectors[rows], right, out=matrix[rows])
         _truncated_log(matrix[rows])
 
-    with resources.stages.stage("matrix", steps=-(-graph.nodes // ROWS)):
+    with resources.stages.stage("matrix", steps=-(-graph.nodes // ROWS_PER_TASK)):
         in_blocks(graph.nodes, work, threads=resources.threads, advance=resources.stages.advance)
     return matrix
 

@@ -60,7 +60,6 @@ def _check_used(graph: Graph, settings: RefineSettings) -> None:
                 f"{name}={getattr(settings, name)!r} has no effect on the source and target vectors of "
                 f"{graph.source}; leave it out, or say two_sided=False for one vector for each node, by the paper",
                 argument=name,
-                mentions=["two_sided"],
             )
 
 

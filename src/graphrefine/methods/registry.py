@@ -65,6 +65,5 @@ def make_settings(name: str, preset: str | None = None, **options: Any) -> Any:
             raise InputError(
                 f"{option}={overrides[option]!r} cannot be set with method={name!r}; leave it out",
                 argument=option,
-                mentions=["method"],
             )
     return build_settings(method.settings, overrides, presets=method.presets, preset=preset, of=f"method {name!r}")

@@ -53,7 +53,6 @@ def check_automatic(graph: Graph, *, budget: int | None = None) -> None:
             f"dim='auto' looks at {PROBE} axes of {graph.source} in memory, which takes {megabytes(needed)}, and there "
             f"is room for {megabytes(room)}; say how long the vectors are, as in dim=128, or give more memory",
             argument="dim",
-            mentions=["memory"],
         )
 
 

@@ -199,4 +199,4 @@ def warn_of_direction(graph: Graph, *, stacklevel: int) -> None:
             f"the graph ({graph.source}) says that it is directed, and is embedded so: each vector has a source and a "
             "target half; directed=True says the same without this warning, directed=False leaves the directions out"
         )
-        warnings.warn(ArgumentWarning(text, "directed"), stacklevel=stacklevel)
+        warnings.warn(ArgumentWarning(text, argument="directed"), stacklevel=stacklevel)

@@ -170,7 +170,7 @@ class EmbedRun:
             plan = self._plan(learn=learn, writing=writing)
             where = f"within {gigabytes(self.budget)} of memory"
             text = f"quality= is lowered from {before!r} to {lower!r}: {before!r} cannot be made {where}"
-            self._lowered.append(ArgumentWarning(text, "quality"))
+            self._lowered.append(ArgumentWarning(text, argument="quality"))
             return plan
 
     def _plan(self, *, learn: bool, writing: int) -> MemoryPlan:
@@ -220,7 +220,7 @@ class EmbedRun:
             self.settings = replace(self.settings, dim=most)
             to = "that" if most == graph.nodes else f"{most}, as it must be even"
             text = f"{graph.source} has {graph.nodes} nodes: dim= is lowered from {dim} to {to}"
-            self._lowered.append(ArgumentWarning(text, "dim"))
+            self._lowered.append(ArgumentWarning(text, argument="dim"))
 
     def embed(self) -> Embedding:
         """The embedding, made as planned."""

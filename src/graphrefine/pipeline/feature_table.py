@@ -68,7 +68,6 @@ def read_for_method(features: Any, contract: Method[Any], graph: Graph, settings
         raise InputError(
             f"features= cannot be used with method={contract.name!r}; it can with {able}",
             argument="features",
-            mentions=["method"],
         )
     if contract.sides(graph, settings):
         raise InputError(

@@ -120,7 +120,7 @@ def plan_run(
         return plan
     if cluster is not None:
         problem = f"a Dask cluster cannot be used for {method.name} on {graph.source}: {in_memory_for}"
-        raise InputError(problem, mentions=["quality"])
+        raise InputError(problem)
     method.check_room(graph, settings)  # which says what would fit
     needed = in_memory_bytes(graph, settings, method, extra=extra)
     if needed > budget:
@@ -128,7 +128,6 @@ def plan_run(
             f"memory={megabytes(budget)} is too little: {method.name} needs {megabytes(needed)} for {graph.source}, "
             f"and {in_memory_for}",
             argument="memory",
-            mentions=["quality"],
         )
     return MemoryPlan("memory", budget, needed)
 
@@ -173,7 +172,6 @@ def plan_local(
         f"time, {megabytes(least)} are needed at least{'' if graph.stored else in_files}; give that much, or use a "
         f"cluster (--executor dask){lower}",
         argument="memory",
-        mentions=["quality"] if lower else [],
     )
 
 

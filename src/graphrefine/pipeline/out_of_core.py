@@ -261,7 +261,6 @@ def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
             raise OutputError(
                 f"{folder}: holds the unfinished work of another run: {why}; delete it to start anew, or choose "
                 "another place with --work",
-                mentions=[*settings],
             )
 
 

@@ -105,14 +105,12 @@ class RunSettings:
             raise InputError(
                 "scheduler= and workers= are for a Dask cluster; say executor='dask', or leave them out",
                 argument="scheduler",
-                mentions=["workers", "executor"],
             )
         surplus = [name for name in (*TLS, "trusted_network") if getattr(self, name)]
         if surplus and self.scheduler is None:
             raise InputError(
                 f"{surplus[0]}= is for a Dask cluster that runs; say scheduler='tls://host:8786', or leave it out",
                 argument=surplus[0],
-                mentions=["scheduler"],
             )
         if self.workers is not None and (self.scheduler is not None or self.workers < 1):
             raise InputError(
@@ -136,7 +134,6 @@ class RunSettings:
             raise InputError(
                 f"scheduler={self.scheduler!r} has no TLS, so {given[0]}= is of no use; is it tls://{place}?",
                 argument="scheduler",
-                mentions=given,
             )
         if not self.trusted_network:
             raise InputError(
@@ -144,7 +141,6 @@ class RunSettings:
                 "cluster, and as you; start it with TLS and say tls://, or, where everybody in the network can be "
                 "trusted, add trusted_network=True",
                 argument="scheduler",
-                mentions=["trusted_network"],
             )
 
     def cluster(self) -> Cluster | None:
@@ -180,7 +176,7 @@ def check_work(work: Any, *, memory: Any, executor: str | None) -> None:
     """Refuse a work folder that a run would have no use for."""
     if work is not None and memory is None and executor != "dask":
         problem = "work= is where vectors are kept that memory= has no room for; say how much there is"
-        raise InputError(problem, argument="work", mentions=["memory"])
+        raise InputError(problem, argument="work")
 
 
 def work_folder(output: str | PathLike[str]) -> Path:

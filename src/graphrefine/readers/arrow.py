@@ -249,7 +249,6 @@ def type_error(kind: Any) -> InputError:
     return InputError(
         f"ids must be integers or strings, not {kind}; cast the column, or name others with source= and target=",
         argument="source",
-        mentions=["target"],
     )
 
 

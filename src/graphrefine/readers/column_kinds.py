@@ -99,7 +99,6 @@ def choose_ends(
                     f"the ends of the edges can be columns {names[pair[0]]!r} and {names[pair[1]]!r}, the first two, "
                     f"or {names[first]!r} and {names[second]!r}, which share names: say source= and target=",
                     argument="source",
-                    mentions=["target"],
                 )
     return pair
 
@@ -118,5 +117,4 @@ def _refuse_matrix(
             "nodes: source= and target= name the columns of edges; bipartite=True reads a matrix whose rows and "
             "columns are two sets of nodes from a csv file, or from a pandas frame with these names as its index",
             argument="source",
-            mentions=["target", "bipartite"],
         )

@@ -158,7 +158,6 @@ def refuse_joined_ends(header: Sequence[str], values: Callable[[int], Sequence[A
                 f"as {joined[0]!r}: export the network as GraphML, or split that column and name the two with source= "
                 "and target=",
                 argument="source",
-                mentions=["target"],
             )
 
 
@@ -171,7 +170,6 @@ def refuse_nodes(header: Sequence[str], ids: Sequence[Any]) -> None:
             "nodes, as Gephi exports it, and each id stands once: give the table of edges; or say source= and target= "
             "if two of these columns are the ends of edges",
             argument="source",
-            mentions=["target"],
         )
 
 

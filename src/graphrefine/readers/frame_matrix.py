@@ -53,7 +53,6 @@ def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
             "bipartite=True reads it as a matrix whose rows and columns are two sets of nodes; source= and target= "
             "name the columns of an edge list",
             argument="bipartite",
-            mentions=["source", "target"],
         )
     values, report = _without_empty(_numbers(frame), "a matrix in a pandas data frame")
     _refuse_sums(values, index, heads)
@@ -154,7 +153,6 @@ def _ambiguous(shape: tuple[int, int]) -> InputError:
         "an edge list; Graph.from_matrix(table.to_numpy(), names=...) reads an adjacency matrix, and so does a pandas "
         "frame whose index has the labels of its columns",
         argument="source",
-        mentions=["target", "names"],
     )
 
 

@@ -181,5 +181,5 @@ def _blamed(source: Source, choose: Callable[[], Entries | Membership]) -> Entri
         form = choose()
     except InputError as error:
         text = str(error).removeprefix("labels: ")
-        raise source.error(InputError(text, argument=error.argument, mentions=error.mentions)) from None
+        raise source.error(InputError(text, argument=error.argument)) from None
     return form.with_blame(blame)

@@ -247,7 +247,6 @@ def _find_by_titles(table: LabelTable, places: list[int], usual: list[int]) -> i
         f"{len(table.columns)} columns where a node and a label are expected; {table.list_columns()}: keep two, or say "
         "node_column= and label_column=",
         argument="node_column",
-        mentions=["label_column"],
     )
     if len(others) == len(table.columns):  # nothing says which is the label, and no name of a node will
         raise table.blame(problem, 0)

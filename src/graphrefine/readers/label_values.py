@@ -106,7 +106,7 @@ def _matrix_problem(matrix: Any) -> str:
 
 def blame_memory(error: InputError, _: int | None) -> InputError:
     """An error about labels in memory."""
-    return InputError(f"labels: {error}", argument=error.argument or "labels", mentions=error.mentions)
+    return InputError(f"labels: {error}", argument=error.argument or "labels")
 
 
 def blame_file(path: str, lines: Sequence[int | None] = ()) -> Blame:
@@ -116,7 +116,7 @@ def blame_file(path: str, lines: Sequence[int | None] = ()) -> Blame:
 
 def _blame_line(path: str, lines: Sequence[int | None], error: InputError, entry: int | None) -> InputError:
     line = lines[entry] if entry is not None and entry < len(lines) else None
-    return FormatError(path, str(error), line=line, argument=error.argument, mentions=error.mentions)
+    return FormatError(path, str(error), line=line, argument=error.argument)
 
 
 def is_missing(value: Any) -> bool:

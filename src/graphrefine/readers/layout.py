@@ -254,7 +254,6 @@ def _find_weight(
             "source=, target= and weights= (positions from 0), or weights=False for no weights; header=True if the "
             "first line names the columns",
             argument="source",
-            mentions=["target", "weights", "header"],
         )
     if named is not None and kinds.get(named, "numbers") != "numbers":
         column = _label(named, names)
@@ -263,7 +262,6 @@ def _find_weight(
             f"{_quote(column)} holds {kinds[named]}, which are hardly weights: say time={column!r} to use them as "
             f"times{anyway}, or weights=False to leave them out",
             argument="weights",
-            mentions=["time"],
         )
     return named
 

@@ -43,7 +43,6 @@ def load_mapping(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
         f"a mapping of lists such as {next(iter(mapping))!r} can be read in two ways: source= and target= name the "
         "columns of a table; sets in place of lists are the neighbors of each node",
         argument="source",
-        mentions=["target"],
     )
 
 

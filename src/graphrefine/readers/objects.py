@@ -138,7 +138,6 @@ def _third_values(values: NDArray[Any]) -> NDArray[Any]:
             f"the third value of each edge looks like a time ({values[0]}), not like a weight: say weights=False, give "
             "weights= as an array to use it all the same, or give a table with names and time=",
             argument="weights",
-            mentions=["time"],
         )
     return values
 

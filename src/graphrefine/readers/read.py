@@ -133,7 +133,6 @@ def check_sides(options: ReadOptions, graph: Any = None) -> None:
         raise InputError(
             "directed=True and bipartite=True exclude each other: edges of two sets lead one way anyway",
             argument="directed",
-            mentions=["bipartite"],
         )
     if options.nodes is not None:
         raise InputError(
@@ -192,7 +191,7 @@ def check_values(options: ReadOptions) -> None:
     for name in ("since", "until", "half_life"):
         if options.time is None and getattr(options, name) is not None:
             problem = f"{name}={getattr(options, name)!r} needs the column of the times; say time="
-            raise InputError(problem, argument=name, mentions=["time"])
+            raise InputError(problem, argument=name)
     _ = options.thread_count  # which refuses fewer than one
 
 

@@ -98,10 +98,9 @@ class Source:
         return path.suffix.lower()
 
     def error(self, problem: str | InputError, *, line: int | None = None, argument: str | None = None) -> FormatError:
-        """An error that names this file; of another error, it keeps the arguments."""
-        mentions = problem.mentions if isinstance(problem, InputError) else ()
+        """An error that names this file; of another error, it keeps the argument."""
         blamed = problem.argument if isinstance(problem, InputError) else argument
-        return FormatError(self.name, str(problem), line=line, argument=blamed, mentions=mentions)
+        return FormatError(self.name, str(problem), line=line, argument=blamed)
 
     def empty_error(self) -> FormatError:
         """The error for a file without content."""

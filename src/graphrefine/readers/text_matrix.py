@@ -73,7 +73,6 @@ def refuse_matrix(source: Source, sample: Sample, data: bytes, options: ReadOpti
             f"a table of {lines} x {lines} numbers can be an adjacency matrix or a list of edges: say source= and "
             "target= for edges; write the names of the rows into the first column for a matrix",
             argument="source",
-            mentions=["target"],
         )
         raise source.error(problem)
 
@@ -87,7 +86,6 @@ def read_matrix(records: list[Record], *, bipartite: bool) -> MatrixTable:
             "the first column begins with the names in the header, as that of an adjacency matrix, but has "
             f"{len(rest)} names where the header has {len(names)}; say source= and target= if it is a list of edges",
             argument="source",
-            mentions=["target"],
         )
     try:
         values = [[float(each or 0) for each in record[1:]] for record in rest]

@@ -152,7 +152,7 @@ class TimeRule:
         )
         if since is not None and until is not None and since >= until:
             problem = f"since={options.since!r} is not before until={options.until!r}"
-            raise InputError(problem, argument="since", mentions=["until"])
+            raise InputError(problem, argument="since")
         return cls(scale, since, until, None if options.half_life is None else scale.span(options.half_life))
 
     def select(self, times: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -109,7 +109,6 @@ def id_array(values: list[Any]) -> NDArray[Any]:
             raise InputError(
                 f"record {at}: ids must be integers or strings, not {value!r}; source= and target= name other columns",
                 argument="source",
-                mentions=["target"],
             )
     kinds = {type(value) for value in values} - {type(None)}
     if float in kinds and str not in kinds:

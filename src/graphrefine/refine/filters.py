@@ -115,12 +115,9 @@ def coefficients(
         raise InputError(
             f"scale={scale} must lie between 0 and {MOST.get(name, 1)} for filter={name!r}",
             argument="scale",
-            mentions=["filter"],
         )
     if name == "reach" and order is not None and order < NEAR:
-        raise InputError(
-            f"order={order} must be at least {NEAR} for filter='reach'", argument="order", mentions=["filter"]
-        )
+        raise InputError(f"order={order} must be at least {NEAR} for filter='reach'", argument="order")
     if name == "reach" and scale is None and degree is not None:
         options["scale"] = FAR / max(degree, 1.0)
     return without_trailing_zeros(FILTERS[name](**options))
@@ -134,7 +131,7 @@ def without_trailing_zeros(theta: Theta) -> Theta:
 def _refuse(options: dict[str, Any], reason: str) -> None:
     if options:
         problem = f"{' and '.join(options)} cannot be set with {reason}; leave it out"
-        raise InputError(problem, argument=next(iter(options)), mentions=["filter"])
+        raise InputError(problem, argument=next(iter(options)))
 
 
 def diffuse(

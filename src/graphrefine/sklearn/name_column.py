@@ -41,7 +41,7 @@ def _headings(frame: Any) -> list[Any]:
 def _check_width(shape: tuple[int, ...], headings: str = "") -> None:
     if shape[1] == 0:
         problem = f"X has 0 feature(s) (shape={shape}) while a minimum of 1 is required: a column of node names"
-        raise InputError(problem, mentions=["shape"])
+        raise InputError(problem)
     if shape[1] > 1:
         raise InputError(f"X has {shape[1]} columns{headings}, and one column of node names is expected; {_WAY_OUT}")
 

@@ -186,7 +186,6 @@ class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 f"{name}={value!r} cannot be set: graph= is an embedding, whose vectors are made; leave {name} out, or "
                 "hand over the graph",
                 argument=name,
-                mentions=["graph"],
             )
         return load(self.graph) if path else self.graph
 

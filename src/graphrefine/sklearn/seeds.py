@@ -28,7 +28,7 @@ def settle_seed(*, seed: Any = None, random_state: Any = None, rng: Any = None) 
     values = {name: value for name, value in values.items() if value is not None}
     if len(values) > 1:
         listed = " and ".join(f"{name}={value!r}" for name, value in values.items())
-        raise InputError(f"{listed} say the same; set one of them only", mentions=list(values))
+        raise InputError(f"{listed} say the same; set one of them only")
     for name, value in values.items():
         if name == "seed":
             return check_integer(name, value, least=0, most=_MOST)

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import OutputError
 from graphrefine.system.digest import digest_file, digest_json
-from graphrefine.system.files import check_only
-from graphrefine.system.output_folders import listed_files, read_mark
+from graphrefine.system.files import check_only, listed_files, read_mark
 from graphrefine.system.versions import version_problem
 
 META = "meta.json"

@@ -1,47 +1,55 @@
-"""Outputs that are either the old one or the new one, never a part of one; and the checks of their place.
+"""Outputs that are either the old one or the new one, never a part of one; and the checks of where they go.
 
-Everything is written beside its target under a hidden name and takes the target's place in one step:
-``replacing`` for a file (one rename), ``replacing_folder`` for a folder (one exchange of two names). An
-error, Ctrl-C or ``SIGKILL`` at any moment leaves the old output whole. The leftovers of a killed run
-carry its process id in their names and are removed by the next save to the same target.
+Everything is written in a hidden folder beside its target and gets the target's name in one step: `replacing` for a
+file (one rename), `replacing_folder` for a folder (one exchange of two names). An error, Ctrl-C or ``SIGKILL`` at any
+moment leaves the old output whole. What a killed run leaves is removed by the next save to the same target
+(`graphrefine.system.temporary`).
 
-A killed *process* loses nothing, as the system already holds all that was written; only a power cut soon after could
-lose the new output. With ``durable=True``, as in every command (`durability`), the disk has it before it is in place.
+A killed *process* loses nothing, as the system already has all that was written; only a power cut soon after could
+lose the new output. With ``durable=True``, and in every command, the disk has it before it gets its name.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
 import glob
 import hashlib
+import json
 import os
-import platform
-import re
-import secrets
 import shutil
 import sys
+import tempfile
 import time
 import warnings
-import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from graphrefine.errors import OutputError
-from graphrefine.system.durability import is_durable
 from graphrefine.system.memory import gigabytes
+from graphrefine.system.temporary import leftovers, temporary_folder
 
-_active: set[Path] = set()  # outputs that this very process is writing; the same process id may have died before
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_active.clear)  # they are still the parent's to remove
 CLUTTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # files that systems leave in folders
-_NO_NAMELESS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT)  # what a file system says of them
+NEW, OLD = "new", "old"  # names in the hidden folder
 _NAME_LIMIT = 160  # bytes of a target's name kept in the hidden name; file systems stop at 255
+_PATIENCE = 1.0  # seconds to wait for another process between its two renames
+_durable = False  # whether outputs wait for the disk if they do not say; of the process, for all threads
+
+
+@contextlib.contextmanager
+def durable_outputs() -> Iterator[None]:
+    """Have outputs wait for the disk unless they say otherwise; it holds for all threads."""
+    global _durable
+    before, _durable = _durable, True
+    try:
+        yield
+    finally:
+        _durable = before
 
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str], *, durable: bool | None = None) -> Iterator[Path]:
-    """Write a file beside ``path``; it takes the place of ``path`` if the block ends well.
+    """Write a file beside ``path`` that gets the name ``path`` if the block ends well.
 
     Parameters
     ----------
@@ -67,9 +75,10 @@ def replacing(path: str | os.PathLike[str], *, durable: bool | None = None) -> I
     '42'
     """
     target = check_writable(path)
-    with _hidden_beside(target) as hidden:
+    with _folder_beside(target) as beside:
+        hidden = beside / NEW
         yield hidden
-        if durable := is_durable(durable):
+        if durable := _durable if durable is None else durable:
             _flush(hidden)
         hidden.replace(target)
         if durable:
@@ -80,7 +89,7 @@ def replacing(path: str | os.PathLike[str], *, durable: bool | None = None) -> I
 def replacing_folder(
     path: str | os.PathLike[str], *, replaceable: Callable[[Path], None], durable: bool | None = None
 ) -> Iterator[Path]:
-    """Fill a folder beside ``path``; it takes the place of ``path`` in one step if the block ends well.
+    """Fill a folder beside ``path`` that gets the name ``path`` in one step if the block ends well.
 
     Parameters
     ----------
@@ -99,10 +108,11 @@ def replacing_folder(
     """
     recover(path)
     target = check_writable(path, folder=True, replaceable=replaceable)
-    with _hidden_beside(target) as hidden:
+    with _folder_beside(target) as beside:
+        hidden = beside / NEW
         hidden.mkdir()
         yield hidden
-        if durable := is_durable(durable):
+        if durable := _durable if durable is None else durable:
             for part in (*hidden.rglob("*"), hidden):
                 _flush(part)
         if target.exists():
@@ -113,28 +123,11 @@ def replacing_folder(
 
 
 @contextlib.contextmanager
-def _hidden_beside(target: Path) -> Iterator[Path]:
-    """A hidden name beside ``target``, with nothing under it afterwards."""
-    _sweep(target)
-    hidden = _hidden_name(target, "new")
-    _active.add(hidden)
-    try:
-        yield hidden
-    finally:
-        remove(hidden)
-        _active.discard(hidden)
-
-
-def remove_unfinished() -> None:
-    """Remove unfinished outputs of this process, if an interruption also cut their removal short."""
-    for hidden in tuple(_active):
-        if hidden.suffix == ".new":  # an "old" one may be all that is left of the target: see `recover`
-            remove(hidden)
-            _active.discard(hidden)
-
-
-def _hidden_name(target: Path, kind: str) -> Path:
-    return target.with_name(f"{_prefix(target)}{_host()}-{os.getpid()}-{secrets.token_hex(4)}.{kind}")
+def _folder_beside(target: Path) -> Iterator[Path]:
+    """Make a hidden folder beside ``target``, removed in the end; first bring back what a killed run set aside."""
+    _bring_back(target)
+    with temporary_folder(target.parent, _prefix(target)) as folder:
+        yield folder
 
 
 def _prefix(target: Path) -> str:
@@ -144,75 +137,18 @@ def _prefix(target: Path) -> str:
     return f".{name}.graphrefine-"
 
 
-def _host() -> str:
-    """Eight digits for this machine: on a shared disk, another's process ids mean nothing here."""
-    return f"{zlib.crc32(platform.node().encode()):08x}"
-
-
-def _leftovers(target: Path, kind: str) -> list[Path]:
-    """Hidden siblings of ``target`` whose writer is no longer alive, oldest first."""
-    pattern = re.compile(re.escape(_prefix(target)) + rf"{_host()}-(\d+)-[0-9a-f]{{8}}\.{kind}")
-    leftovers = []
-    with os.scandir(target.parent) as entries:
-        for entry in entries:
-            match = pattern.fullmatch(entry.name)
-            if match and Path(entry.path) not in _active:
-                with contextlib.suppress(FileNotFoundError):  # another run may be cleaning up as well
-                    leftovers.append((entry.stat().st_mtime_ns, int(match[1]), Path(entry.path)))
-    return [path for written, pid, path in sorted(leftovers) if not _is_alive(pid, written / 1e9)]
-
-
-def _is_alive(pid: int, written: float) -> bool:
-    """Whether another process has this id, and had it at that time, by a clock of seconds: ids are given again."""
-    import psutil  # only where something was left behind
-
-    try:
-        return pid != os.getpid() and psutil.pid_exists(pid) and psutil.Process(pid).create_time() < written + 2
-    except (OverflowError, psutil.Error):  # no id that this system could have given, or nothing is told of it
-        return True
-
-
-def _sweep(target: Path) -> None:
-    """Remove leftovers of killed runs beside ``target``; an ``old`` one only if there is a target again."""
-    with contextlib.suppress(OSError):
-        for leftover in _leftovers(target, "new"):
-            remove(leftover)
-        if target.exists():
-            for leftover in _leftovers(target, "old"):
-                remove(leftover)
-
-
-def remove(path: Path) -> None:
-    """Remove a file or a folder; what a disk refuses is tried once more, and then left to the next save."""
-    for ignore in (False, True):
-        with contextlib.suppress(OSError):
-            is_folder = not path.is_symlink() and path.is_dir()
-            return shutil.rmtree(path, ignore_errors=ignore) if is_folder else path.unlink(missing_ok=True)
-    return None
-
-
 def _put_in_place(hidden: Path, target: Path) -> None:
-    """Give ``hidden`` the name ``target``; afterwards ``hidden`` names the old folder, if there was one."""
+    """Give ``hidden`` the name ``target``; the old folder, if there was one, is left in the folder of ``hidden``."""
     if not target.exists():
         hidden.rename(target)
-    elif not _exchange(hidden, target):
-        _put_in_place_in_two_steps(hidden, target)
-
-
-def _put_in_place_in_two_steps(hidden: Path, target: Path) -> None:
-    """Do the same with two renames; ``recover`` knows what to do if the process dies between them."""
-    aside = _hidden_name(target, "old")
-    _active.add(aside)
-    try:
+    elif not _exchange(hidden, target):  # two steps; `recover` does the rest if the process dies between them
+        aside = hidden.with_name(OLD)
         target.rename(aside)
         try:
             hidden.rename(target)
         except BaseException:
             aside.rename(target)
             raise
-        remove(aside)
-    finally:
-        _active.discard(aside)
 
 
 def _exchange(one: Path, other: Path) -> bool:
@@ -230,39 +166,34 @@ def _exchange(one: Path, other: Path) -> bool:
         return False
 
 
-def recover(path: str | os.PathLike[str], *, patience: float = 1.0) -> bool:
-    """Bring back a folder whose replacement was killed halfway, where replacing takes two steps.
+def recover(path: str | os.PathLike[str]) -> bool:
+    """Bring back a folder whose replacement was killed between two renames, and return whether it is there now.
 
-    Only systems without an exchange of names need it: between the two steps there is no folder at all.
-
-    Parameters
-    ----------
-    path : path
-        The folder that should be there.
-    patience : float
-        Seconds to wait for a replacement that another process is making right now.
-
-    Returns
-    -------
-    bool
-        Whether the folder is there now.
+    Only where a file system cannot exchange two names is there a moment without any folder. A replacement that another
+    process is making right now is waited for.
     """
     target = Path(os.path.realpath(path))
-    until = time.monotonic() + patience
+    until = time.monotonic() + _PATIENCE
     while not target.exists() and target.parent.is_dir():
-        leftovers = _leftovers(target, "old")
-        if leftovers:
-            with contextlib.suppress(OSError):  # another run may be faster
-                leftovers[-1].rename(target)
-        elif not any(target.parent.glob(f"{glob.escape(_prefix(target))}*.old")) or time.monotonic() > until:
+        _bring_back(target)
+        if time.monotonic() > until or not any(target.parent.glob(f"{glob.escape(_prefix(target))}*")):
             break
-        else:
-            time.sleep(0.01)
+        time.sleep(0.01)
     return target.exists()
 
 
+def _bring_back(target: Path) -> None:
+    """Give the folder that a killed run had set aside its name again."""
+    if target.exists():
+        return
+    for leftover, handle in leftovers(target.parent, _prefix(target)):
+        with contextlib.suppress(OSError):  # another run may be faster
+            (leftover / OLD).rename(target)
+        os.close(handle)
+
+
 def _flush_name(target: Path) -> None:
-    """Wait until the disk has the name of an output, which is there whatever the disk says."""
+    """Wait until the disk has the name of an output, which is there in any case."""
     try:
         _flush(target.parent)
     except OSError as error:
@@ -281,7 +212,7 @@ def _flush(path: Path) -> None:
 
 
 def check_free_disk(folder: Path, size: int, *, label: str | None = None, way_out: str = "choose another") -> None:
-    """Refuse a disk with too little room, before any work is done.
+    """Refuse a disk with too little free space, before any work is done.
 
     Parameters
     ----------
@@ -335,59 +266,39 @@ def check_writable(
 
     Examples
     --------
-    >>> check_writable("no/such/place.npy")
+    >>> check_writable("no/such/output.npy")
     Traceback (most recent call last):
-    graphrefine.errors.OutputError: no/such/place.npy: the folder no/such does not exist; create it first
+    graphrefine.errors.OutputError: no/such/output.npy: the folder no/such does not exist; create it first
     """
-    output, target = os.fspath(path), Path(os.path.realpath(path))
+    output, target, parent = os.fspath(path), Path(os.path.realpath(path)), Path(path).parent
     if not target.name:
         raise OutputError(f"{output or '(empty)'}: not the name of an output; give a name below a folder")
-    _check_parent(Path(path).parent, target, output)
-    if folder:
-        _check_existing_folder(target, output, replaceable)
-    else:
-        _check_existing_file(target, output)
+    if not os.path.lexists(target.parent):
+        raise OutputError(f"{output}: the folder {parent} does not exist; create it first")
+    if not target.parent.is_dir():
+        raise OutputError(f"{output}: {parent} is not a folder; choose another one")
+    try:  # the only honest test: permission bits know nothing of read-only disks, quotas or root
+        tempfile.TemporaryFile(dir=target.parent).close()
+    except OSError as error:
+        raise OutputError(f"{output}: cannot write in {parent} ({error.strerror}); choose another") from error
+    if target.exists():
+        _check_existing(target, output, folder, replaceable)
     check_free_disk(target.parent, size, label=f"{output}:")
     return target
 
 
-def _check_parent(name: Path, target: Path, output: str) -> None:
-    if not os.path.lexists(target.parent):
-        raise OutputError(f"{output}: the folder {name} does not exist; create it first")
-    if not target.parent.is_dir():
-        raise OutputError(f"{output}: {name} is not a folder; choose another place")
-    try:  # trying is the only honest test: permission bits know nothing of read-only disks, quotas or root
-        _try_to_write(target)
-    except OSError as error:
-        raise OutputError(f"{output}: cannot write in {name} ({error.strerror}); choose another") from error
-
-
-def _try_to_write(target: Path) -> None:
-    """Make a file beside ``target`` that has no name, so that it goes whatever happens; else one that is hidden."""
-    if hasattr(os, "O_TMPFILE"):
-        try:
-            return os.close(os.open(target.parent, os.O_TMPFILE | os.O_WRONLY, 0o600))
-        except OSError as error:
-            if error.errno not in _NO_NAMELESS_FILES:
-                raise
-    with _hidden_beside(target) as hidden:
-        return hidden.touch()
-
-
-def _check_existing_file(target: Path, output: str) -> None:
-    if target.is_dir():
-        raise OutputError(f"{output}: is a folder, but the output is a file; choose another name")
-    if target.exists() and not target.is_file():
-        raise OutputError(f"{output}: is not a regular file, and would be replaced; choose another name")
-    if target.exists() and not os.access(target, os.W_OK):
-        raise OutputError(f"{output}: is write-protected; make it writable or choose another name")
-
-
-def _check_existing_folder(target: Path, output: str, replaceable: Callable[[Path], None] | None) -> None:
-    if target.exists() and not target.is_dir():
+def _check_existing(target: Path, output: str, folder: bool, replaceable: Callable[[Path], None] | None) -> None:
+    if folder and not target.is_dir():
         raise OutputError(f"{output}: is a file, but the output is a folder; choose another name")
-    if target.exists() and replaceable is not None:
-        replaceable(target)
+    if folder:
+        if replaceable is not None:
+            replaceable(target)
+    elif target.is_dir():
+        raise OutputError(f"{output}: is a folder, but the output is a file; choose another name")
+    elif not target.is_file():
+        raise OutputError(f"{output}: is not a regular file, and would be replaced; choose another name")
+    elif not os.access(target, os.W_OK):
+        raise OutputError(f"{output}: is write-protected; make it writable or choose another name")
 
 
 def check_only(folder: Path, files: Collection[str] | None, *, kind: str, way_out: str = "choose another name") -> None:
@@ -398,3 +309,24 @@ def check_only(folder: Path, files: Collection[str] | None, *, kind: str, way_ou
     foreign = sorted(present - set(files or ()))
     if foreign:
         raise OutputError(f"{folder}: also holds {', '.join(foreign[:3])}, which would be lost; {way_out}")
+
+
+def read_mark(path: Path, mark: str) -> dict[str, Any] | None:
+    """Read the JSON file that says what its folder is; None unless it can be read, and has ``format``: `mark`."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) and content.get("format") == mark else None
+
+
+def listed_files(content: Mapping[str, Any], *more: str) -> set[str]:
+    """Return the names under ``files`` of such a JSON file, and those of `more`.
+
+    Examples
+    --------
+    >>> sorted(listed_files({"files": {"indptr.npy": 136}}, "manifest.json"))
+    ['indptr.npy', 'manifest.json']
+    """
+    files = content.get("files")
+    return {*(files if isinstance(files, dict) else ()), *more}

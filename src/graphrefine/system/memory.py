@@ -28,21 +28,6 @@ SHARE = 0.9  # of the free memory, where no budget is given: others need memory 
 INTERVAL = 0.005  # seconds between two looks at the memory in use
 
 
-def check_address_space(least: int, purpose: str) -> None:
-    """Refuse a limit of the address space (``ulimit -v``) below which packages hang or crash while they are loaded."""
-    try:
-        import resource
-    except ImportError:  # Windows has no such limit
-        return
-    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit != resource.RLIM_INFINITY and limit < least:
-        raise InputError(
-            f"the address space is limited to {limit // 10**6} MB (ulimit -v), and {purpose} {least // 10**6} MB; "
-            "raise the limit; memory= bounds the memory that a run uses",
-            mentions=["memory"],
-        )
-
-
 def private_bytes(pid: int | None = None) -> int:
     """Memory of a process (this one by default) without the pages of mapped files."""
     if pid is None and STATM.exists():

@@ -1,31 +1,33 @@
-"""Temporary folders that do not outlive their process for long: what a killed one left goes at the next occasion.
+"""Temporary folders that are removed in the end, if need be by the next process that makes one at the same place.
 
-A folder holds a lock as long as its process lives. The system releases the lock of a process that ends, whatever ends
-it, so that the next process of the same user that needs a temporary folder sees that the other one belongs to nobody.
+A folder is locked by a descriptor of its own (``flock``). The system releases that lock when the process ends, however
+it ends, so a folder without a lock is a leftover. Where there are no such locks (Windows, some network disks), nothing
+is ever taken for a leftover.
 """
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
-import stat
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from graphrefine.system.files import remove
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
-PREFIX, LOCK = "graphrefine-", ".lock"
-_NAME = re.compile(r"graphrefine-[a-z0-9_]{8}")  # as tempfile makes them
-YOUNG = 10.0  # seconds: a folder may be without its lock while it is made
+PREFIX, SUFFIX = "graphrefine-", ".tmp"
+_open: set[tempfile.TemporaryDirectory[str]] = set()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_open.clear)  # they are still the parent's to remove
 
 
 @contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """A folder that only this user can read; it is removed at the end, and so are those of processes that were killed.
+def temporary_folder(parent: Path | None = None, prefix: str = PREFIX) -> Iterator[Path]:
+    """Make a folder that only this user can read, and remove it in the end; first remove what killed processes left.
 
     Examples
     --------
@@ -34,46 +36,58 @@ def temporary_folder() -> Iterator[Path]:
     >>> folder.exists()
     False
     """
-    from filelock import FileLock  # 50 ms, which a run without such a folder need not wait
-
-    _sweep(Path(tempfile.gettempdir()))
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
-    lock = FileLock(folder / LOCK, thread_local=False)
+    parent = Path(tempfile.gettempdir()) if parent is None else parent
+    for leftover, lock in leftovers(parent, prefix):
+        shutil.rmtree(leftover, ignore_errors=True)
+        os.close(lock)
+    temporary, handle = _make_locked(parent, prefix)
+    _open.add(temporary)
     try:
-        with lock:
-            yield folder
-            with suppress(OSError):
-                _clear(folder, keep=LOCK)  # as long as the lock is held, nobody else takes the folder for a lost one
+        yield Path(temporary.name)
     finally:
-        remove(folder)
+        shutil.rmtree(temporary.name, ignore_errors=True)
+        temporary.cleanup()  # tries once more what a disk has refused
+        _open.discard(temporary)
+        if handle is not None:
+            os.close(handle)
 
 
-def _clear(folder: Path, *, keep: str) -> None:
-    for entry in folder.iterdir():
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry, ignore_errors=True)
-        elif entry.name != keep:
-            with suppress(OSError):
-                entry.unlink()
+def remove_temporary_folders() -> None:
+    """Remove the temporary folders of this process, before an end that runs no ``finally``."""
+    for temporary in tuple(_open):
+        temporary.cleanup()
 
 
-def _sweep(place: Path) -> None:
-    """Remove folders of this user's whose process has ended without doing so."""
-    from filelock import FileLock, Timeout
-
-    for folder in place.glob(f"{PREFIX}*"):
-        with suppress(OSError, Timeout):
-            lock = folder / LOCK
-            if not _is_ours(folder) or time.time() - (lock if lock.exists() else folder).stat().st_mtime <= YOUNG:
-                continue
-            if not lock.exists() and _NAME.fullmatch(folder.name):
-                folder.rmdir()  # killed when it was just made, or all but gone: it is empty, or somebody else's
-            elif lock.exists():
-                with FileLock(lock, timeout=0, thread_local=False):
-                    _clear(folder, keep=LOCK)
-                remove(folder)
+def leftovers(parent: Path, prefix: str) -> Iterator[tuple[Path, int]]:
+    """Yield the folders of processes that have ended, each with a lock; whoever takes one closes the handle."""
+    with suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix) and entry.name.endswith(SUFFIX):
+                with suppress(OSError):
+                    yield Path(entry.path), _lock(entry.path)
 
 
-def _is_ours(folder: Path) -> bool:
-    about = folder.lstat()
-    return stat.S_ISDIR(about.st_mode) and (not hasattr(os, "getuid") or about.st_uid == os.getuid())
+def _make_locked(parent: Path, prefix: str) -> tuple[tempfile.TemporaryDirectory[str], int | None]:
+    while True:
+        temporary = tempfile.TemporaryDirectory(SUFFIX, prefix, parent, ignore_cleanup_errors=True)
+        try:
+            return temporary, _lock(temporary.name)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # another process has taken it for a leftover before it was locked
+        except OSError:
+            return temporary, None  # no locks here
+
+
+def _lock(folder: str) -> int:
+    """Lock a folder, and return the handle; BlockingIOError if it is in use, another OSError if that cannot be told."""
+    if fcntl is None:
+        raise OSError("no locks of folders on this system")
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.stat(folder)  # noqa: PTH116  gone, if its owner or another process has removed it meanwhile
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+

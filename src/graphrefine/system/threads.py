@@ -10,21 +10,19 @@ from contextlib import contextmanager
 from contextvars import Context, copy_context
 from functools import cache
 from itertools import repeat
-from threading import Event, Lock, Thread, local
-from time import sleep
+from threading import Lock, local
 from typing import Any, TypeVar
 
 from graphrefine.errors import InputError
 from graphrefine.system import as_plain
 
-ROWS = 512  # in a block
-MOST_THREADS = 64  # threads: whoever can start so many has no limit to speak of
+ROWS_PER_TASK = 512
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
 def usable_threads(threads: int | None) -> int:
-    """The number of threads to use: the number that was set, else one for each core this process may run on."""
+    """Return the number of threads to use: as given, else one for each core this process may run on."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = as_plain(threads)
@@ -37,7 +35,7 @@ def usable_threads(threads: int | None) -> int:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """A stretch of code in which BLAS and LAPACK use one thread: OpenBLAS changes last bits with their number.
+    """Have BLAS and LAPACK use one thread: OpenBLAS changes last bits with their number.
 
     The limit holds for the whole process. Stretches may be within each other and overlap, in one thread and in several:
     the first one sets the limit, the last one lifts it. Also a decorator.
@@ -50,28 +48,43 @@ def one_blas_thread() -> Iterator[None]:
 
 
 def map_tasks(tasks: Iterable[Task], work: Callable[[Task], Result], threads: int) -> Iterator[Result]:
-    """`work` of each task, in order; BLAS runs on one thread in each, so that the bits are the same for any number.
+    """Do `work` for each task, and yield the results in order; BLAS runs on one thread, so the bits never change.
 
     What is set for the caller (its context, such as the arithmetic in use) holds in the threads too.
     """
     with one_blas_thread():
-        threads = 0 if threads == 1 else count_startable(threads)
-        if threads == 0:
+        if threads == 1:
             yield from map(work, tasks)
             return
         contexts = map(Context.copy, repeat(copy_context()))  # one for each task: no two threads can be in the same
-        with ThreadPoolExecutor(threads) as pool:
+        with thread_pool(threads) as pool:
             yield from pool.map(Context.run, contexts, repeat(work), tasks)
 
 
 def thread_pool(threads: int) -> Executor:
-    """A pool of so many threads; of fewer where the system starts no more, and of none but the caller's if need be."""
-    count = count_startable(threads)
-    return ThreadPoolExecutor(count) if count else CallersPool()
+    """Return a pool of threads; of fewer where a limit of processes or memory allows no more, or of the caller's."""
+    pool = _LenientPool(threads)
+    try:
+        pool.submit(int)
+    except RuntimeError:  # not even one
+        return CallersPool()
+    return pool
+
+
+class _LenientPool(ThreadPoolExecutor):
+    """A pool that goes on with the threads it has where the system starts no more."""
+
+    def _adjust_thread_count(self) -> None:
+        # Called for each task that is submitted, which waits in a queue already: any thread can take it from there.
+        try:
+            super()._adjust_thread_count()
+        except RuntimeError:
+            if not self._threads:
+                raise
 
 
 class CallersPool(Executor):
-    """A pool without threads of its own: what is submitted is done at once.
+    """A pool without threads: what is submitted is done at once.
 
     Examples
     --------
@@ -90,32 +103,6 @@ class CallersPool(Executor):
         return future
 
 
-def count_startable(threads: int) -> int:
-    """Number of threads that can be started now, up to so many: a limit of processes, or of memory, may allow fewer.
-
-    Near a limit one fewer is counted, as a thread that has ended goes a moment later.
-
-    Examples
-    --------
-    >>> count_startable(2)
-    2
-    """
-    end, most = Event(), min(threads, MOST_THREADS)
-    sleepers: list[Thread] = []
-    try:
-        for _ in range(most):
-            thread = Thread(target=end.wait, daemon=True)
-            thread.start()
-            sleepers.append(thread)
-    except RuntimeError:  # can't start new thread
-        sleep(0.05)
-    finally:
-        end.set()
-        for thread in sleepers:
-            thread.join()
-    return threads if len(sleepers) == most else max(len(sleepers) - 1, 0)
-
-
 def run_tasks(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:
     """Call `work` with each task, in the same way."""
     for _ in map_tasks(tasks, work, threads):
@@ -127,10 +114,10 @@ def in_blocks(
     work: Callable[[slice], None],
     *,
     threads: int,
-    rows: int = ROWS,
+    rows: int = ROWS_PER_TASK,
     advance: Callable[[], None] | None = None,
 ) -> None:
-    """Do a piece of work for every block of so many rows, each on one thread; BLAS adds none.
+    """Do a piece of work for each block of rows, on one thread each; BLAS adds none.
 
     Examples
     --------
@@ -182,7 +169,7 @@ class _BlasLimit:
 
 
 def _let_any_thread_set() -> None:
-    """From 3.8 on, threadpoolctl ignores all threads but the first one that has set a limit, and says nothing."""
+    """Release the lock of threadpoolctl: from 3.8 on it ignores all threads but the first that has set a limit."""
     for library in _blas_libraries().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
@@ -192,7 +179,7 @@ _blas_limit = _BlasLimit()
 
 
 def _blas_libraries() -> Any:
-    """The BLAS libraries that are loaded: NumPy's, and once it is imported SciPy's own."""
+    """Return the BLAS libraries that are loaded: NumPy's, and once it is imported SciPy's own."""
     import numpy.linalg  # noqa: F401  loaded before the search for BLAS libraries
 
     return _search_libraries("scipy.linalg._fblas" in sys.modules)

@@ -350,4 +350,4 @@ def check_names(path: PathLike, file_format: Format, names: Names) -> None:
     try:
         file_format.check_names(names)
     except InputError as error:
-        raise InputError(f"{format_place(path)}: {error}", mentions=error.mentions) from None
+        raise InputError(f"{format_place(path)}: {error}", argument=error.argument) from None

@@ -150,7 +150,7 @@ def connect(address: str, kind: type[GraphRefineError], *, keep: bool = True) ->
                 yield connection
         except psycopg.Error as error:
             problem = f"{display}: {_first_line(error)}; {_way_out(error)}"
-            raise kind(problem, mentions=["replace", "table"]) from error
+            raise kind(problem) from error
         except ValueError as error:
             if isinstance(error, GraphRefineError):
                 raise

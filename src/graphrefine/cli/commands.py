@@ -1,8 +1,4 @@
-"""Declarations of the commands: options and help, one module for each command.
-
-The work of a command is the module of the same name in `graphrefine.cli`, imported when the command runs: ``--help``
-answers at once. Figures go to stdout, all else to stderr; `graphrefine.cli.main` has the ends of a run.
-"""
+"""The commands by name. Each is a module of this package, loaded when it is called or listed."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ import click
 from graphrefine import __version__
 from graphrefine.cli.options import Group
 
-COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN in fold_in.py
+COMMANDS = (  # in the order of their use; fold-in is the function fold_in of fold_in.py, and so on
     "embed",
     "info",
     "ingest",
@@ -38,8 +34,8 @@ COMMANDS = (  # in the order of their use; the declaration of fold-in is FOLD_IN
 )
 
 
-class Declarations(MutableMapping[str, click.Command]):
-    """The commands by name, each loaded on first use."""
+class LazyCommands(MutableMapping[str, click.Command]):
+    """The commands by name, each imported on first use: one command must not wait for the others."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._commands: dict[str, click.Command | None] = dict.fromkeys(names)
@@ -48,7 +44,7 @@ class Declarations(MutableMapping[str, click.Command]):
         command = self._commands[name]
         if command is None:
             module = name.replace("-", "_")
-            command = getattr(import_module(f"{__name__}.{module}"), module.upper())
+            command = getattr(import_module(f"graphrefine.cli.{module}"), module)
             self._commands[name] = command
         return command
 
@@ -67,7 +63,7 @@ class Declarations(MutableMapping[str, click.Command]):
 
 @click.group(
     cls=Group,
-    commands=Declarations(COMMANDS),
+    commands=LazyCommands(COMMANDS),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="graphrefine")

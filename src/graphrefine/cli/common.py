@@ -1,0 +1,187 @@
+"""What several commands do: check their paths, read a graph or labels, show a table."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphrefine.cli.options import LABEL_READING, reading_options
+from graphrefine.display.console import note, show_json
+from graphrefine.errors import FormatError, InputError, OutputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from graphrefine.display.table import Table
+    from graphrefine.embedding.table import VectorTable
+    from graphrefine.evaluate import Labels
+    from graphrefine.graph.graph import Graph
+
+JSON_ROWS = 1000  # of a table that has no file
+TOKEN_LENGTH = 4096  # characters that are read of a file
+LABEL_ARGUMENTS = {"labels_header": "header", "labels_variable": "variable"}  # of the library, by option
+LABEL_OPTIONS = tuple(str(option.name) for option in LABEL_READING)
+
+
+def check_not_input(output: str | None, inputs: Iterable[Any]) -> None:
+    """Raise OutputError where an output would replace an input: the same file, or one inside the other.
+
+    Links are followed. What is no path or does not exist is passed over: its reader has a better error.
+
+    Examples
+    --------
+    >>> check_not_input("new", [".", "no such file", None])
+    >>> check_not_input("/usr", ["/usr/../usr"])
+    Traceback (most recent call last):
+    graphrefine.errors.OutputError: /usr: is an input, and would be replaced; choose another name
+    """
+    if output is None or not os.path.exists(output):  # noqa: PTH110  Path.exists raises for names that are too long
+        return
+    target = Path(output).resolve()
+    for each in inputs:
+        if not isinstance(each, str) or not os.path.exists(each):  # noqa: PTH110
+            continue
+        path = Path(each).resolve()
+        if path.samefile(target):
+            problem = "is an input"
+        elif path.is_relative_to(target) and not Path().resolve().is_relative_to(target):
+            problem = f"contains {each}, an input"
+        elif target.is_file() and target.is_relative_to(path):
+            problem = f"is a part of {each}, an input"
+        else:
+            continue
+        raise OutputError(f"{output}: {problem}, and would be replaced; choose another name")
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two paths are of one file or folder."""
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)  # noqa: PTH110, PTH121
+
+
+def read_token(token: str | None, file: str | None) -> str | None:
+    """Return the token of a server: from the option, the first line of a file, or GRAPHREFINE_TOKEN.
+
+    Other users of the machine can see a command line, but neither a file nor the environment.
+    """
+    if token is not None and file is not None:
+        raise click.BadParameter("cannot be used with --token; leave one of them out", param_hint="--token-file")
+    if file is not None:
+        name = "standard input" if file == "-" else file
+        try:
+            with contextlib.nullcontext(sys.stdin) if file == "-" else Path(file).open(encoding="utf-8") as lines:
+                token = lines.readline(TOKEN_LENGTH).strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise FormatError(name, f"no token can be read: {getattr(error, 'strerror', None) or error}") from None
+        if not token:
+            raise FormatError(name, "the first line is empty; a token is expected there")
+    if token is None:
+        token = os.environ.get("GRAPHREFINE_TOKEN")
+        if token is not None and not token.strip():
+            raise InputError("GRAPHREFINE_TOKEN is empty; unset it, or put a token there")
+    if token is not None and not token.strip():
+        raise InputError("the token is empty; leave it out, and one is made where it is needed", argument="token")
+    return token
+
+
+def check_table_output(output: str | None, *inputs: str | None) -> None:
+    """Check before the work that a table can be written, and replaces none of the inputs."""
+    from graphrefine.display.table_files import check_table_path
+
+    if output is not None:
+        check_not_input(output, inputs)
+        check_table_path(output)
+
+
+def read_graph(path: str, **reading: Any) -> Graph:
+    """Read a graph, and print how."""
+    from graphrefine.readers.read import read
+
+    graph = read(path, **reading)
+    note(f"read: {graph.reading}")
+    return graph
+
+
+def read_graph_of(
+    table: VectorTable, graph: str | None, options: dict[str, Any], *, threads: int | None = None
+) -> Graph | None:
+    """Read the graph of an embedding, directed or bipartite as its recipe says; None without one.
+
+    The options of reading are taken out of a command's.
+    """
+    reading = reading_options(options)
+    if graph is None:
+        return None
+    if reading["directed"] is None or table.sides.kind == "columns":
+        reading["directed"] = table.sides.kind == "columns"
+    reading["bipartite"] |= table.sides.kind == "rows"
+    return read_graph(graph, threads=threads, **reading)
+
+
+def take_labels(
+    labels: str | None, options: dict[str, Any], names: NDArray[Any], *, graph: Graph | None = None
+) -> Labels | None:
+    """Read the labels of nodes called ``names``; the options of reading them are taken out of a command's."""
+    from graphrefine.evaluate import as_labels, read_labels
+    from graphrefine.readers.labels import is_attribute
+
+    variable = "labels_variable" if "labels_variable" in options else "variable"
+    keywords = {LABEL_ARGUMENTS.get(name, name): options.pop(name) for name in (*LABEL_OPTIONS, variable)}
+    if labels is None:
+        refuse_options("is for --labels, and there are none", *LABEL_OPTIONS, variable)
+        return None
+    try:
+        if graph is not None and is_attribute(labels, graph):
+            reason = "is for a file, and --labels names an attribute of the graph's nodes"
+            refuse_options(reason, *LABEL_OPTIONS, variable)
+            return as_labels((graph, labels), names=names)
+        return read_labels(labels, names=names, **keywords)
+    except InputError as error:
+        options_of = {"header": "labels_header", "variable": variable}
+        error.argument = options_of.get(str(error.argument), error.argument)
+        raise
+
+
+def show_labels(labels: Labels | None, names: NDArray[Any]) -> dict[str, str]:
+    """Print how labels were read, if there are any, and return the same for JSON."""
+    if labels is None:
+        return {}
+    reading = labels.describe(names)
+    note(f"labels: {reading}")
+    return {"labels_reading": reading}
+
+
+def refuse_options(reason: str, *names: str) -> None:
+    """Raise UsageError where one of these options was typed, as it would have no effect."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        source = context.get_parameter_source(str(option.name))
+        if option.name in names and source is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option.opts[0]} {reason}")
+
+
+def show_table_or_json(
+    table: Table, *, output: str | None, as_json: bool, lines: Sequence[str] = (), **origin: Any
+) -> None:
+    """Write a table to its file, or print its first rows, and lines about it; or stats and rows as JSON."""
+    from graphrefine.display.table import SHOWN
+
+    if output is not None:
+        table.save(output)
+    if as_json:
+        rows = {} if output is not None else {"rows": table[:JSON_ROWS].records()}
+        return show_json({**origin, **table.figures, "output": output, "count": len(table), **rows})
+    for line in lines:
+        note(line)
+    if output is not None:
+        print(f"{output}: {len(table):,} rows")
+    elif len(table):
+        print(table)
+        if len(table) > SHOWN:
+            note(f"the first {SHOWN} of {len(table):,} rows; -o FILE writes all")
+    return None

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from goldens import adapter, graphs
 from goldens.covered import SHORT, TIERS, WAYS, Row
-from goldens.hashes import environment, hash_embedding
+from goldens.hashes import hash_embedding
 
 FILES = ("disk", "dask")  # ways that need tall matrices in files
 WALKS = ("deepwalk", "node2vec", "line", "pte")
@@ -91,8 +91,7 @@ def main() -> None:
     rows, ways = options.rows.split(SEPARATOR), options.ways.split(SEPARATOR)
     warnings.simplefilter("ignore")  # about graphs that are made to be odd
     print(json.dumps(adapter.instruction_set()), flush=True)
-    with environment(GRAPHREFINE_KERNEL="native"):
-        print_hashes(rows, ways, broken=options.broken)
+    print_hashes(rows, ways, broken=options.broken)
 
 
 def print_hashes(names: list[str], ways: list[str], *, broken: bool) -> None:

@@ -1,6 +1,6 @@
 """A record of what the kernels are asked to do: every product and every dense pass, its work and its seconds.
 
-`recording` puts itself between the engines and the kernels for a time: the callables of the `Kernels` in use are
+`recording` puts itself between the engines and the kernels for a time: callables of `graphrefine.kernels.native` are
 replaced by ones that note what passes, and put back afterwards.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import kernels
+from graphrefine.kernels import native
 
 KINDS = {"uint16": "bfloat16", "uint32": "signs"}  # tall matrices; other types are what they are called
 
@@ -156,11 +156,14 @@ class RecordedProduct:
         return getattr(self._product, name)
 
 
+KERNELS = ("Product", "rotate", "reorder", "permute", "row_sums", "split_rows", "signs")  # those that engines call
+
+
 @contextmanager
 def recording() -> Iterator[Record]:
     """The calls of a stretch of work, in order, as a list that grows with them."""
-    using, record = kernels(), Record()
-    plain = {name: member for name, member in vars(using).items() if callable(member) and not name.startswith("_")}
+    record = Record()
+    plain = {name: getattr(native, name) for name in KERNELS}
 
     def timed(name: str, *arguments: Any, **options: Any) -> Any:
         start = perf_counter()
@@ -173,15 +176,15 @@ def recording() -> Iterator[Record]:
     def product(*arguments: Any, **options: Any) -> Any:
         arrays = dict(zip(("indptr", "indices"), arguments, strict=False)) | options
         indptr, indices = arrays["indptr"], arrays["indices"]
-        return RecordedProduct(record, plain["product"](*arguments, **options), indptr, indices, options)
+        return RecordedProduct(record, plain["Product"](*arguments, **options), indptr, indices, options)
 
     try:
         for name in plain:
-            setattr(using, name, product if name == "product" else partial(timed, name))
+            setattr(native, name, product if name == "Product" else partial(timed, name))
         yield record
     finally:
         for name, member in plain.items():
-            setattr(using, name, member)
+            setattr(native, name, member)
 
 
 def best_of(rounds: Sequence[Sequence[Call]]) -> list[Call]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from common import data, graph, machine
 from graphrefine.evaluate import Labels, evaluate_labels, random_control, read_labels
-from graphrefine.kernels import kernels, to_float32
+from graphrefine.kernels import native, to_float32
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.refine import reference
 from graphrefine.refine.settings import refine_settings
@@ -58,7 +58,7 @@ def main() -> None:
             for seed in range(given.seeds):
                 ours.append(f1(embed_graph(read, refine_settings("paper", filter=filter, seed=seed))[0].vectors))
                 default.append(f1(embed_graph(read, refine_settings(filter=filter, seed=seed))[0].vectors))
-                signs = to_float32(kernels().signs(seed, 0, rows=read.nodes, words=4))
+                signs = to_float32(native.signs(seed, 0, rows=read.nodes, words=4))
                 theta = None if filter == "none" else reference.TAYLOR
                 theirs.append(f1(reference.refine(adjacency, signs.astype(np.float64), theta=theta)))
             print(f"\n{name}, {variant}: Micro / Macro F1")

@@ -17,7 +17,7 @@ from graphrefine import __version__
 from graphrefine.datasets import Dataset
 from graphrefine.display.machine import identify_machine
 from graphrefine.errors import GraphRefineError, MissingExtraError, OutputError
-from graphrefine.kernels import kernels
+from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.system.files import check_writable, replacing
 from graphrefine.system.fingerprint import hash_json
 from reproduction.findings import Gap
@@ -95,7 +95,7 @@ class Cache:
         arguments: Mapping[str, Any],
     ) -> Measurement | Gap:
         graph = {} if source is None else {"graph": source.fingerprint}
-        key = {"function": function.__name__, "version": __version__, **kernels().names(), **graph, **keyed}
+        key = {"function": function.__name__, "version": __version__, **numerics_entry(), **graph, **keyed}
         name = f"{function.__name__}-{hash_json(key)}.json"
         if name in self.measurements:
             return self.measurements[name]

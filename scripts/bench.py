@@ -16,7 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels
+from graphrefine.kernels import native
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.refine import reference
 from graphrefine.refine.settings import refine_settings
@@ -47,7 +47,7 @@ def quick() -> None:
         times = interleaved(lambda: embed_graph(graph, paper, threads=1), lambda: reference.refine(adjacency, sketch))
     ours, plain = times
     print(f"quick: {graph.nodes:,} nodes, {graph.edges:,} edges, 128 columns, one thread, best of {REPEATS}")
-    print(f"  graphrefine   {ours:.3f} s  (kernel {kernels().name}, {kernels().simd})")
+    print(f"  graphrefine   {ours:.3f} s  ({native.simd()})")
     print(f"  reference.py  {plain:.3f} s  {plain / ours:.1f}x")
 
 

@@ -28,12 +28,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(SLOW))
-
-
-@pytest.fixture(params=["native", "scipy"])
-def each_kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the test with the compiled kernels, where there are any, and once more with their twins."""
-    if request.param == "scipy":
-        monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
-    else:
-        pytest.importorskip("graphrefine.kernels._native")

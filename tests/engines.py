@@ -14,7 +14,6 @@ from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
-from graphrefine.kernels import Kernels, kernels
 from graphrefine.system.storage import open_storage
 
 
@@ -28,17 +27,16 @@ def engine_in(
     bounds: NDArray[np.int64] | None = None,
     panel: int = 32,
     chunk: int | None = None,
-    using: Kernels | None = None,
     **options: Any,
 ) -> BlockEngine:
     padded = -(-columns // 32) * 32
     if bounds is None:
         bounds = cut_rows(graph.indptr, columns=columns, block_bytes=rows * padded * 4, entries=entries)
     layout = Layout(bounds, cut_chunks(bounds, rows=chunk or graph.nodes), columns, panel)
-    storage, using = open_storage(folder), using or kernels()
+    storage = open_storage(folder)
     patterns = {"rows": graph, "arrivals": graph.transposed()}
-    compute = BlockCompute(storage, layout, patterns, using=using, identities=identities(graph.names))
-    return BlockEngine(storage, layout, Pipeline(compute), using=using, **options)
+    compute = BlockCompute(storage, layout, patterns, identities=identities(graph.names))
+    return BlockEngine(storage, layout, Pipeline(compute), **options)
 
 
 def engine_of_many_blocks(folder: Path, graph: Graph, columns: int, *, blocks: int) -> BlockEngine:

@@ -51,7 +51,6 @@ FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|<img[^>]* src=\"([^\"]+)\"")
 ANCHOR = re.compile(r"\]\(([^)#:]*)#([^)]+)\)")
 AUTO = re.compile(r"^\.\. auto\w+:: (\S+)$", re.MULTILINE)  # a name with its docstring
-SLOWER = re.compile(r"^note: no compiled kernels.*\n", re.MULTILINE)  # true or not: not the point
 MEASURED = re.compile(r"(\d+ min )?[\d,.]+ (ms|s|MB)\b")
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -151,7 +150,7 @@ def run_command(program: Callable[[list[str]], object], words: list[str]) -> tup
             program(words)
         except SystemExit as stop:
             code = stop.code if isinstance(stop.code, int) else 1
-    return code, SLOWER.sub("", printed.getvalue())
+    return code, printed.getvalue()
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page != ELSEWHERE], ids=place_of)

@@ -12,7 +12,6 @@ import pytest
 import graphrefine
 from cli_runs import PROGRAM
 from graphrefine.cli.commands import cli
-from graphrefine.kernels import kernels
 
 HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "matplotlib", "rich", "jinja2", "pandas", "graphrefine.kernels"}
 ROOT = Path(__file__).parents[1]
@@ -125,7 +124,6 @@ def test_embedding_a_file_does_not_load_scikit_learn(tmp_path: Path) -> None:
     assert not {"sklearn", "pyarrow", "matplotlib", "rich", "jinja2"} & modules_after(code)
 
 
-@pytest.mark.skipif(kernels().name != "native", reason="the twins of the kernels need SciPy")
 @pytest.mark.parametrize("quality", ["fast", "default"])
 def test_embedding_a_matlab_file_does_not_load_scipy(quality: str, tmp_path: Path) -> None:
     """Its import alone takes longer than embedding a small graph."""

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 import graphrefine
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import choose_kernel, kernels
+from graphrefine.kernels import native
 from graphs import random_graph
-from live_oracle import apply_group, random_history, snapshot
+from oracles.live import apply_group, random_history, snapshot
 
 NODES = 700
 
@@ -53,7 +53,7 @@ def hubs(*, threads: int) -> NDArray[np.float32]:
     z, solution = rng.standard_normal((300, 64), np.float32), np.zeros((40, 64), np.float32)
     ends, nodes = np.arange(41) * 200, rng.integers(0, 300, 8000).astype(np.int32)
     numbers = {"missing": rng.random(40), "totals": rng.random(40), "diagonal": rng.random((2, 64))}
-    solve = choose_kernel("solve_rows")
+    solve = native.solve_rows
     solve(ends, nodes, rng.random(8000, np.float32), solution, z, **numbers, steps=3, hub=9, threads=threads)
     return solution
 
@@ -112,7 +112,7 @@ def main() -> None:
         assert np.isfinite(vectors).all() and vectors.any()
         hashes[name] = sha256(np.ascontiguousarray(vectors).tobytes()).hexdigest()
     others = {name: sha256(numbers.tobytes()).hexdigest() for name, numbers in controls().items()}
-    print(json.dumps({"simd": kernels().simd, "hashes": hashes, "controls": others}))
+    print(json.dumps({"simd": native.simd(), "hashes": hashes, "controls": others}))
 
 
 if __name__ == "__main__":

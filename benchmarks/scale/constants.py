@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels
+from graphrefine.kernels import native
 from graphrefine.system.threads import usable_threads
 from measuring import machine, size
 
@@ -54,7 +54,7 @@ def gathers(columns: int, total: int, *, threads: int) -> float:
     step = next(step for step in range(int(nodes * 0.618), 2 * nodes) if np.gcd(step, nodes) == 1)
     indices = (drawn * step % nodes).astype(np.int32)  # hubs lie anywhere
     indptr = np.arange(0, ENTRIES + 1, DEGREE, dtype=np.int64)
-    product = kernels().product(
+    product = native.Product(
         indptr,
         indices,
         columns=nodes,
@@ -74,7 +74,7 @@ def dense(columns: int, *, threads: int) -> float:
     """Operations per second of `x^T x`, multiplications and additions."""
     x = np.ones((1 << 17, columns), np.float32)
     gram = np.zeros((2, columns, columns))
-    return 2 * x.size * columns / best(lambda: kernels().rotate(x, None, out=None, gram=gram, threads=threads))
+    return 2 * x.size * columns / best(lambda: native.rotate(x, None, out=None, gram=gram, threads=threads))
 
 
 def ordering(*, threads: int) -> float:
@@ -83,7 +83,7 @@ def ordering(*, threads: int) -> float:
     nodes = ENTRIES // DEGREE
     graph = Graph.from_edges(*(nodes * rng.random((2, ENTRIES // 2)) ** 3).astype(np.int64), threads=threads)
 
-    return len(graph.indices) / best(lambda: kernels().reorder(graph.indptr, graph.indices, None), rounds=2)
+    return len(graph.indices) / best(lambda: native.reorder(graph.indptr, graph.indices, None), rounds=2)
 
 
 def disk(folder: str) -> tuple[float, float]:

@@ -16,9 +16,8 @@ import scipy.io
 import scipy.sparse as sp
 
 import graphrefine
-from cli_runs import PAIRS, SLOWER, embeds, ring_of_cliques, run, spawn, works, write_csv
+from cli_runs import PAIRS, embeds, ring_of_cliques, run, spawn, works, write_csv
 from graphrefine.embedding.embedding import load
-from graphrefine.kernels import kernels
 from graphrefine.refine.filters import FILTERS
 from graphrefine.refine.settings import refine_settings
 
@@ -214,8 +213,7 @@ def test_options_reach_the_method(tmp_path: Path, typed: list[str], options: dic
     wanted = graphrefine.embed(path, dim=6, **options)
     np.testing.assert_array_equal(found.vectors, wanted.vectors)
     assert found.recipe == wanted.recipe
-    alike = ["--block"] if kernels().name == "native" else ["--block", "--no-bfloat16"]  # SciPy has no bfloat16
-    if typed[0] not in alike:
+    if typed[0] != "--block":
         assert not np.allclose(found.vectors, graphrefine.embed(path, dim=6).vectors, atol=1e-4)
 
 
@@ -393,9 +391,3 @@ def test_odd_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert done.code == 0, done.err
     assert json.loads(done.out)["output"] == "out \udcff"
     assert spawn("info", path.name, env={"PYTHONIOENCODING": "ascii"}).code == 0
-
-
-def test_without_compiled_kernels(tmp_path: Path, edges: Path) -> None:
-    done = spawn("embed", edges, "-o", tmp_path / "out", "--dim", "8", "--json", env={"GRAPHREFINE_KERNEL": "scipy"})
-    assert done.figures["kernel"] == "scipy"
-    assert done.full_err == PAIRS + SLOWER

@@ -1,4 +1,4 @@
-"""Layouts: neighbors stay neighbors, kernels agree with their twins, bits do not depend on threads."""
+"""Layouts: neighbors stay neighbors, kernels agree with an oracle in NumPy, bits do not depend on threads."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from graphrefine.display.maps import clusters, forces, layout, nearest, resolve_method
+from graphrefine.display.maps import clusters, forces, layout, nearest
 from graphrefine.display.maps.clusters import phases
 from graphrefine.display.maps.layout import rescale
 from graphrefine.display.maps.principal import project
 from graphrefine.errors import InputError
-from graphrefine.kernels import kernels, plane, twin_layout
+from graphrefine.kernels import native, plane
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages
 from graphs import data_folder
+from oracles import layout as oracle
 
 Floats = NDArray[np.float32]
-native = pytest.mark.skipif(kernels().name == "scipy", reason="no compiled kernels here")
 
 
 def groups(count: int, size: int, *, dim: int = 16, noise: float = 0.2, seed: int = 0) -> tuple[Floats, NDArray[Any]]:
@@ -43,37 +43,33 @@ def told_apart(places: Floats, label: NDArray[Any]) -> float:
     return float((label[apart.argmin(axis=1)] == label).mean())
 
 
-@native
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 70), st.integers(1, 12))
-def test_the_best_are_kept_as_the_twin_keeps_them(seed: int, queries: int, candidates: int, k: int) -> None:
+def test_the_best_are_kept_as_by_the_oracle(seed: int, queries: int, candidates: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     scores = rng.integers(0, 9, (queries, candidates)).astype(np.float32)  # many of them equal
     asked = rng.permutation(100)[:queries].astype(np.int32)
     offered = rng.permutation(100)[:candidates].astype(np.int32)
     found = []
-    for kind in ("native", "scipy"):
+    for keep_best in (native.keep_best, oracle.keep_best):
         best, rows = np.full((100, k), -np.inf, np.float32), np.full((100, k), -1, np.int32)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("GRAPHREFINE_KERNEL", kind)
-            plane.keep_best(scores, asked, offered, best=best, rows=rows)
-            plane.keep_best(scores[:, ::-1].copy(), asked, offered + np.int32(100), best=best, rows=rows)
+        keep_best(scores, asked, offered, best, rows)
+        keep_best(scores[:, ::-1].copy(), asked, offered + np.int32(100), best, rows)
         found.append((best, rows))
     np.testing.assert_array_equal(found[0][0], found[1][0])
     np.testing.assert_array_equal(found[0][1], found[1][1])
 
 
-@native
 @settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 5000), st.sampled_from([2, 3, 16, 64]), st.integers(1, 4))
-def test_grid_forces_and_steps_agree_with_their_twins(seed: int, n: int, side: int, threads: int) -> None:
+def test_grid_forces_and_steps_agree_with_the_oracle(seed: int, n: int, side: int, threads: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.normal(0, 3, (n, 2)).astype(np.float32)
     frame = plane.Frame(-4.0, -3.0, 0.5, side)  # some lie outside
     where: dict[str, Any] = {"left": -4.0, "bottom": -3.0, "inverse": 2.0}
     grid = plane.spread(points, frame, threads=threads)
     theirs = np.empty_like(grid)
-    twin_layout.spread(points, **where, out=theirs, threads=1)
+    oracle.spread(points, **where, out=theirs, threads=1)
     np.testing.assert_array_equal(grid, theirs)
     assert grid.sum() == n * plane.WHOLE
     ends = np.concatenate([[0], np.cumsum(rng.integers(0, 5, n))])
@@ -83,16 +79,15 @@ def test_grid_forces_and_steps_agree_with_their_twins(seed: int, n: int, side: i
     field = rng.normal(size=(side, side, 2)).astype(np.float32)
     pushed = plane.forces(near, points, field, frame, attraction=3.0, threads=threads)
     expected = np.empty_like(points)
-    twin_layout.forces(*near, points, field, **where, attraction=3.0, out=expected, threads=1)
+    oracle.forces(*near, points, field, **where, attraction=3.0, out=expected, threads=1)
     np.testing.assert_allclose(pushed, expected, rtol=1e-5, atol=1e-5)
     ours, other = (plane.Motion(points.copy(), pushed[::-1].copy(), np.ones_like(points)) for _ in range(2))
     plane.move(ours, pushed, momentum=0.8, rate=0.7, farthest=2.0, threads=threads)
-    twin_layout.move(pushed, other.velocity, other.gains, other.points, momentum=0.8, rate=0.7, farthest=2.0, threads=1)
+    oracle.move(pushed, other.velocity, other.gains, other.points, momentum=0.8, rate=0.7, farthest=2.0, threads=1)
     for mine, its in zip(ours, other, strict=True):
         np.testing.assert_array_equal(mine, its)
 
 
-@native
 def test_kernels_refuse_what_would_reach_beyond_arrays() -> None:
     points, field = np.zeros((2, 2), np.float32), np.zeros((2, 2, 2), np.float32)
     wrong = plane.Neighborhood(np.array([0, 1, 1]), np.array([2], np.int32), np.ones(1, np.float32))
@@ -183,13 +178,6 @@ def test_bits_depend_on_the_seed_and_not_on_threads(method: str, exact: bool, mo
     np.testing.assert_array_equal(one, layout(vectors, method, seed=3, threads=3))
     if method == "clusters":
         assert not np.array_equal(one, layout(vectors, method, seed=4, threads=1))
-
-
-def test_the_twins_give_such_a_map_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors, label = groups(6, 40)
-    monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
-    assert told_apart(layout(vectors, "clusters"), label) > 0.95
-    assert resolve_method("auto", 10**6) == "pca" and resolve_method("auto", 1000) == "clusters"
 
 
 @pytest.mark.parametrize("method", ["auto", "clusters", "pca"])

@@ -18,11 +18,12 @@ from graphrefine.engine.layout import UNIT, cut_chunks, cut_rows
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels, to_bfloat16, twin
+from graphrefine.kernels import native, to_bfloat16
 from graphrefine.linalg.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
+from oracles import tall
 from stopping import StoppedError, stop_after
 
 
@@ -65,16 +66,6 @@ def test_the_bits_do_not_depend_on_the_cuts(
     vectors = refine(engine, graph, chosen, Stages())
     assert np.array_equal(vectors, in_memory(graph, chosen))
     assert np.isfinite(vectors).all() and np.abs(vectors).max() > 0
-
-
-def test_the_twins_agree(tmp_path: Path) -> None:
-    graph = graph_of(1300, 4000, seed=1, weighted=True)
-    chosen = RefineSettings(dim=40)
-    scipy = kernels("scipy")
-    block = engine_in(tmp_path, graph, 40, chunk=600, using=scipy)
-    both: list[Any] = [block, LocalEngine(graph, columns=40, using=scipy)]
-    ours, theirs = (refine(engine, graph, chosen, Stages()) for engine in both)
-    assert np.abs(ours - theirs).max() < 1e-4
 
 
 def test_every_verb_is_that_of_the_engine_in_memory(tmp_path: Path) -> None:
@@ -253,9 +244,6 @@ def test_cuts_cover_all_rows_within_their_limits(counts: list[int], rows: int, e
 
 @given(seed=st.integers(0, 50), pieces=st.integers(1, 5), half=st.booleans(), loop=st.booleans())
 def test_a_product_in_pieces_has_the_bits_of_the_whole(seed: int, pieces: int, half: bool, loop: bool) -> None:
-    using = kernels()
-    if using.name != "native":
-        pytest.skip("SciPy adds up in an order of its own")
     graph = graph_of(120, 2000, seed=seed, weighted=True)
     rng = np.random.default_rng(seed)
     x: NDArray[Any] = rng.normal(size=(120, 64)).astype(np.float32)
@@ -263,18 +251,18 @@ def test_a_product_in_pieces_has_the_bits_of_the_whole(seed: int, pieces: int, h
     scale = rng.random(120).astype(np.float32)
     own: dict[str, Any] = {"value": graph.weights, "loop": 0.5 * loop}
     whole = np.empty((120, 64), np.float32)
-    using.product(graph.indptr, graph.indices, columns=120, column_scale=scale, **own).apply(x, out=whole)
+    native.Product(graph.indptr, graph.indices, columns=120, column_scale=scale, **own).apply(x, out=whole)
     firsts = np.linspace(0, 120, pieces + 1).astype(np.int32)
     out: NDArray[np.float32] | None = None
     start, stop = 30, 90  # of the rows
     rows = graph.rows(start, stop)
-    cuts = using.split_rows(rows.indptr, rows.indices, firsts)
-    assert np.array_equal(cuts, twin.split_rows(rows.indptr, rows.indices, firsts))
+    cuts = native.split_rows(rows.indptr, rows.indices, firsts)
+    assert np.array_equal(cuts, tall.split_rows(rows.indptr, rows.indices, firsts))
     for c, (low, high) in enumerate(zip(firsts[:-1].tolist(), firsts[1:].tolist(), strict=True)):
         inside = low <= start and stop <= high
         if loop and not inside and not (stop <= low or start >= high):
             return  # rows belong to one piece of the columns, as in a layout
-        part = using.product(
+        part = native.Product(
             rows.indptr,
             rows.indices,
             columns=high - low,

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from arithmetics import salted
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine, plan_layout
 from graphrefine.engine.dask_client import connect
@@ -26,8 +25,7 @@ from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import StoredGraph, open_stored
-from graphrefine.kernels import kernels
-from graphrefine.kernels.arithmetic import ARITHMETICS, Arithmetic, use_arithmetic
+from graphrefine.kernels import native
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
@@ -190,82 +188,32 @@ def mixed_client(*environments: dict[str, str]) -> Iterator[Any]:
         yield client
 
 
-@pytest.mark.skipif(kernels().name == "scipy", reason="the twins have no instruction set")
 def test_workers_of_several_instruction_sets_give_the_same_bits(tmp_path: Path) -> None:
     plain = random_graph(9000, degree=10, weighted=True, isolated=7, seed=14)
     graph, settings = stored(tmp_path, plain), RefineSettings(dim=40)
 
     def instruction_set() -> str:
-        from graphrefine.kernels import kernels
+        from graphrefine.kernels import native
 
-        return kernels().simd
+        return native.simd()
 
     with mixed_client({"GRAPHREFINE_SIMD": "baseline"}, {"GRAPHREFINE_SIMD": "avx2"}) as client:
         sets = set(client.run(instruction_set).values())
-        assert len(sets) == 2 or kernels().simd not in ("avx2", "avx512"), sets
+        assert len(sets) == 2 or native.simd() not in ("avx2", "avx512"), sets
         engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=40)
         vectors = refine(engine, graph, settings, Stages())
         assert all(worker["tasks"] > 0 for worker in executor(engine).workers_report())
     assert np.array_equal(vectors, in_memory(plain, settings))
 
 
-def test_a_worker_with_other_kernels_is_named(tmp_path: Path) -> None:
-    graph = stored(tmp_path, random_graph(600, seed=8))
-    other = "native" if kernels().name == "scipy" else "scipy"
-    if other == "native":
-        pytest.importorskip("graphrefine.kernels._native")
-    expected = rf"the worker tcp://.*: it computes with {other} kernels, .* {kernels().name} ones.*GRAPHREFINE_KERNEL"
-    with mixed_client({}, {"GRAPHREFINE_KERNEL": other}) as client, pytest.raises(InputError, match=expected):
-        cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
-
-
-def teach(client: Any, version: int, workers: list[str] | None = None) -> None:
-    """Register a second arithmetic with workers."""
-    folder = str(Path(__file__).parents[1])
-
-    def learn() -> None:
-        import sys
-
-        sys.path.insert(0, folder)
-        import arithmetics
-
-        arithmetics.register(version)
-
-    client.run(learn, workers=workers)
-
-
-def test_workers_must_compute_the_arithmetic_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = random_graph(9000, degree=10, seed=15)
-    graph, settings = stored(tmp_path, plain), RefineSettings(dim=32)
-    monkeypatch.setitem(ARITHMETICS, 2, Arithmetic(2, {"signs": salted}))
-
-    def embed(client: Any, folder: str) -> NDArray[np.float32]:
-        engine = cluster_engine(client, graph, str(tmp_path / folder), columns=32)
-        return refine(engine, graph, settings, Stages())
-
-    with mixed_client({}, {}) as client:
-        first, _ = client.scheduler_info()["workers"]
-        teach(client, 2, workers=[first])  # one of them only
-        with pytest.raises(InputError, match=r"the worker tcp://.*: it computes arithmetic 1, .* arithmetic 2: .*"):
-            embed(client, "refused")
-        with use_arithmetic(1):
-            one = embed(client, "one")
-        teach(client, 2)
-        two = embed(client, "two")
-    assert np.array_equal(two, in_memory(plain, settings)) and not np.array_equal(one, two)
-    with use_arithmetic(1):
-        assert np.array_equal(one, in_memory(plain, settings))
-
-
 @pytest.mark.parametrize(
     ("claim", "words"),
     [
-        ({"arithmetics": (7,)}, "it computes arithmetic 7, and this run has arithmetic 1"),
-        ({"kernel": "other"}, ".* other kernels"),
-        ({"version": "0.0.9"}, r"it has graphrefine 0\.0\.9, and this machine"),
+        ({"numerics": 7}, "it has numerics version 7, and this machine 1"),
+        ({"package": "0.0.9"}, r"it has graphrefine 0\.0\.9, and this machine"),
     ],
 )
-def test_no_result_counts_without_the_proof_of_the_client(
+def test_no_result_counts_without_the_versions_of_the_client(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: dict[str, Any], words: str
 ) -> None:
     graph = stored(tmp_path, random_graph(9000, seed=8))
@@ -275,7 +223,7 @@ def test_no_result_counts_without_the_proof_of_the_client(
     def send_to_another(run: Any, *arguments: Any, **options: Any) -> Any:
         def run_there(*arguments: Any) -> Any:  # as if the worker were another, and did not check itself
             result = run(*arguments)
-            return result._replace(proof=result.proof._replace(**claim))
+            return result._replace(versions=result.versions._replace(**claim))
 
         done.append(run)
         return send(run_there, *arguments, **options)
@@ -286,30 +234,10 @@ def test_no_result_counts_without_the_proof_of_the_client(
     assert done
 
 
-LIARS = {
-    "version": "from graphrefine.engine import worker_proof; worker_proof.__version__ = '0.0.9'",
-    "bits": """
-import sys
-sys.path.insert(0, {tests!r})
-from arithmetics import salted
-from graphrefine.kernels.arithmetic import ARITHMETICS, Arithmetic
-ARITHMETICS[1] = Arithmetic(1, {{"signs": salted}})
-""",
-}
-
-
-@pytest.mark.parametrize(
-    ("lie", "words"),
-    [
-        ("version", r"it has graphrefine 0\.0\.9, and this machine"),
-        pytest.param("bits", "it computes other bits", marks=pytest.mark.skipif(
-            kernels().name == "scipy", reason="the twins have no contract of bits")),
-    ],
-)  # fmt: skip
-def test_a_worker_that_comes_later_is_held_to_the_run(tmp_path: Path, lie: str, words: str) -> None:
+def test_a_worker_that_comes_later_is_held_to_the_run(tmp_path: Path) -> None:
     graph = stored(tmp_path, random_graph(9000, seed=8))
     preload = tmp_path / "preload.py"
-    preload.write_text(LIARS[lie].format(tests=str(Path(__file__).parents[1])), encoding="utf-8")
+    preload.write_text("from graphrefine.engine import worker; worker.__version__ = '0.0.9'\n", encoding="utf-8")
     with mixed_client({}) as client:
         engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
         command = [sys.executable, "-m", "dask", "worker", client.scheduler.address, "--no-nanny", "--no-dashboard"]
@@ -317,7 +245,7 @@ def test_a_worker_that_comes_later_is_held_to_the_run(tmp_path: Path, lie: str, 
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         with start_process(command, **quiet):
             client.wait_for_workers(2, timeout=60)
-            with pytest.raises(InputError, match=rf"the worker tcp://.*{words}"):
+            with pytest.raises(InputError, match=r"the worker tcp://.*it has graphrefine 0\.0\.9, and this machine"):
                 refine(engine, graph, RefineSettings(dim=32), Stages())
 
 

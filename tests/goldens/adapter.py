@@ -14,17 +14,17 @@ BLOCK_BYTES = 1 << 16  # of a block of rows on disk and on Dask, so that small g
 
 
 def instruction_set() -> str:
-    """The instruction set that the compiled kernels use (avx512, avx2, baseline, neon); none without compiled ones."""
-    from graphrefine.kernels import kernels
+    """The instruction set that the compiled kernels use (avx512, avx2, baseline, neon)."""
+    from graphrefine.kernels import native
 
-    return str(kernels("auto").simd)
+    return native.simd()
 
 
-def newest_arithmetic() -> int:
-    """The version of the arithmetic of a run that names none."""
-    from graphrefine.kernels import arithmetic
+def numerics_version() -> int:
+    """Return the version of the numerics."""
+    from graphrefine.kernels.numerics import NUMERICS_VERSION
 
-    return arithmetic.newest_arithmetic()
+    return NUMERICS_VERSION
 
 
 def is_covered(method: str) -> bool:

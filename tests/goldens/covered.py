@@ -14,7 +14,7 @@ from typing import Any
 
 import graphrefine
 from goldens import adapter, graphs
-from goldens.hashes import embed_by_command, environment, hash_embedding, list_options
+from goldens.hashes import embed_by_command, hash_embedding, list_options
 
 METHODS = (
     *("refine", "rbqr", "prone", "netmf", "netsmf", "grarep", "hope", "arope", "randne", "fastrp"),
@@ -65,8 +65,7 @@ class Row:
 
     def hash(self, way: str = "memory") -> str:
         """The hash of the vectors by compiled kernels; LookupError where the graph is not here."""
-        with environment(GRAPHREFINE_KERNEL="native"):
-            return hash_embedding(WAYS[way](self.graph, **self.settings))
+        return hash_embedding(WAYS[way](self.graph, **self.settings))
 
     def list_ways(self) -> dict[str, bool]:
         """All ways by name, with whether they are slow.

@@ -1,7 +1,7 @@
 """The rows of one kind of processor: results that BLAS, LAPACK or the libraries of NumPy and SciPy have a part in.
 
-Other methods, and what is learned from vectors or computed from them. A row is computed with compiled kernels or with
-their twins, and has a hash for each kind of processor in ``vectors.json``. All of it goes through the public surface
+Other methods, and what is learned from vectors or computed from them. A row
+has a hash for each kind of processor in ``vectors.json``. All of it goes through the public surface
 (``graphrefine.embed``, the methods of an `Embedding`, ``python -m graphrefine``) and the few lines of ``adapter.py``.
 """
 
@@ -17,25 +17,22 @@ from typing import Any
 import graphrefine
 from goldens import adapter, graphs
 from goldens.covered import DIRECTED, GENERATED, METHODS, SHORT, real
-from goldens.hashes import environment, hash_embedding, hash_of, run_command
+from goldens.hashes import hash_embedding, hash_of, run_command
 
-KERNELS = ("native", "twin")
 FAST = {"quality": "fast"}  # REFINE alone
 
 
 @dataclass(frozen=True)
 class Row:
-    """A result: its name, what gives its hash, its kernels, and whether it takes seconds rather than a moment."""
+    """A result: its name, what gives its hash, and whether it takes seconds rather than a moment."""
 
     name: str
     compute: Callable[[], str]
-    kernel: str
     slow: bool = False
 
     def hash(self) -> str:
-        """The hash, computed with the kernels of this row; LookupError where its graph is not here."""
-        with environment(GRAPHREFINE_KERNEL="native" if self.kernel == "native" else "scipy"):
-            return self.compute()
+        """Return the hash; LookupError where its graph is not here."""
+        return self.compute()
 
 
 # What rows compute
@@ -127,67 +124,45 @@ def map_hash(graph: Callable[[], Any], method: str, **settings: Any) -> Callable
 # The rows
 
 
-def settings_of(method: str, kernel: str) -> dict[str, Any]:
-    """The settings for a short run; twins that train on samples have a tenth of them."""
-    if kernel == "twin" and "samples" in SHORT.get(method, {}):
-        return {"samples": SHORT[method]["samples"] / 10}
-    return SHORT.get(method, {})
+def row(name: str, compute: Callable[[], str], slow: bool = False) -> Row:
+    """Return a row under its name in ``vectors.json``."""
+    return Row(f"native/{name}", compute, slow)
 
 
-def small_blocks() -> Any:
-    """A block model small enough for the twins of methods that train."""
-    return graphs.blocks(90, seed=9)
-
-
-def rows_of(kernel: str) -> Iterator[Row]:
-    """The rows that are computed with one kind of kernels."""
-    native = kernel == "native"
-    blocks = graphs.blocks if native else small_blocks
-
-    def row(name: str, compute: Callable[[], str], slow: bool = False) -> Row:
-        return Row(f"{kernel}/{name}", compute, kernel, slow)
-
+def list_rows() -> Iterator[Row]:
+    """List all rows."""
     for method in METHODS:
         if not adapter.is_covered(method):
-            yield from method_rows(method, kernel)
+            yield from method_rows(method)
     yield row("setting/netmf-exact", embed_hash(graphs.weighted, dim=20, method="netmf"))
     yield row("setting/randne-standardize", embed_hash(graphs.weighted, dim=20, method="randne", standardize=True))
     yield row("bipartite/recommend", recommend_hash(graphs.bipartite, dim=24, bipartite=True, **FAST))
     for name, graph in GENERATED.items():
         yield row(f"learn/{name}", learn_hash(graph, dim=24, **FAST))
-    yield row("learn/deepwalk", learn_hash(blocks, dim=16, method="deepwalk", **SHORT["deepwalk"]))
+    yield row("learn/deepwalk", learn_hash(graphs.blocks, dim=16, method="deepwalk", **SHORT["deepwalk"]))
     yield row("fold-mean/blocks", fold_mean_hash(graphs.blocks, dim=24, **FAST))
     yield row("align/weighted", align_hash(graphs.weighted, dim=24, **FAST))
     for score in ("cosine", "dot", "link"):
         yield row(f"neighbors/{score}", neighbors_hash(graphs.isolated, score, dim=24, **FAST))
     for method in ("clusters", "pca"):
-        slow = not native or method == "pca"
-        yield row(f"map/{method}/blocks", map_hash(graphs.blocks, method, dim=24, **FAST), slow=slow)
-    if native:
-        for name in graphs.REAL:
-            yield row(f"learn/{name}", learn_hash(real(name), dim=64, **FAST), slow=True)
-        yield row("neighbors/lastfm-asia", neighbors_hash(real("lastfm-asia"), "cosine", **FAST), slow=True)
-        yield row("map/lastfm-asia", map_hash(real("lastfm-asia"), "clusters", **FAST), slow=True)
-        for method in ("harp", "mile"):  # with their own settings
-            yield row(f"own/{method}", embed_hash(graphs.weighted, dim=32, method=method), slow=True)
+        yield row(f"map/{method}/blocks", map_hash(graphs.blocks, method, dim=24, **FAST), slow=method == "pca")
+    for name in graphs.REAL:
+        yield row(f"learn/{name}", learn_hash(real(name), dim=64, **FAST), slow=True)
+    yield row("neighbors/lastfm-asia", neighbors_hash(real("lastfm-asia"), "cosine", **FAST), slow=True)
+    yield row("map/lastfm-asia", map_hash(real("lastfm-asia"), "clusters", **FAST), slow=True)
+    for method in ("harp", "mile"):  # with their own settings
+        yield row(f"own/{method}", embed_hash(graphs.weighted, dim=32, method=method), slow=True)
 
 
-def method_rows(method: str, kernel: str) -> Iterator[Row]:
-    """The rows of a method that is not covered."""
-    short, native = {"method": method, **settings_of(method, kernel)}, kernel == "native"
-    blocks, dim = (graphs.blocks, 32) if native else (small_blocks, 16)
-
-    def row(name: str, compute: Callable[[], str], slow: bool = False) -> Row:
-        return Row(f"{kernel}/{name}", compute, kernel, slow)
-
-    yield row(f"method/{method}/blocks", embed_hash(blocks, dim=dim, seed=3, **short))
-    if native:
-        yield row(f"method/{method}/weighted", embed_hash(graphs.weighted, dim=20, **short))
-        yield row(f"method/{method}/isolated", embed_hash(graphs.isolated, dim=17, **short))
-        yield row(f"method/{method}/ppi", embed_hash(real("ppi"), dim=64, **short), slow=True)
+def method_rows(method: str) -> Iterator[Row]:
+    """List the rows of a method that is not covered."""
+    short = {"method": method, **SHORT.get(method, {})}
+    yield row(f"method/{method}/blocks", embed_hash(graphs.blocks, dim=32, seed=3, **short))
+    yield row(f"method/{method}/weighted", embed_hash(graphs.weighted, dim=20, **short))
+    yield row(f"method/{method}/isolated", embed_hash(graphs.isolated, dim=17, **short))
+    yield row(f"method/{method}/ppi", embed_hash(real("ppi"), dim=64, **short), slow=True)
     if method in DIRECTED:
-        arcs = graphs.directed if native else lambda: graphs.directed(80)
-        yield row(f"directed/{method}", embed_hash(arcs, dim=dim, directed=True, **short))
+        yield row(f"directed/{method}", embed_hash(graphs.directed, dim=32, directed=True, **short))
 
 
-ROWS = {row.name: row for kernel in KERNELS for row in rows_of(kernel)}
+ROWS = {row.name: row for row in list_rows()}

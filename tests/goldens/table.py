@@ -45,7 +45,7 @@ def write_table(table: Table) -> None:
 
 def arithmetic_name() -> str:
     """The name of the hashes that hold on every processor."""
-    return f"arithmetic {adapter.newest_arithmetic()}"
+    return f"arithmetic {adapter.numerics_version()}"
 
 
 def covered_hashes() -> dict[str, str]:

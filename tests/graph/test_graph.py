@@ -13,8 +13,6 @@ from graphrefine.graph.graph import Graph
 from graphs import check
 from strategies import PATIENT
 
-pytestmark = pytest.mark.usefixtures("each_kernel")
-
 
 def dense(graph: Graph) -> list[list[float]]:
     return graph.to_scipy().toarray().tolist()

@@ -30,12 +30,13 @@ from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.ingestion.ingest import ingest, ingest_files
 from graphrefine.ingestion.limits import Budget
-from graphrefine.kernels import twin_edges
-from graphrefine.kernels.arcs import IdSet
+from graphrefine.kernels import native
+from graphrefine.kernels.edge_lists import IdSet
 from graphrefine.readers.options import ReadOptions
 from graphrefine.system import work_folder
 from graphrefine.system.work_folder import WorkFolder
 from graphs import check
+from oracles import edges as oracle
 from strategies import INTEGERS, PATIENT, WEIGHTS, WORDS, Edge, edge_lists
 
 pa = pytest.importorskip("pyarrow")
@@ -211,21 +212,20 @@ def test_many_edges_in_many_pieces_and_buckets(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_kernels_and_twins_agree(seed: int) -> None:
-    native = pytest.importorskip("graphrefine.kernels._native", reason="the compiled kernels are not built")
+def test_kernels_agree_with_the_oracle(seed: int) -> None:
     random = np.random.default_rng(seed)
     lowest = -(2**40) if seed else 5
     ids = (lowest + random.integers(0, 9000, 500)).astype(np.int64)
     for kind in (np.int64, np.int32) if lowest >= 0 else (np.int64,):
         sets = [IdSet(lowest, lowest + 9000) for _ in range(2)]
         native.mark_ids(sets[0].bits, sets[0].pages, lowest, ids.astype(kind))
-        twin_edges.mark_ids(sets[1].bits, sets[1].pages, lowest, ids.astype(kind))
+        oracle.mark_ids(sets[1].bits, sets[1].pages, lowest, ids.astype(kind))
         np.testing.assert_array_equal(sets[0].bits, sets[1].bits)
         np.testing.assert_array_equal(sets[0].pages, sets[1].pages)
         sets[0].close()
         ranks = [
             module.rank_ids(sets[0].bits, sets[0].before, lowest, ids.astype(kind), threads=threads)
-            for module, threads in ((native, 1), (native, 3), (twin_edges, 1))
+            for module, threads in ((native, 1), (native, 3), (oracle, 1))
         ]
         for each in ranks:
             np.testing.assert_array_equal(each, np.searchsorted(np.unique(ids), ids))
@@ -235,14 +235,14 @@ def test_kernels_and_twins_agree(seed: int) -> None:
     for both in (False, True):
         settings_: dict[str, Any] = {"weights": weights, "bounds": bounds, "both": both}
         dealt = [native.deal_arcs(u, v, threads=threads, **settings_) for threads in (1, 2, 5)]
-        dealt.append(twin_edges.deal_arcs(u, v, threads=1, **settings_))
+        dealt.append(oracle.deal_arcs(u, v, threads=1, **settings_))
         for records, offsets in dealt:
             np.testing.assert_array_equal(records, dealt[0][0])
             np.testing.assert_array_equal(offsets, dealt[0][1])
         width = 2 if weights is None else 3
         part = dealt[0][0][dealt[0][1][2] * width : dealt[0][1][3] * width]
         merged = [native.merge_arcs(139, 11, part, weighted=width == 3, threads=threads) for threads in (1, 4)]
-        merged.append(twin_edges.merge_arcs(139, 11, part, weighted=width == 3, threads=1))
+        merged.append(oracle.merge_arcs(139, 11, part, weighted=width == 3, threads=1))
         for rows in merged:
             for one, other in zip(rows, merged[0], strict=True):
                 np.testing.assert_array_equal(one, other)

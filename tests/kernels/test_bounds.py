@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-native: Any = pytest.importorskip("graphrefine.kernels._native", reason="the compiled kernels are not built")
+from graphrefine.kernels import native
 
 PATH = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32)  # rows of 0 - 1 - 2
 WIDE = np.array([0, 1, 3, 4]), np.array([1, 0, 3, 1], np.int32)  # one column is beyond the last

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-import exact_eigen_oracle
-import exact_oracle
 from graphrefine.kernels import exact
+from oracles import exact as exact_oracle
+from oracles import exact_eigen as exact_eigen_oracle
 
 Reals = NDArray[np.float64]
 Long = np.longdouble
@@ -37,7 +37,6 @@ def numbers(low: float, high: float, count: int = 20_011, seed: int = 0) -> Real
 
 
 @pytest.mark.skipif(np.finfo(Long).nmant < 60, reason="no wider numbers to compare with")
-@pytest.mark.usefixtures("each_kernel")
 @pytest.mark.parametrize(
     ("name", "x", "most"),
     [
@@ -59,14 +58,12 @@ def test_functions_are_right_to_the_last_place(name: str, x: Reals, most: float)
 
 
 @pytest.mark.skipif(np.finfo(Long).nmant < 60, reason="no wider numbers to compare with")
-@pytest.mark.usefixtures("each_kernel")
 @pytest.mark.parametrize("p", [0.75, -0.4, 0.25, 1 / 3, -1.7, 3.0, -15.9, 0.001])
 def test_powers_are_right_to_the_last_place(p: float) -> None:
     x = np.exp(numbers(-40, 40))
     assert ulps(exact.power(x, p), np.power(x.astype(Long), Long(p))) <= 1
 
 
-@pytest.mark.usefixtures("each_kernel")
 @pytest.mark.parametrize("name", ["log", "log1p", "exp", "expm1"])
 def test_special_numbers_go_where_numpy_sends_them(name: str) -> None:
     with np.errstate(all="ignore"):
@@ -76,7 +73,6 @@ def test_special_numbers_go_where_numpy_sends_them(name: str) -> None:
     assert np.array_equal(np.signbit(result[:2]), np.signbit(truth[:2]))
 
 
-@pytest.mark.usefixtures("each_kernel")
 @pytest.mark.parametrize("p", [0.0, 1.0, 2.0, -1.0, 0.5, -0.5, 0.3, -0.3, 3.0, -3.0, 1e300, -1e300, 1e-300])
 def test_powers_of_special_numbers_are_numpys(p: float) -> None:
     with np.errstate(all="ignore"):
@@ -93,7 +89,6 @@ def test_simple_powers_are_exact(x: float) -> None:
     assert x == 0 or exact.power(x, -1.0) == 1 / x
 
 
-@pytest.mark.usefixtures("each_kernel")
 def test_float32_logarithms_are_right_to_the_last_place() -> None:
     x = np.concatenate([np.exp(numbers(-2, 88)), numbers(1, 2), [np.inf]]).astype(np.float32)
     truth = np.log(np.maximum(x, 1.0).astype(np.float64))
@@ -106,7 +101,6 @@ def test_float32_logarithms_are_right_to_the_last_place() -> None:
     assert whole[0].tolist() == whole[1].tolist() == np.append(result[:-1], np.inf)[::2].tolist()
 
 
-@pytest.mark.usefixtures("each_kernel")
 @given(
     a=arrays(np.float64, st.tuples(st.integers(0, 9), st.integers(0, 9)), elements=st.floats(-9, 9)),
     columns=st.integers(1, 40),
@@ -129,7 +123,6 @@ def test_shapes_that_do_not_fit_are_refused() -> None:
         exact.matmul(np.ones((2, 3)), np.ones((2, 3)))
 
 
-@pytest.mark.usefixtures("each_kernel")
 @given(k=st.integers(1, 40), columns=st.integers(1, 9), seed=st.integers(0, 99))
 def test_factors_solve(k: int, columns: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -142,13 +135,11 @@ def test_factors_solve(k: int, columns: int, seed: int) -> None:
     assert np.allclose(exact.solve(a, b[:, 0]), exact.solve(a, b)[:, 0])
 
 
-@pytest.mark.usefixtures("each_kernel")
 def test_a_matrix_that_is_not_positive_definite_is_refused() -> None:
     with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
         exact.cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]))
 
 
-@pytest.mark.usefixtures("each_kernel")
 @given(rows=st.integers(1, 60), columns=st.integers(1, 60), rank=st.integers(1, 60), seed=st.integers(0, 99))
 def test_columns_of_q_are_orthonormal_and_span(rows: int, columns: int, rank: int, seed: int) -> None:
     rng, columns = np.random.default_rng(seed), min(rows, columns)
@@ -181,7 +172,6 @@ def make_symmetric(kind: int, k: int, seed: int) -> Reals:
     return symmetric
 
 
-@pytest.mark.usefixtures("each_kernel")
 @given(kind=st.integers(0, 7), k=st.integers(1, 60), seed=st.integers(0, 99))
 def test_eigenpairs_are_right(kind: int, k: int, seed: int) -> None:
     a = make_symmetric(kind, k, seed)
@@ -272,7 +262,6 @@ def compute(name: str, module: Any) -> bytes:
 
 @pytest.mark.parametrize("name", CASES)
 def test_kernels_have_the_bits_of_the_oracle(name: str) -> None:
-    pytest.importorskip("graphrefine.kernels._native")
     assert compute(name, exact) == compute(name, exact_oracle)
 
 
@@ -280,7 +269,7 @@ HASHES = """
 import hashlib, sys
 import numpy as np
 from test_exact import CASES, compute
-from graphrefine.kernels import exact, kernels
+from graphrefine.kernels import exact, native
 digest = hashlib.sha256()
 for name in CASES:
     digest.update(compute(name, exact))
@@ -293,12 +282,11 @@ for threads in (1, 3):
         digest.update(part.tobytes())
 for part in (*exact.eigh(wide[2]), exact.qr(a), exact.qr(low), exact.solve(wide[1], a.T)):
     digest.update(part.tobytes())
-print(kernels().simd, digest.hexdigest())
+print(native.simd(), digest.hexdigest())
 """
 
 
 def test_instruction_sets_agree_to_the_bit() -> None:
-    pytest.importorskip("graphrefine.kernels._native")
     here = Path(__file__).parent
     outputs = {}
     for simd in ("baseline", "avx2", "avx512"):

@@ -19,11 +19,10 @@ import numpy as np
 import pytest
 
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels
+from graphrefine.kernels import native
 from processes import start_process
 
 pytestmark = [
-    pytest.mark.skipif(kernels().name != "native", reason="twins are Python, which answers signals itself"),
     pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of Unix"),
 ]
 NODES, DEGREE, LENGTH = 100_000, 20, 2_000
@@ -57,7 +56,7 @@ def walk(graph: Graph, out: Any, threads: int) -> None:
     """Walks that take seconds."""
     starts = np.arange(len(out), dtype=np.int32)
     settings: dict[str, Any] = {"seed": 0, "round": 0, "p": 1.0, "q": 1.0, "threads": threads}
-    _native().random_walks(graph.indptr, graph.indices, None, starts, out, **settings)
+    native.random_walks(graph.indptr, graph.indices, None, starts, out, **settings)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -76,7 +75,7 @@ def test_products_stop(graph: Graph, ring: Callable[[float], None], threads: int
     x = np.ones((NODES, columns), np.float32)
     out = np.full((NODES, columns), UNTOUCHED, np.float32)
     total = np.zeros((2, columns, columns)) if gram else None
-    product = kernels().product(graph.indptr, graph.indices, columns=NODES, constant=1.0)
+    product = native.Product(graph.indptr, graph.indices, columns=NODES, constant=1.0)
     ring(0.05)
     with pytest.raises(RingError):
         for _ in range(20):  # the fastest machine needs more than the twentieth part of a second for one
@@ -124,16 +123,16 @@ def turn_down() -> None:
     """A second step in a triangle with q near zero, which is accepted once in a thousand million times."""
     rows = np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1], np.int32), None
     settings: dict[str, Any] = {"seed": 0, "round": 0, "p": 1.0, "q": 1e-9, "threads": 1}
-    _native().random_walks(*rows, np.zeros(1, np.int32), np.empty((1, 9), np.int32), **settings)
+    native.random_walks(*rows, np.zeros(1, np.int32), np.empty((1, 9), np.int32), **settings)
 
 
 def find_eigenpairs() -> None:
     matrix = np.random.default_rng(0).normal(size=(2_000, 2_000))
-    _native().find_eigenpairs(matrix + matrix.T, np.empty(2_000), np.empty((2_000, 2_000)))
+    native.find_eigenpairs(matrix + matrix.T, np.empty(2_000), np.empty((2_000, 2_000)))
 
 
 def solve_triangular() -> None:
-    _native().solve_triangular(np.eye(3_000), np.ones((3_000, 3_000)), transposed=False)
+    native.solve_triangular(np.eye(3_000), np.ones((3_000, 3_000)), transposed=False)
 
 
 def solve_hub() -> None:
@@ -143,11 +142,7 @@ def solve_hub() -> None:
     tables = np.zeros((1, columns), np.float32), np.ones((1, columns), np.float32)
     terms: dict[str, Any] = {"missing": np.ones(1), "totals": np.ones(1), "diagonal": np.ones((2, columns))}
     rows = np.array([0, entries]), indices, np.ones(entries, np.float32)
-    _native().solve_rows(*rows, *tables, **terms, steps=1, hub=1, threads=2)
-
-
-def _native() -> Any:
-    return __import__("graphrefine.kernels._native", fromlist=["_native"])
+    native.solve_rows(*rows, *tables, **terms, steps=1, hub=1, threads=2)
 
 
 @pytest.mark.parametrize("work", [turn_down, find_eigenpairs, solve_triangular, solve_hub])

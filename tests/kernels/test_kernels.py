@@ -1,4 +1,4 @@
-"""Each compiled kernel equals its NumPy/SciPy twin, whatever the instruction set and the number of threads."""
+"""Kernels of tall matrices equal their oracles, for any instruction set and number of threads."""
 
 from __future__ import annotations
 
@@ -14,18 +14,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels, to_bfloat16, to_float32, twin
+from graphrefine.kernels import native, to_bfloat16, to_float32
 from graphs import graphs, random_graph
+from oracles import tall
 
-native, scipy = kernels("native"), kernels("scipy")
 
-
-def tall(n: int, columns: int, kind: str, seed: int = 0) -> NDArray[Any]:
+def make_tall(n: int, columns: int, kind: str, seed: int = 0) -> NDArray[Any]:
     rng = np.random.default_rng(seed)
     if kind == "signs":
-        return twin.signs(seed, 0, rows=n, words=columns // 32)
+        return tall.signs(seed, 0, rows=n, words=columns // 32)
     x = rng.standard_normal((n, columns), dtype=np.float32)
     return to_bfloat16(x) if kind == "half" else x
 
@@ -49,17 +47,17 @@ def arguments(graph: Graph, seed: int) -> dict[str, Any]:
     st.integers(1, 4),
     st.integers(0, 2**31),
 )
-def test_product_equals_its_twin(
+def test_product_equals_its_oracle(
     graph: Graph, kind: str, columns: int, to_half: bool, unit: bool, threads: int, seed: int
 ) -> None:
     given = arguments(graph, seed)
-    x = tall(graph.nodes, columns, kind, seed)
-    plus = tall(graph.nodes, columns, "half" if to_half else "single", seed + 1)
+    x = make_tall(graph.nodes, columns, kind, seed)
+    plus = make_tall(graph.nodes, columns, "half" if to_half else "single", seed + 1)
     results = []
-    for which in (native, scipy):
+    for which in (native, tall):
         out = np.full((graph.nodes, columns), 7, np.uint16 if to_half else np.float32)
         gram = np.zeros((2, columns, columns))
-        which.product(graph.indptr, graph.indices, **given).apply(
+        which.Product(graph.indptr, graph.indices, **given).apply(
             x, out=out, scale=0.5, plus=plus, plus_scale=-2.0, unit=unit, gram=gram, threads=threads
         )
         results.append((to_float32(out), gram))
@@ -74,14 +72,14 @@ def test_product_equals_its_twin(
 
 @settings(deadline=None, max_examples=40)
 @given(st.integers(1, 700), st.sampled_from([32, 96, 128]), st.booleans(), st.booleans(), st.integers(1, 4))
-def test_rotation_equals_its_twin(n: int, columns: int, triangular: bool, unit: bool, threads: int) -> None:
-    x = tall(n, columns, "single", n)
+def test_rotation_equals_its_oracle(n: int, columns: int, triangular: bool, unit: bool, threads: int) -> None:
+    x = make_tall(n, columns, "single", n)
     rotation = np.random.default_rng(n).standard_normal((columns, columns)).astype(np.float32)
     if triangular:
         rotation = np.triu(rotation)
     places = np.random.default_rng(n).permutation(n).astype(np.int32)
     results = []
-    for which in (native, scipy):
+    for which in (native, tall):
         out = np.empty((n, columns - 5), np.float32)
         gram = np.zeros((2, columns, columns))
         which.rotate(x, rotation, triangular=triangular, out=out, places=places, unit=unit, gram=gram, threads=threads)
@@ -93,17 +91,17 @@ def test_rotation_equals_its_twin(n: int, columns: int, triangular: bool, unit: 
 
 @settings(deadline=None, max_examples=30)
 @given(graphs(), st.booleans(), st.integers(1, 4), st.integers(0, 2**31))
-def test_some_rows_of_a_product_rotated_equal_their_twin(graph: Graph, unit: bool, threads: int, seed: int) -> None:
+def test_some_rows_of_a_product_rotated_equal_the_oracle(graph: Graph, unit: bool, threads: int, seed: int) -> None:
     rng, arrays = np.random.default_rng(seed), arguments(graph, seed)
-    x, plus = (tall(graph.nodes, 64, "half", seed + more) for more in (0, 1))
+    x, plus = (make_tall(graph.nodes, 64, "half", seed + more) for more in (0, 1))
     count = int(rng.integers(1, graph.nodes + 1))
     rows, order = (rng.permutation(n)[:count].astype(np.int32) for n in (graph.nodes, count))
     turn, after = rng.standard_normal((64, 64)).astype(np.float32), rng.standard_normal(64).astype(np.float32)
     results = []
-    for which in (native, scipy):
+    for which in (native, tall):
         outs = np.empty((count, 64), np.float32), np.empty((count, 60), np.float32)
         options = {"plus": plus, "plus_scale": 0.5, "unit": unit, "rows": rows, "order": order, "threads": threads}
-        product = which.product(graph.indptr, graph.indices, **arrays)
+        product = which.Product(graph.indptr, graph.indices, **arrays)
         product.apply(x, out=outs[0], **options)
         product.apply(x, out=outs[1], rotation=turn, after=after, **options)
         results.append(outs)
@@ -134,9 +132,9 @@ def test_rows_of_zeros_stay_zeros() -> None:
 
 @given(graphs(most=80), st.integers(1, 4))
 @settings(deadline=None, max_examples=30)
-def test_preparations_equal_their_twins(graph: Graph, threads: int) -> None:
+def test_preparations_equal_the_oracles(graph: Graph, threads: int) -> None:
     pattern = (graph.indptr, graph.indices, graph.weights)
-    (order, places, *ours), theirs = native.reorder(*pattern), twin.reorder(*pattern)
+    (order, places, *ours), theirs = native.reorder(*pattern), tall.reorder(*pattern)
     assert sorted(order.tolist()) == list(range(graph.nodes)) == places[order].tolist()
     moved = native.permute(*pattern, order, places, threads=threads)
     for one, two, three in zip((order, places, *ours), theirs, (order, places, *moved), strict=True):
@@ -150,7 +148,7 @@ def test_preparations_equal_their_twins(graph: Graph, threads: int) -> None:
         assert ours[3][i] == np.count_nonzero(near < row)
     scale = np.random.default_rng(0).random(graph.nodes)
     sums = native.row_sums(*pattern, scale, threads=threads)
-    assert np.allclose(sums, twin.row_sums(*pattern, scale), rtol=1e-12)
+    assert np.allclose(sums, tall.row_sums(*pattern, scale), rtol=1e-12)
 
 
 def test_neighbors_are_nearer_in_breadth_first_order() -> None:
@@ -168,7 +166,7 @@ def test_neighbors_are_nearer_in_breadth_first_order() -> None:
 @given(st.integers(0, 2**64 - 1), st.integers(0, 10**9), st.integers(1, 50), st.integers(1, 8))
 def test_signs_are_the_same_to_the_bit(seed: int, start: int, rows: int, words: int) -> None:
     ours = native.signs(seed, start, rows=rows, words=words)
-    assert np.array_equal(ours, twin.signs(seed, start, rows=rows, words=words))
+    assert np.array_equal(ours, tall.signs(seed, start, rows=rows, words=words))
     assert np.array_equal(ours[1:], native.signs(seed, start + 1, rows=rows - 1, words=words))
 
 
@@ -183,9 +181,9 @@ def test_signs_are_balanced_and_independent_of_each_other() -> None:
 
 EXACT = """
 import hashlib, numpy as np
-from graphrefine.kernels import kernels, to_bfloat16, to_float32, twin
+from graphrefine.kernels import native, to_bfloat16, to_float32
 from graphs import random_graph
-k, graph, digest = kernels("native"), random_graph(700, degree=9, weighted=True), hashlib.sha256()
+k, graph, digest = native, random_graph(700, degree=9, weighted=True), hashlib.sha256()
 rng = np.random.default_rng(0)
 x = (rng.standard_normal((700, 160)) * 10.0 ** rng.integers(-6, 6, (700, 1))).astype(np.float32)
 x[5], x[6, 3], x[7] = 0, np.inf, x[7] * np.float32(1e-42)  # zeros, an infinity, denormals
@@ -195,7 +193,7 @@ for columns in (32, 64, 96, 128, 160):
         for kind in (np.float32, np.uint16):
             out, gram = np.empty((700, columns), kind), np.zeros((2, columns, columns))
             shift = x[:, 0] + np.float32(3) if columns > 64 else None
-            product = k.product(
+            product = k.Product(
                 graph.indptr, graph.indices, columns=700, value=graph.weights, column_shift=shift,
                 row_scale=x[:, 1].copy(), constant=2.3, loop=0.7
             )
@@ -211,7 +209,7 @@ for columns in (32, 64, 96, 128, 160):
     digest.update(turned.tobytes())
     k.rotate(single, turn, triangular=True, out=single, shift=x[0, :columns].copy(), unit=True, sums=sums, threads=2)
     digest.update(single.tobytes()), digest.update(sums.tobytes())
-print(k.simd, digest.hexdigest())
+print(k.simd(), digest.hexdigest())
 """
 
 
@@ -243,12 +241,4 @@ def test_every_instruction_set_gives_the_same_answer(simd: str) -> None:
 def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"indptr": np.array([0, 1], np.int64), "indices": np.array([0], np.int32), "columns": 2}
     with pytest.raises(ValueError, match=message):
-        native.product(**{**given, **change})
-
-
-def test_the_environment_chooses_the_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
-    assert kernels().name == "scipy"
-    monkeypatch.setenv("GRAPHREFINE_KERNEL", "fortran")
-    with pytest.raises(InputError, match="'fortran'"):
-        kernels()
+        native.Product(**{**given, **change})

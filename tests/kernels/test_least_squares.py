@@ -1,4 +1,4 @@
-"""Rows of weighted least squares: the kernel, its twin, the dense equations, and the bits of an oracle in NumPy."""
+"""Rows of weighted least squares: the kernel, the dense equations, and the bits of an oracle in NumPy."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fused import Floats, dots, fma
-from graphrefine.kernels import choose_kernel, twin_least_squares, twin_nearest
+from graphrefine.kernels import native
+from oracles import nearest as nearest_oracle
+from oracles.fused import Floats, dots, fma
 from strategies import PATIENT
 
 Doubles = NDArray[np.float64]
@@ -88,28 +89,15 @@ def oracle(each: Problem, row: int, v: Floats) -> Floats:
 COUNTS = st.lists(st.integers(0, 40), min_size=1, max_size=12)
 
 
-@PATIENT
-@given(counts=COUNTS, columns=st.integers(1, 70), seed=st.integers(0, 99), hub=st.sampled_from([0, 9, 2048]))
-def test_kernel_equals_its_twin(counts: list[int], columns: int, seed: int, hub: int) -> None:
-    native = pytest.importorskip("graphrefine.kernels._native")
-    each = problem(counts, columns, seed=seed, hub=hub)
-    start = solve(each, native.solve_rows, hub=2048, steps=1)
-    ours, twins = (solve(each, kernel, start) for kernel in (native.solve_rows, twin_least_squares.solve_rows))
-    assert ours == pytest.approx(twins, rel=1e-3, abs=1e-4)
-    assert not ours[:, columns:].any() and not ours[np.diff(each.rows[0]) == 0].any()
-
-
-@pytest.mark.usefixtures("each_kernel")
 @pytest.mark.parametrize(("hub", "steps"), [(2048, 14), (0, 0)])
 def test_rows_solve_the_dense_equations(hub: int, steps: int) -> None:
     """By as many steps as there are unknown numbers, twice; and directly."""
     each = problem([0, 1, 3, 17, 300], hub=hub, steps=steps)
-    assert solve(each, choose_kernel("solve_rows")) == pytest.approx(dense(each), rel=1e-3, abs=1e-4)
+    assert solve(each, native.solve_rows) == pytest.approx(dense(each), rel=1e-3, abs=1e-4)
 
 
-@pytest.mark.usefixtures("each_kernel")
 def test_each_step_comes_nearer() -> None:
-    each, kernel = problem([30] * 20, 24), choose_kernel("solve_rows")
+    each, kernel = problem([30] * 20, 24), native.solve_rows
     wanted = dense(each)
     errors = [np.linalg.norm(solve(each, kernel, steps=steps) - wanted, axis=1) for steps in range(6)]
     assert all((after < before).all() for before, after in pairwise(errors)) and (errors[5] < errors[0] / 2).all()
@@ -118,7 +106,6 @@ def test_each_step_comes_nearer() -> None:
 @PATIENT
 @given(counts=COUNTS, columns=st.sampled_from([5, 32, 50, 128]), seed=st.integers(0, 99))
 def test_steps_have_the_bits_of_the_oracle(counts: list[int], columns: int, seed: int) -> None:
-    native = pytest.importorskip("graphrefine.kernels._native")
     each = problem(counts, columns, seed=seed)
     start = np.zeros((len(counts), each.others.shape[1]), np.float32)
     start[:, :columns] = np.random.default_rng(seed).standard_normal((len(counts), columns))
@@ -128,7 +115,6 @@ def test_steps_have_the_bits_of_the_oracle(counts: list[int], columns: int, seed
 
 @pytest.mark.parametrize("hub", [0, 25])
 def test_threads_change_nothing(hub: int) -> None:
-    native = pytest.importorskip("graphrefine.kernels._native")
     each = problem([0, 50, 3, 11] * 40, 40, hub=hub)
     one = solve(each, native.solve_rows)
     assert one.any() and all(np.array_equal(one, solve(each, native.solve_rows, threads=n)) for n in (2, 5))
@@ -150,7 +136,6 @@ def test_threads_change_nothing(hub: int) -> None:
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
-    native = pytest.importorskip("graphrefine.kernels._native")
     each = problem([1])
     usual = dict(zip(("indptr", "indices", "weights"), each.rows, strict=True))
     arrays = {**usual, "solution": np.zeros((1, 32), np.float32), "others": each.others, **each.options}
@@ -160,16 +145,15 @@ def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], message: str
 
 @PATIENT
 @given(seed=st.integers(0, 99), rows=st.integers(1, 5), columns=st.integers(1, 70), count=st.integers(0, 9))
-def test_ranks_are_those_of_the_twin(seed: int, rows: int, columns: int, count: int) -> None:
+def test_ranks_are_those_of_the_oracle(seed: int, rows: int, columns: int, count: int) -> None:
     """Small whole numbers, many of them equal, and some that count for nothing."""
-    native = pytest.importorskip("graphrefine.kernels._native")
     rng = np.random.default_rng(seed)
     scores = rng.integers(-2, 3, (rows, columns)).astype(np.float32)
     scores[rng.random(scores.shape) < 0.2] = -np.inf
     which, values = rng.integers(0, rows, count), rng.integers(-2, 3, count).astype(np.float32)
-    ours, twins = np.empty((2, count))
+    ours, theirs = np.empty((2, count))
     native.rank_scores(scores, which, values, ours)
-    twin_nearest.rank_scores(scores, which, values, twins)
-    assert ours.tolist() == twins.tolist()
+    nearest_oracle.rank_scores(scores, which, values, theirs)
+    assert ours.tolist() == theirs.tolist()
     with pytest.raises(ValueError, match="rows"):
         native.rank_scores(scores, np.array([rows]), values[:1], ours[:1])

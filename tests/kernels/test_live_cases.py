@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graphrefine.kernels import choose_kernel, kernels
-from live_oracle import (
+from graphrefine.kernels import native
+from oracles.live import (
     ADD,
     COLUMNS,
     ISOLATE,
@@ -25,8 +25,6 @@ from live_oracle import (
     snapshot,
     true_parts,
 )
-
-pytestmark = pytest.mark.usefixtures("each_kernel")
 
 RING = History(  # a ring of eight; a chord comes, then a node with two edges, then an edge goes
     8,
@@ -110,7 +108,7 @@ def test_a_node_without_edges_has_no_length() -> None:
 
 
 def test_edges_come_and_go_at_a_hub() -> None:
-    leaves = 5000 if kernels().name == "native" else 500
+    leaves = 5000
     edges = tuple((0, leaf, 1.0) for leaf in range(1, leaves + 1))
     history = History(leaves + 5, leaves + 3, edges, (), dim=16, tolerance=1e-3)
     live = history.start()
@@ -186,7 +184,7 @@ def test_rows_whose_sum_cancels_are_precise() -> None:
     shifts = np.array([1, 2, np.nextafter(np.float32(2), np.float32(3))], np.float32)
     parts = history.frozen._replace(basis=basis, shifts=shifts)
     numbers = {"keep": KEEP, "loop": 0.5, "tolerance": 0.01, "publish": 0.1, "rounding": 1e-5, "spread": 1.0}
-    live = choose_kernel("LiveGraph")(*history.model().arrays(), **parts._asdict(), **numbers)
+    live = native.LiveGraph(*history.model().arrays(), **parts._asdict(), **numbers)
     live.make_targets()
     entries = shifts.astype(float)[1:] - np.log(2)
     q = entries @ basis[1:].astype(float)
@@ -346,7 +344,7 @@ def test_parts_that_do_not_fit_are_errors(case: str) -> None:
         **{"rotation": np.eye(32), "mean": np.zeros(32), "keep": 0.2, "loop": 1.0, "tolerance": 1e-3},
         **{"rounding": 1e-5, "spread": 1.0, "publish": 0.1},
     }
-    kernel = choose_kernel("LiveGraph")
+    kernel = native.LiveGraph
     assert kernel(**parts).nodes == 3
     change, message = WRONG[case]
     with pytest.raises(ValueError, match=message):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from live_oracle import (
+from oracles.live import (
     ADD,
     COLUMNS,
     DUST,
@@ -24,8 +23,6 @@ from live_oracle import (
     snapshot,
 )
 from strategies import PATIENT
-
-pytestmark = pytest.mark.usefixtures("each_kernel")
 
 WEIGHTS = st.sampled_from([1.0, 1.0, 2.0, 0.5, 1 / 3, 1e-3, 1e6, 1e-20, 1e20])
 

@@ -1,4 +1,4 @@
-"""The compiled kernels and their twins give the same arrays, bit for bit, for any number of threads."""
+"""Kernels that read graphs give the arrays of their oracles, bit for bit, for any number of threads."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graphrefine.kernels import edge_lists, twin_edges, twin_text
+from graphrefine.kernels import edge_lists, native
+from oracles import edges as edges_oracle
+from oracles import text as text_oracle
 from strategies import PATIENT
-
-native: Any = pytest.importorskip("graphrefine.kernels._native", reason="the compiled kernels are not built")
 
 INTEGER_LIKE = [
     "0",
@@ -83,7 +83,7 @@ MARKS = st.sampled_from(
 
 
 def compare(result: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
-    if expected[0]:  # what was parsed before an error is of no use, and the twin does not keep it
+    if expected[0]:  # what was parsed before an error is of no use, and the oracle does not keep it
         assert result[:2] == expected[:2]
     else:
         assert_same(result, expected)
@@ -98,7 +98,7 @@ def test_integer_parsers_agree(
     columns = (0, 1, weight, -1, max(most, 3 if weight == 2 else 2))
     arguments: Any = (data, columns, (text[1], *marks))
     settings: dict[str, Any] = {"dates": False, "wide": wide, "threads": 1}
-    compare(native.parse_integers(*arguments, **settings), twin_text.parse_integers(*arguments, **settings))
+    compare(native.parse_integers(*arguments, **settings), text_oracle.parse_integers(*arguments, **settings))
 
 
 @PATIENT
@@ -110,16 +110,16 @@ def test_string_parsers_agree(
     data = np.frombuffer(text[0], dtype=np.uint8)
     arguments: Any = (data, columns, (text[1], *marks))
     settings: dict[str, Any] = {"dates": dates, "threads": 1}
-    compare(native.parse_strings(*arguments, **settings), twin_text.parse_strings(*arguments, **settings))
+    compare(native.parse_strings(*arguments, **settings), text_oracle.parse_strings(*arguments, **settings))
 
 
 @PATIENT
 @given(st.sampled_from(DATES) | st.datetimes().map(str) | st.datetimes(timezones=st.timezones()).map(str))
-def test_dates_agree_with_the_twin_and_with_python(text: str) -> None:
+def test_dates_agree_with_the_oracle_and_with_python(text: str) -> None:
     data = np.frombuffer(f"0,1,{text}".encode(), dtype=np.uint8)
     arguments: Any = (data, (0, 1, -1, 2, 3), (",", "", "", ""))
     settings: dict[str, Any] = {"dates": True, "wide": False, "threads": 1}
-    result, expected = native.parse_integers(*arguments, **settings), twin_text.parse_integers(*arguments, **settings)
+    result, expected = native.parse_integers(*arguments, **settings), text_oracle.parse_integers(*arguments, **settings)
     compare(result, expected)
     if result[0] == edge_lists.Status.OK:
         moment = datetime.fromisoformat(text.replace("/", "-").replace("Z", "+00:00"))
@@ -162,11 +162,11 @@ def test_threads_do_not_cut_a_quoted_field() -> None:
 @PATIENT
 @given(texts(), MARKS)
 @example((b'"a"b\t"open\n', "\t"), ('"', "", ""))  # text after a quote, and then a quote that is not closed
-def test_whole_records_end_where_the_twin_says(text: tuple[bytes, str], marks: tuple[str, str, str]) -> None:
+def test_whole_records_end_where_the_oracle_says(text: tuple[bytes, str], marks: tuple[str, str, str]) -> None:
     data = np.frombuffer(text[0], dtype=np.uint8)
     everything = (text[1], *marks)
     at = native.whole_records(data, everything)
-    assert at == twin_text.whole_records(data, everything)
+    assert at == text_oracle.whole_records(data, everything)
     assert at == 0 or text[0][at - 1 : at] == b"\n"
 
 
@@ -190,7 +190,7 @@ IDS = st.integers(0, 20) | st.integers(-(2**63), 2**63 - 1)
 @given(st.lists(st.tuples(IDS, IDS), min_size=1, max_size=40), st.integers(1, 3))
 def test_numberings_agree(pairs: list[tuple[int, int]], threads: int) -> None:
     source, target = np.array(pairs, dtype=np.int64).T.copy()
-    expected = twin_edges.number_ids(source, target, threads=1)
+    expected = edges_oracle.number_ids(source, target, threads=1)
     assert_same(native.number_ids(source, target, threads=threads), expected)
     np.testing.assert_array_equal(expected[2][expected[0]], source)
 
@@ -211,7 +211,7 @@ def numbered_edges(draw: st.DrawFn) -> tuple[int, Any, Any, Any]:
 def test_rows_agree(edges: tuple[int, Any, Any, Any], directed: bool) -> None:
     nodes, source, target, weights = edges
     settings: dict[str, Any] = {"weights": weights, "directed": directed, "threads": 1}
-    expected = twin_edges.build_rows(nodes, source, target, **settings)
+    expected = edges_oracle.build_rows(nodes, source, target, **settings)
     found = native.build_rows(nodes, source, target, **settings)
     assert_same(found, expected)
 
@@ -222,7 +222,7 @@ def test_rows_do_not_depend_on_threads_or_on_the_order_of_the_edges(weighted: bo
     rng = np.random.default_rng(2)
     source, target = (rng.integers(0, 500, 150_000, dtype=np.int32) for _ in range(2))
     weights = rng.random(150_000, dtype=np.float32) if weighted else None
-    expected = twin_edges.build_rows(500, source, target, weights=weights, directed=directed, threads=1)
+    expected = edges_oracle.build_rows(500, source, target, weights=weights, directed=directed, threads=1)
     for threads in (1, 2, 3, 8):
         order = rng.permutation(len(source))
         shuffled = None if weights is None else weights[order]
@@ -236,13 +236,13 @@ def test_rows_do_not_depend_on_threads_or_on_the_order_of_the_edges(weighted: bo
 @given(numbered_edges(), st.booleans(), st.integers(0, 3))
 def test_inspections_agree(edges: tuple[int, Any, Any, Any], directed: bool, damage: int) -> None:
     nodes, source, target, weights = edges
-    rows = twin_edges.build_rows(nodes, source, target, weights=weights, directed=directed, threads=1)
+    rows = edges_oracle.build_rows(nodes, source, target, weights=weights, directed=directed, threads=1)
     indptr, indices, values, _ = rows
     if damage and len(indices):
         indices = indices.copy()
         indices[damage % len(indices)] = (indices[damage % len(indices)] + damage - 1) % (nodes + 1)
     found = native.inspect_rows(indptr, indices, values)
-    assert found == twin_edges.inspect_rows(indptr, indices, values)
+    assert found == edges_oracle.inspect_rows(indptr, indices, values)
     if not damage:
         assert found & 3 == 3
         assert directed or found == 7
@@ -250,12 +250,12 @@ def test_inspections_agree(edges: tuple[int, Any, Any, Any], directed: bool, dam
 
 @PATIENT
 @given(st.lists(st.text(max_size=20) | st.sampled_from(["a", "b", "ab", ""]), max_size=30), st.integers(0, 3))
-def test_strings_are_numbered_as_by_the_twin(strings: list[str], before: int) -> None:
+def test_strings_are_numbered_as_by_the_oracle(strings: list[str], before: int) -> None:
     texts = [string.encode() for string in ["x" * before, *strings]]
     offsets = np.cumsum([0, *map(len, texts)])[1:]
     data = np.frombuffer(b"".join(texts), np.uint8)
     numbers, firsts = native.number_strings(data, offsets)
-    assert_same((numbers, firsts.view(np.int64)), twin_text.number_strings(data, offsets))
+    assert_same((numbers, firsts.view(np.int64)), text_oracle.number_strings(data, offsets))
     names = sorted(set(texts[1:]))
     assert [names[each] for each in numbers] == texts[1:]
     assert [texts[1:].index(name) for name in names] == firsts.tolist()

@@ -7,10 +7,7 @@ import sys
 
 import pytest
 
-from graphrefine.kernels import kernels
-
 pytestmark = [
-    pytest.mark.skipif(kernels().name != "native", reason="twins start no threads"),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux"),
 ]
 RUN = """

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fused import Floats, dots, fma
-from graphrefine.kernels import twin_skipgram
+from graphrefine.kernels import native
+from oracles import skipgram as skipgram_oracle
+from oracles.fused import Floats, dots, fma
 from strategies import PATIENT
 
 COEFFICIENTS = (1.5403530e-4, 1.3333558e-3, 9.6181291e-3, 5.5504109e-2, 2.4022651e-1, 6.9314718e-1, 1.0)
@@ -31,7 +32,7 @@ def sigmoid(x: Floats) -> Floats:
 def step(
     centers: Floats, contexts: Floats, center: int, targets: list[int], labels: list[float], *, rate: np.float32
 ) -> None:
-    """One step, as `twin_skipgram.step`."""
+    """One step, as `skipgram_oracle.step`."""
     x = centers[center].copy()
     errors = (np.array(labels, np.float32) - sigmoid(dots(x, contexts[targets]))) * rate
     for target, error in zip(targets, errors, strict=True):
@@ -54,7 +55,6 @@ def random_tables(columns: int, seed: int, size: float) -> NDArray[np.float32]:
 )
 def test_training_has_the_bits_of_the_oracle(columns: int, seed: int, negatives: int, size: float) -> None:
     """The largest tables have dot products beyond the ends of the sigmoid."""
-    native = pytest.importorskip("graphrefine.kernels._native")
     rng = np.random.default_rng(seed)
     noise, walks = rng.integers(0, 20, 64).astype(np.int32), rng.integers(0, 20, (3, 6)).astype(np.int32)
     options: dict[str, Any] = {"window": 3, "negatives": negatives, "both": True, "seed": seed, "parts": 2}
@@ -62,13 +62,12 @@ def test_training_has_the_bits_of_the_oracle(columns: int, seed: int, negatives:
     rates: dict[str, Any] = {"first": 0, "rate": 0.1, "last_rate": 0.05, "threads": 1}
     native.SkipGram(noise, **options).train(*ours, walks, **rates)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(twin_skipgram, "step", step)
-        twin_skipgram.SkipGram(noise, **options).train(expected[0], expected[1], walks, **rates)
+        patch.setattr(skipgram_oracle, "step", step)
+        skipgram_oracle.SkipGram(noise, **options).train(expected[0], expected[1], walks, **rates)
     assert np.array_equal(ours, expected) and not np.array_equal(ours, random_tables(columns, seed, size))
 
 
 def test_a_target_that_occurs_twice_gets_both_updates() -> None:
-    native = pytest.importorskip("graphrefine.kernels._native")
     ours, expected = random_tables(32, 0, 1.0), random_tables(32, 0, 1.0)
     trainer = native.SkipGram(np.full(4, 2, np.int32), window=1, negatives=4, both=False, seed=0, parts=1)
     trainer.train(*ours, np.array([[0, 1]], np.int32), first=0, rate=0.5, last_rate=0.5, threads=1)

@@ -15,9 +15,10 @@ from scipy import stats
 from scipy.sparse import block_diag
 
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import sampling, twin_walks
+from graphrefine.kernels import native, sampling
 from graphrefine.methods.skipgram import steps_of
 from graphs import graphs, random_graph
+from oracles import walks as walks_oracle
 
 BIASES = st.sampled_from([(1.0, 1.0), (1.0, 0.5), (0.25, 4.0), (4.0, 0.25), (0.05, 1.0), (2.0, 1.0)])
 
@@ -58,7 +59,6 @@ def p_value(walks: NDArray[np.int32], rows: dict[tuple[int, int], NDArray[np.flo
     return float(stats.chi2.sf(total, freedom))
 
 
-@pytest.mark.usefixtures("each_kernel")
 @pytest.mark.parametrize(("p", "q"), [(1.0, 1.0), (0.5, 2.0), (4.0, 0.25), (0.1, 1.5)])
 @pytest.mark.parametrize("weighted", [True, False])
 def test_steps_are_as_likely_as_the_definition_says(p: float, q: float, weighted: bool) -> None:
@@ -101,7 +101,7 @@ def test_walks_are_the_same_for_any_kernel_threads_and_pieces(
     assert np.array_equal(walk_by(graph, starts[half:], length=9, **options), walks[half:])
     assert np.array_equal(walk_by(graph, starts, length=4, **options), walks[:, :4])
     theirs = np.empty_like(walks)
-    twin_walks.random_walks(*steps_of(graph), starts, theirs, threads=1, **options)
+    walks_oracle.random_walks(*steps_of(graph), starts, theirs, threads=1, **options)
     assert np.array_equal(theirs, walks)
 
 
@@ -113,7 +113,6 @@ def test_walks_differ_by_seed_round_and_start() -> None:
     assert len({tuple(walk[-5:]) for walk in first.tolist()}) == 100
 
 
-@pytest.mark.usefixtures("each_kernel")
 @pytest.mark.parametrize("weighted", [True, False])
 def test_edges_are_drawn_by_weight(weighted: bool) -> None:
     graph = random_graph(12, weighted=weighted, directed=True, isolated=2, seed=4)
@@ -138,12 +137,11 @@ def test_edges_are_the_same_for_any_kernel_threads_and_pieces(
     later = sampling.random_edges(steps, count=20, first=first + 30, seed=seed, threads=threads)
     assert np.array_equal(later, edges[30:])
     theirs = np.empty_like(edges)
-    twin_walks.random_edges(*steps, theirs, seed=seed, first=first, threads=1)
+    walks_oracle.random_edges(*steps, theirs, seed=seed, first=first, threads=1)
     assert np.array_equal(theirs, edges)
 
 
 def test_what_cannot_be_walked_is_refused() -> None:
-    native = pytest.importorskip("graphrefine.kernels._native")
     steps = steps_of(random_graph(10, weighted=True))
     out, options = np.empty((1, 5), np.int32), {"seed": 0, "round": 0, "p": 1.0, "q": 1.0, "threads": 1}
     with pytest.raises(ValueError, match="`starts` must be nodes"):

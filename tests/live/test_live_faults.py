@@ -220,16 +220,15 @@ def test_another_layout_is_left_alone(ring: Path) -> None:
             kind(ring)
 
 
-def test_another_kernel_may_read_and_not_write(ring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("graphrefine.kernels._native")
+def test_another_numerics_version_may_read_and_not_write(ring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with LiveReader(ring) as reader:
         state = published_bits(reader)
-    monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
-    with pytest.raises(FormatError, match=r"kernel native.*kernel scipy.*Reading is possible"):
+    monkeypatch.setattr("graphrefine.live.generation.NUMERICS_VERSION", 2)
+    with pytest.raises(FormatError, match=r"numerics version 1, .* version 2: .* Reading is possible"):
         Live(ring)
     with LiveReader(ring) as reader:
         assert published_bits(reader) == state
-        assert reader.snapshot().recipe["kernel"] == "native", "that of the writer"
+        assert reader.snapshot().recipe["numerics_version"] == 1, "that of the writer"
 
 
 # ---- damage ----------------------------------------------------------------------------------------------------------

@@ -317,7 +317,6 @@ def weighted_level() -> Level:
     return hierarchy(graph, matched, levels=1)[1]
 
 
-@pytest.mark.usefixtures("each_kernel")
 @pytest.mark.parametrize("columns", [32, 7])
 def test_the_convolution_is_its_formula(columns: int) -> None:
     level, loop = weighted_level(), 0.3

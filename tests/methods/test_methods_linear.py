@@ -94,7 +94,6 @@ def dense_prone(graph: Graph, dim: int, *, log_weights: bool) -> Array:
     return unit(U * np.sqrt(S))
 
 
-@pytest.mark.usefixtures("each_kernel")
 @pytest.mark.parametrize("log_weights", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_prone_is_its_formula(weighted: bool, log_weights: bool) -> None:
@@ -151,7 +150,6 @@ def dense_walk(graph: Graph) -> Array:
     return dense(graph) * inverse(dense(graph).sum(axis=1))[:, None]
 
 
-@pytest.mark.usefixtures("each_kernel")
 @given(graphs(directed=False, least=10, most=80), st.sampled_from([None, 0.3, 1.0]), st.floats(-1, 0.5), st.booleans())
 @checked(deadline=None, max_examples=15)
 def test_fastrp_is_its_formula(graph: Graph, density: float | None, beta: float, standardized: bool) -> None:
@@ -172,7 +170,6 @@ def test_fastrp_is_its_formula(graph: Graph, density: float | None, beta: float,
     assert not ours[~linked].any()
 
 
-@pytest.mark.usefixtures("each_kernel")
 @given(graphs(directed=False, least=10, most=80), st.booleans())
 @checked(deadline=None, max_examples=15)
 def test_randne_is_its_formula(graph: Graph, transitions: bool) -> None:
@@ -247,7 +244,6 @@ def dense_katz(graph: Graph, beta: float) -> Array:
     return np.asarray(np.linalg.solve(np.eye(len(A)) - beta * A, beta * A))
 
 
-@pytest.mark.usefixtures("each_kernel")
 @given(graphs(least=30, most=90), st.integers(3, 25))
 @checked(deadline=None, max_examples=15)
 def test_hope_factorizes_katz(graph: Graph, dim: int) -> None:
@@ -313,7 +309,6 @@ def polynomial(weights: tuple[float, ...], values: Array) -> Array:
     return total
 
 
-@pytest.mark.usefixtures("each_kernel")
 @given(graphs(directed=False, least=20, most=70), st.integers(2, 12))
 @checked(deadline=None, max_examples=15)
 def test_arope_is_its_formula(graph: Graph, dim: int) -> None:
@@ -369,7 +364,6 @@ def test_renumbered_nodes_keep_their_similarities(name: str) -> None:
     assert similar(other, one[order], 5e-3)
 
 
-@pytest.mark.usefixtures("each_kernel")
 @pytest.mark.parametrize("name", LINEAR)
 def test_the_same_bits_for_any_number_of_threads(name: str) -> None:
     graph = random_graph(4500, degree=4, weighted=True, isolated=3)  # more than one block of rows
@@ -381,17 +375,7 @@ def test_the_same_bits_for_any_number_of_threads(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LINEAR)
-def test_both_kinds_of_kernels_agree(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("graphrefine.kernels._native")
-    graph = random_graph(60, weighted=True, degree=6)
-    compiled = exact(name, graph, dim=60)
-    monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
-    assert similar(exact(name, graph, dim=60), compiled, 5e-3)
-
-
-@pytest.mark.parametrize("name", LINEAR)
 def test_no_more_memory_than_was_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("graphrefine.kernels._native")
     sizes: list[int] = []
     made = Slab.__init__
 

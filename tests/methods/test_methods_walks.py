@@ -84,16 +84,6 @@ def test_resuming_goes_on_from_the_vectors_given(name: str) -> None:
 
 
 @EVERY
-def test_both_kernels_give_the_same_vectors(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("graphrefine.kernels._native")
-    graph = random_graph(50, weighted=True, directed=True, isolated=3)
-    less = {"walks": 2} if "walks" in QUICK[name] else {"samples": 0.002}
-    native = vectors(name, graph, dim=7, **less)
-    monkeypatch.setenv("GRAPHREFINE_KERNEL", "scipy")
-    assert np.allclose(vectors(name, graph, dim=7, **less), native, atol=1e-4)
-
-
-@EVERY
 def test_directions_count(name: str) -> None:
     arcs = random_graph(80, directed=True, seed=1)
     assert not np.allclose(vectors(name, arcs, dim=8), vectors(name, arcs.transposed(), dim=8), atol=0.01)

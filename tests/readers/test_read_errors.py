@@ -19,8 +19,6 @@ import scipy.sparse as sp
 from graphrefine.errors import FormatError, InputError
 from graphrefine.readers.read import read
 
-pytestmark = pytest.mark.usefixtures("each_kernel")
-
 
 def refused(path: Path, problem: str, **options: Any) -> None:
     """Reading fails, and the message is the file followed by the problem."""

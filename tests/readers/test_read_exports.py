@@ -12,8 +12,6 @@ import pytest
 from graphrefine import Graph, ingest, read
 from graphrefine.errors import FormatError, InputError
 
-pytestmark = pytest.mark.usefixtures("each_kernel")
-
 PATH = {("a", "b"), ("b", "c")}
 
 

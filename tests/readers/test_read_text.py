@@ -18,8 +18,6 @@ from graphrefine.readers.read import read
 from graphs import check, data_folder
 from strategies import INTEGERS, PATIENT, Edge, edge_lists
 
-pytestmark = pytest.mark.usefixtures("each_kernel")
-
 
 def edges_of(graph: Graph) -> dict[tuple[Any, Any], float]:
     """Every entry by the names of its ends."""

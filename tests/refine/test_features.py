@@ -314,7 +314,7 @@ def test_command_takes_features_and_says_what_it_did(tmp_path: Path) -> None:
     edges.write_text("a b\nb c\nc d\n")
     table.write_text("node,x,y\nd,1,0\nb,0,1\na,2,1\nx,5,5\n")
     outcome = run("embed", edges, "-o", out, "--dim", "2", "--features", table)
-    assert outcome.code == 0, outcome.full_err
+    assert outcome.code == 0, outcome.err
     assert "note: nodes without features: 1\n" in outcome.err
     assert "note: rows of features for nodes that the graph does not have: 1\n" in outcome.err
     expected = graphrefine.embed(edges, dim=2, features=ROWS)

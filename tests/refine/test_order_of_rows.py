@@ -61,7 +61,6 @@ def features(engine_of: EngineOf, weighted: bool) -> Floats:
 def test_order_and_blocks_change_no_bit(
     tmp_path: Path, vectors_of: Callable[[EngineOf, bool], Floats], weighted: bool
 ) -> None:
-    pytest.importorskip("graphrefine.kernels._native", reason="twins agree within a tolerance")
     orders = list[Any]()
     folders = iter(range(9))
 

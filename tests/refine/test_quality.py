@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import graphrefine
 from graphrefine.evaluate import Labels, evaluate_labels, random_control, read_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels, to_float32
+from graphrefine.kernels import native, to_float32
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.refine import reference
 from graphrefine.refine.settings import refine_settings
@@ -45,7 +45,7 @@ def as_good_as_the_reference(name: str, filter: str, repeats: int) -> None:
     graph, labels = load(name)
     f1 = partial(scores, labels, repeats=repeats)
     ours = f1(embed_graph(graph, refine_settings("paper", filter=filter))[0].vectors)
-    signs = to_float32(kernels().signs(0, 0, rows=graph.nodes, words=4)).astype(np.float64)
+    signs = to_float32(native.signs(0, 0, rows=graph.nodes, words=4)).astype(np.float64)
     theirs = f1(reference.refine(graph.to_scipy(), signs, theta=None if filter == "none" else reference.TAYLOR))
     assert np.all(ours >= theirs - 0.5)
     assert np.all(ours >= np.array(PAPER[name, filter]) - UNEXPLAINED.get((name, filter), 1.5))

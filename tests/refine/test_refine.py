@@ -21,7 +21,7 @@ from engines import engine_in, engine_of_many_blocks
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels, to_float32, twin
+from graphrefine.kernels import native, to_float32
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import proximity
 from graphrefine.methods.contract import Shape, engine_memory
@@ -33,7 +33,7 @@ from graphrefine.refine import refine as refine_module
 from graphrefine.refine.refine import find_range, refine, smooth
 from graphrefine.refine.settings import PRESETS, RefineSettings, refine_settings
 from graphs import data_folder, deviations, graphs, misalignment, permuted, random_graph
-from kernel_oracle import oracle_kernels
+from oracles.bits import use_oracle
 
 
 def run(graph: Graph, chosen: RefineSettings, **engine: Any) -> NDArray[np.float32]:
@@ -43,7 +43,7 @@ def run(graph: Graph, chosen: RefineSettings, **engine: Any) -> NDArray[np.float
 
 def oracle(graph: Graph, chosen: RefineSettings, **options: Any) -> NDArray[Any]:
     words = -(-chosen.dim // 32)
-    sketch = to_float32(twin.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim]
+    sketch = to_float32(native.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim]
     return reference.refine(graph.to_scipy(), sketch.astype(np.float64), **options)
 
 
@@ -90,7 +90,7 @@ def in_numpy(graph: Graph, chosen: RefineSettings) -> NDArray[Any]:
     A, live = graph.to_scipy().toarray().astype(np.float64), ~graph.without_edges()
     M = proximity(graph).to_scipy().toarray().astype(np.float64)
     words = -(-chosen.dim // 32)
-    Y = to_float32(twin.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim].astype(np.float64)
+    Y = to_float32(native.signs(chosen.seed, 0, rows=graph.nodes, words=words))[:, : chosen.dim].astype(np.float64)
     for matrix in (M, M.T, M, M.T, M):
         Y = np.linalg.qr(matrix @ Y)[0]
     V, s, _ = np.linalg.svd(M.T @ Y, full_matrices=False)
@@ -138,12 +138,6 @@ def test_one_range_serves_several_filters(bfloat16: bool) -> None:
         np.testing.assert_array_equal(kept, run(graph, chosen))
 
 
-def test_scipy_twin_gives_the_same_vectors() -> None:
-    graph = random_graph(800, degree=10, weighted=True)
-    chosen = refine_settings(dim=40, bfloat16=False)
-    assert misalignment(run(graph, chosen), run(graph, chosen, using=kernels("scipy"))) < 1e-4
-
-
 @pytest.mark.parametrize("options", [{"bfloat16": False}, {}, {"preset": "paper"}], ids=str)
 def test_the_order_of_rows_in_memory_changes_no_bit(options: dict[str, Any]) -> None:
     graph = random_graph(800, degree=10, weighted=True, directed=True)
@@ -153,12 +147,15 @@ def test_the_order_of_rows_in_memory_changes_no_bit(options: dict[str, Any]) -> 
 
 @pytest.mark.parametrize("options", [{"bfloat16": False}, {}, {"preset": "paper"}, {"filter": "none"}], ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
-def test_every_bit_is_that_of_the_oracle(options: dict[str, Any], weighted: bool) -> None:
+def test_every_bit_is_that_of_the_oracle(
+    options: dict[str, Any], weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     graph = random_graph(150, degree=6, weighted=weighted)
     settings = refine_settings(dim=20, **options)
     ours = run(graph, settings, threads=2)
-    assert np.array_equal(ours, run(graph, settings, using=oracle_kernels()))
-    assert np.array_equal(ours, run(graph, settings, using=oracle_kernels(), reorder=True))
+    use_oracle(monkeypatch)
+    assert np.array_equal(ours, run(graph, settings))
+    assert np.array_equal(ours, run(graph, settings, reorder=True))
 
 
 @pytest.mark.parametrize("options", [{}, {"preset": "paper"}, {"bfloat16": False}], ids=str)
@@ -176,10 +173,6 @@ def test_axes_of_a_sample_are_the_same_for_every_engine(
     bounds = np.array([0, 1024, 1536, 3000])
     blocks = engine_in(tmp_path, graph, 40, bounds=bounds, chunk=1600, bfloat16=settings.bfloat16)
     assert np.array_equal(ours, refine(blocks, graph, settings, Stages()))
-    if settings.bfloat16:
-        return
-    by_twins = run(graph, settings, using=kernels("scipy"))
-    assert misalignment(ours, by_twins) < 1e-3
 
 
 @pytest.mark.parametrize("options", [{}, {"preset": "paper"}], ids=str)
@@ -188,9 +181,9 @@ def test_every_bit_of_axes_of_a_sample_is_that_of_the_oracle(
 ) -> None:
     graph, settings = random_graph(150, degree=6), refine_settings(dim=20, **options)
     monkeypatch.setattr(refine_module, "SAMPLE", 60)
-    for reorder in (False, True):
-        ours = run(graph, settings, threads=2, reorder=reorder)
-        assert np.array_equal(ours, run(graph, settings, using=oracle_kernels(), reorder=reorder))
+    ours = [run(graph, settings, threads=2, reorder=reorder) for reorder in (False, True)]
+    use_oracle(monkeypatch)
+    assert np.array_equal(ours, [run(graph, settings, reorder=reorder) for reorder in (False, True)])
 
 
 def test_axes_of_a_sample_change_little(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,6 @@ def orthonormal_where_there_is_a_value(U: Array, values: Array) -> bool:
     return bool(np.abs(gram - np.diag((values > 0).astype(float))).max() < 2e-3)
 
 
-@pytest.mark.usefixtures("each_kernel")
 @given(graphs(least=30, most=120), COLUMNS, st.integers(0, 2**32))
 @settings(deadline=None, max_examples=25)
 def test_triplets_are_near_the_best_possible(graph: Graph, columns: int, seed: int) -> None:
@@ -164,7 +163,6 @@ def test_eigenpairs_on_an_engine_of_many_blocks(tmp_path: Path) -> None:
     assert np.allclose(one.values, two.values, atol=1e-4 * abs(one.values[0]))
 
 
-@pytest.mark.usefixtures("each_kernel")
 @pytest.mark.parametrize("bfloat16", [False, True])
 def test_the_same_bits_for_any_number_of_threads(bfloat16: bool) -> None:
     graph = random_graph(3000, degree=10, isolated=5)

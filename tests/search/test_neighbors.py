@@ -71,7 +71,7 @@ def test_kernel_and_twin_find_the_best_of_all_scores(
     scale = rng.integers(1, 4, n).astype(np.float32) if scaled else None
     added = rng.choice([0, 1, 2, -np.inf], n).astype(np.float32) if scaled else None
     lists = [rng.choice(n, rng.integers(0, n + 1), replace=False) for _ in range(q)]
-    excluded_rows = ExcludedRows.of(lists)
+    excluded_rows = ExcludedRows.from_lists(lists)
     scores = queries @ rows.T
     if scale is not None and added is not None:
         scores = scores * scale + added

@@ -23,7 +23,7 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.table import check_table
 from graphrefine.errors import InputError
 from graphrefine.graph.lookup import SIDES, Side
-from graphrefine.kernels.arithmetic import warn_of_differences
+from graphrefine.kernels.numerics import warn_of_differences
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.system.threads import one_blas_thread

@@ -13,7 +13,7 @@ from graphrefine.embedding.fingerprint import GRAPH, digest_graph
 from graphrefine.embedding.formats import format_place
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels.arithmetic import ARITHMETICS, KEY, compare_bits
+from graphrefine.kernels.numerics import NUMERICS_VERSION, compare_bits, version_of
 from graphrefine.methods.registry import METHODS, find_method, make_settings
 from graphrefine.pipeline.embed_run import EmbedRun, Request
 from graphrefine.pipeline.settings import RunSettings
@@ -45,10 +45,10 @@ def remake(
         figures["same_graph"] = digest_graph(whole) == recipe[GRAPH]
         if not figures["same_graph"]:
             return f"the graph is not the one that the vectors were made from{_tell_reading(recipe, whole)}", figures
-    version = recipe.get(KEY)
-    if version is not None and version not in ARITHMETICS:
-        computed = " or ".join(map(str, ARITHMETICS))
-        return f"the vectors are of arithmetic {version}, and this graphrefine computes {computed}", figures
+    version = version_of(recipe)
+    if version is not None and version != NUMERICS_VERSION:
+        ours = f"this graphrefine has version {NUMERICS_VERSION}"
+        return f"the vectors are of numerics version {version!r}, and {ours}", figures
     again = _run(recipe, whole, features=features, threads=threads, watcher=watcher)
     figures |= _compare(embedding, again)
     if figures["same_vectors"]:
@@ -103,7 +103,7 @@ def _run(
     method = find_method(recipe["method"])
     names = {each.name for each in fields(method.settings)}
     settings = {name: _frozen(value) for name, value in recipe.items() if name in names}
-    run = RunSettings(threads=threads, learn=False, arithmetic=recipe.get(KEY))
+    run = RunSettings(threads=threads, learn=False)
     request = Request(graph, make_settings(method.name, **settings), method=method, features=features, run=run)
     with EmbedRun(request) as again:
         again.read(watcher)

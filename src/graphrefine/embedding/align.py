@@ -22,7 +22,7 @@ from graphrefine.embedding.table import Parts, VectorTable, check_finite, check_
 from graphrefine.errors import InputError
 from graphrefine.graph.lookup import quote_name
 from graphrefine.graph.node_ids import Names, as_names
-from graphrefine.kernels.arithmetic import warn_of_differences
+from graphrefine.kernels.numerics import warn_of_differences
 from graphrefine.linalg import unit_rows
 from graphrefine.system.threads import one_blas_thread
 

@@ -22,7 +22,7 @@ from graphrefine.embedding.state import State
 from graphrefine.embedding.table import Parts, VectorTable
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import SIDES, Side, list_some
-from graphrefine.kernels.arithmetic import bits_of, compare_bits, describe_arithmetic, origin_of
+from graphrefine.kernels.numerics import bits_of, compare_bits, describe_numerics, origin_of
 from graphrefine.linalg import unit_rows
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.system import as_plain
@@ -111,7 +111,7 @@ def _kind(recipe: dict[str, Any]) -> tuple[Any, ...]:
 def _warn_of_recipes(recipes: list[dict[str, Any]]) -> None:
     """Tell the caller of `Embedding.concat` or `extended` that vectors of different recipes stand together."""
     reasons = [reason for each in recipes[1:] if (reason := compare_bits(recipes[0], each)) is not None]
-    versions = dict.fromkeys(describe_arithmetic(recipe).partition(":")[0] for recipe in recipes)
+    versions = dict.fromkeys(describe_numerics(recipe).partition(":")[0] for recipe in recipes)
     reasons = list(dict.fromkeys(reasons)) or ([" and ".join(versions)] if len(versions) > 1 else [])
     differences = f" ({'; '.join(reasons)})" if reasons else ""
     text = (

@@ -25,7 +25,7 @@ from graphrefine.embedding.scored_table import ScoredTable
 from graphrefine.embedding.state import State
 from graphrefine.embedding.table import Parts, as_vectors, check_finite, has_finite_sum
 from graphrefine.graph.lookup import Unknown, quote_name
-from graphrefine.kernels.arithmetic import warn_of_arithmetic
+from graphrefine.kernels.numerics import warn_of_numerics
 from graphrefine.system.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class Embedding(ScoredTable):
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """Digits of graph, settings, arithmetic, names, vectors and state, computed now; ``str`` is one name for all.
+        """Digits of graph, settings, numerics, names, vectors and state, computed now; ``str`` is one name for all.
 
         Examples
         --------
@@ -358,7 +358,7 @@ class Embedding(ScoredTable):
         Warns
         -----
         ArgumentWarning
-            The recipe names an arithmetic that this graphrefine does not compute. The vectors are used as they are.
+            The recipe states another numerics version. The vectors are used as they are.
         """
         from graphrefine.system.companions import stamp_file
 
@@ -371,7 +371,7 @@ class Embedding(ScoredTable):
         if not is_address(path):
             embedding.path, embedding.file_stamp = place, stamp
             embedding.is_bare = not parts.recipe and not parts.marks.texts() and not parts.state.arrays()
-        warn_of_arithmetic(embedding.recipe, source=format_place(path), stacklevel=2)
+        warn_of_numerics(embedding.recipe, source=format_place(path), stacklevel=2)
         return embedding
 
 

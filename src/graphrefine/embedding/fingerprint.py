@@ -1,6 +1,6 @@
-"""The fingerprint of an embedding: digits for graph, settings, arithmetic and vectors, and one name for all of them.
+"""The fingerprint of an embedding: digits for graph, settings, numerics and vectors, and one name for all of them.
 
-Equal fingerprints are equal names and vectors, bit for bit, by the same settings and arithmetic from the same graph.
+Equal fingerprints are equal names and vectors, bit for bit, by the same settings and numerics from the same graph.
 The definition has a version, the 1 in ``grf1:``; docs/reproducibility.md states it. What is learned beside the vectors
 (degrees, fold map) has digits of its own, ``state``, which are no part of the name: its last bits are a processor's.
 """
@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphrefine.kernels.arithmetic import MADE_ON, bits_of
+from graphrefine.kernels.numerics import FORMER_KEY, KEY, MADE_ON, bits_of
 from graphrefine.system.digest import DIGITS, digest_array, digest_json, digest_names
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 NAME = "grf1:"
 GRAPH = "graph"  # in recipes: the digits of the graph
-NO_SETTINGS = (GRAPH, "reading", "version", "arithmetic", "kernel", "processor_dependence", MADE_ON)  # in recipes
+NO_SETTINGS = (GRAPH, "reading", "version", KEY, FORMER_KEY, "kernel", "processor_dependence", MADE_ON)  # in recipes
 
 
 class Fingerprint(NamedTuple):
@@ -83,11 +83,11 @@ def fingerprint_of(parts: Parts) -> Fingerprint:
 
 
 def settings_of(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """All of a recipe but its graph, its arithmetic and what changes no bit.
+    """All of a recipe but its graph, its numerics and what changes no bit.
 
     Examples
     --------
-    >>> settings_of({"seed": 1, "arithmetic": 1, "version": "0.1.0"})
+    >>> settings_of({"seed": 1, "numerics_version": 1, "version": "0.1.0"})
     {'seed': 1}
     """
     return {name: value for name, value in recipe.items() if name not in NO_SETTINGS}

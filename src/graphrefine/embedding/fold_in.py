@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.state import FOLD_BLOCKS
-from graphrefine.kernels import PAD, Kernels, kernels
+from graphrefine.kernels import PAD, native
 from graphrefine.linalg import unit_rows
 from graphrefine.system.threads import one_blas_thread
 
@@ -54,7 +54,7 @@ class Links(NamedTuple):
         indptr = np.concatenate([[0], np.cumsum(present)])[self.indptr]
         return Links(indptr, self.indices[present], self.weights[present])
 
-    def times(self, rows: Floats, using: Kernels | None = None) -> Floats:
+    def times(self, rows: Floats) -> Floats:
         """The weighted sums of the neighbors' rows.  # (m, k)."""
         k = rows.shape[1]
         padded = np.zeros((len(rows), -(-k // PAD) * PAD), np.float32) if k % PAD else np.ascontiguousarray(rows)
@@ -62,7 +62,7 @@ class Links(NamedTuple):
             padded[:, :k] = rows
         sums = np.empty((len(self.indptr) - 1, k), np.float32)
         indices = self.indices.astype(np.int32)
-        product = (using or kernels()).product(self.indptr, indices, columns=len(rows), value=self.weights)
+        product = native.Product(self.indptr, indices, columns=len(rows), value=self.weights)
         product.apply(padded, out=sums)
         return sums
 
@@ -92,7 +92,6 @@ class Neighbors:
     def __init__(self, vectors: Floats) -> None:
         self._vectors = vectors
         self._all = unit_rows(vectors) if vectors.size <= NUMBERS_AT_A_TIME else None
-        self.kernels = kernels()
         self.at_a_time = NUMBERS_AT_A_TIME // vectors.shape[1] * (1 if self._all is None else 8)  # entries of links
 
     def of(self, links: Links) -> tuple[Links, Floats, NDArray[np.int64] | slice]:
@@ -161,12 +160,10 @@ class Scale:
         return logs
 
 
-def features(
-    links: Links, rows: Floats, kinds: NDArray[np.int64], own: Floats, using: Kernels | None = None
-) -> tuple[Floats, Floats]:
+def features(links: Links, rows: Floats, kinds: NDArray[np.int64], own: Floats) -> tuple[Floats, Floats]:
     """The mean direction of the neighbors and f, for rows of length 1, their classes, and the nodes' own l."""
     by_class = reduce(Links.followed_by, [links.to(kinds == kind) for kind in range(CLASSES)])
-    sums = by_class.times(rows, using).reshape(CLASSES, len(own), rows.shape[1])
+    sums = by_class.times(rows).reshape(CLASSES, len(own), rows.shape[1])
     lengths = np.linalg.norm(sums.sum(axis=0), axis=1)
     sums /= np.where(lengths > 0, lengths, 1)[:, None]
     mean = sums.sum(axis=0)
@@ -209,7 +206,7 @@ def learn_map(near: Neighbors, near_degrees: NDArray[Any], unit: Floats, own: Fl
     f = np.empty((count, FOLD_BLOCKS * k), np.float32)
     for part in parts(links.indptr, near.at_a_time):
         some, rows, used = near.of(links.rows(part))
-        mean[part], f[part] = features(some, rows, scale.classes(near_degrees[used]), own[part], near.kernels)
+        mean[part], f[part] = features(some, rows, scale.classes(near_degrees[used]), own[part])
     gram = (f.T @ f).astype(np.float64)
     beyond = (f.T @ (unit - mean)).astype(np.float64)
     gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-12)

@@ -151,7 +151,7 @@ def learn_weight(neighbors: Neighbors, trial: Trial) -> float:
     vectors_before = first.indptr + second.indptr + 2 * np.arange(len(cosines) + 1)  # of neighbors, and their sums
     for part in parts(vectors_before, neighbors.at_a_time):
         near, rows, _ = neighbors.of(first.rows(part).followed_by(second.rows(part)))
-        sums = near.times(rows, neighbors.kernels)
+        sums = near.times(rows)
         cosines[part] = np.einsum("ij,ij->i", *np.split(unit_rows(sums), 2))
     logs = log_degrees(trial.first.degrees) + log_degrees(trial.second.degrees)
     areas = []

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphrefine.display.html import count_of, render, shorten
 from graphrefine.embedding.table import VectorTable
-from graphrefine.kernels.arithmetic import describe_arithmetic
+from graphrefine.kernels.numerics import describe_numerics
 
 FIRST = 5  # rows from the top; and one from the end
 FIRST_OF_SIDE = 3  # rows of each side, where there are two
@@ -51,7 +51,7 @@ def _origin(recipe: dict[str, Any]) -> str:
     graph = {"rows": "bipartite graph", "columns": "directed graph"}.get(recipe.get("sides", ""))
     texts = {"quality": "quality {}", "seed": "seed {}", "version": "graphrefine {}"}
     settings = [text.format(recipe[name]) for name, text in texts.items() if name in recipe]
-    return ", ".join([f"by {recipe['method']}", *([graph] if graph else []), *settings, describe_arithmetic(recipe)])
+    return ", ".join([f"by {recipe['method']}", *([graph] if graph else []), *settings, describe_numerics(recipe)])
 
 
 def _storage(embedding: VectorTable) -> str:

@@ -20,7 +20,7 @@ from graphrefine.engine.layout import Layout
 from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, dtype_of
 from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Rows
-from graphrefine.kernels import Kernels
+from graphrefine.kernels import native
 from graphrefine.linalg.operators import Edge, edge_terms
 from graphrefine.system.huge_pages import LINE, aligned, empty_bytes
 from graphrefine.system.storage import FolderStorage, Storage, as_bytes
@@ -118,12 +118,11 @@ class BlockCompute:
         layout: Layout,
         patterns: Mapping[str, Pattern],
         *,
-        using: Kernels,
         threads: int = 1,
         identities: Vector | None = None,
     ) -> None:
         self.storage, self.layout, self.patterns = storage, layout, patterns
-        self.kernels, self.threads, self.identities = using, threads, identities
+        self.threads, self.identities = threads, identities
         self.operators: dict[int, OperatorParts] = {}
         self.vectors: dict[str, Vector] = {}
         self.suspect: set[int] = set()  # tall matrices of an earlier run, whose checksums are compared
@@ -181,7 +180,7 @@ class BlockCompute:
             out = None
             if task.out is not None or task.file is not None:
                 out = self._buffers.take((len(x), width), np.float32 if task.out is None else dtype_of(task.out.kind))
-            self.kernels.rotate(
+            native.rotate(
                 x,
                 task.rotation,
                 triangular=task.triangular,
@@ -260,7 +259,7 @@ class BlockCompute:
         arrays: dict[str, Any] = {} if cuts is None else {"starts": cuts[chunk], "stops": cuts[chunk + 1]}
         for name, vector in parts.vectors.items():
             arrays[name] = vector[span if name.startswith("row") else columns]
-        return self.kernels.product(
+        return native.Product(
             rows.indptr,
             rows.indices,
             columns=columns.stop - columns.start,
@@ -275,7 +274,7 @@ class BlockCompute:
     def _cuts(self, rows: Rows) -> NDArray[np.int64]:
         """First entry of each row in each chunk.  # (chunks + 1, rows)."""
         firsts = self.layout.bounds[self.layout.chunks].astype(np.int32)
-        return self.kernels.split_rows(rows.indptr, rows.indices, firsts)
+        return native.split_rows(rows.indptr, rows.indices, firsts)
 
     def _chunk(self, ref: Ref, panel: int, chunk: int) -> Array:
         """A panel of a chunk as one array, in memory until another is needed."""
@@ -334,7 +333,7 @@ class BlockCompute:
         count = rows.stop - rows.start
         order = None if self.identities is None else self.identities[rows]
         start = rows.start if order is None else 0
-        signs = self.kernels.signs(seed, start, rows=count, words=self.layout.padded // 32, order=order)
+        signs = native.signs(seed, start, rows=count, words=self.layout.padded // 32, order=order)
         return np.ascontiguousarray(signs[:, first : first + words])
 
     def _check(self, name: str, rows: Array) -> None:

@@ -18,7 +18,7 @@ from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork, proj
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, add_pairs
-from graphrefine.kernels import Kernels, to_bfloat16
+from graphrefine.kernels import to_bfloat16
 from graphrefine.linalg.operators import Operator
 from graphrefine.system.arrays import OwnFile, npy_header
 from graphrefine.system.storage import FolderStorage, Storage
@@ -77,14 +77,13 @@ class BlockEngine:
         layout: Layout,
         executor: Executor,
         *,
-        using: Kernels,
         bfloat16: bool = True,
         threads: int = 1,
     ) -> None:
         self.storage, self.layout, self.executor, self.threads = storage, layout, executor, threads
-        self._reader = BlockCompute(storage, layout, {}, using=using)
+        self._reader = BlockCompute(storage, layout, {})
         self.nodes = int(layout.bounds[-1])
-        self.columns, self.half = layout.columns, bfloat16 and using.name == "native"
+        self.columns, self.half = layout.columns, bfloat16
         self.journal = Journal(storage)
         self._step = 0
         self._operators: dict[Operator, int] = {}

@@ -32,16 +32,16 @@ from graphrefine.engine.worker import (
     RunSite,
     TaskBatch,
     check_worker,
+    find_difference,
     forget_run,
+    own_versions,
     probe_file,
     read_layout,
     run_batch,
     weights_file,
 )
-from graphrefine.engine.worker_proof import find_difference, make_proof
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.node_ids import identities
-from graphrefine.kernels import kernels
 from graphrefine.system.storage import FolderStorage, Storage, open_storage, write_array, write_arrays
 
 if TYPE_CHECKING:
@@ -115,8 +115,7 @@ class Cluster:
             graph=graph_root,
             threads=threads,
             identities=identities is not None,
-            arithmetic=kernels().arithmetic,
-            proof=make_proof(kernels().arithmetic),
+            versions=own_versions(),
         )
         self._group, self._fingerprint = group, fingerprint
         self._known: set[str] = set()  # addresses of workers that have been checked
@@ -210,7 +209,7 @@ class Cluster:
         except Exception:  # of a task that the worker could not even read, if its graphrefine is another one
             self._check_workers(list(_workers(self.client)))
             raise
-        difference = find_difference(self.site.proof, getattr(result, "proof", None), self.site.arithmetic)
+        difference = find_difference(getattr(result, "versions", None))
         if difference is not None:
             raise InputError(f"the worker {getattr(result, 'worker', '')}: {difference}")
         self._reports.setdefault(result.worker, WorkerReport(result.worker)).add(result)
@@ -236,7 +235,7 @@ class Cluster:
                     f"the worker {address} cannot run graphrefine ({type(answer).__name__}: {answer}); "
                     'install the same version there: pip install "graphrefine[scale]"'
                 )
-            difference = find_difference(self.site.proof, getattr(answer, "proof", None), self.site.arithmetic)
+            difference = find_difference(getattr(answer, "versions", None))
             if difference is not None:
                 raise InputError(f"the worker {address}: {difference}")
             if answer.problem is not None:
@@ -300,7 +299,7 @@ def cluster_engine(
         identities=None if graph.has_row_names else identities(graph.names),
         threads=threads,
     )
-    return BlockEngine(storage, layout, executor, using=kernels(), bfloat16=bfloat16)
+    return BlockEngine(storage, layout, executor, bfloat16=bfloat16)
 
 
 def plan_layout(graph: Graph, *, columns: int, workers: int, memory: int | None) -> tuple[Layout, int]:

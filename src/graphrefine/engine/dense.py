@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels, to_float32
+from graphrefine.kernels import native, to_float32
 from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
@@ -59,7 +59,7 @@ class DenseProduct:
 
         in_blocks(len(out), work, threads=threads)
         if gram is not None:
-            kernels().rotate(out, None, out=None, gram=gram, threads=threads)
+            native.rotate(out, None, out=None, gram=gram, threads=threads)
 
 
 class DenseEngine(LocalEngine):

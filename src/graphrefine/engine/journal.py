@@ -2,7 +2,7 @@
 
 A run is a sequence of steps, the verbs that an algorithm asks of its engine, the same each time. The journal has the
 small result of each step that is finished; of the one that is not, the small result of each task that is done. Each
-names its arithmetic: bits of two versions are not joined.
+states its numerics version: bits of two versions are not joined.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.tasks import Small
 from graphrefine.errors import OutputError
-from graphrefine.kernels.arithmetic import KEY, arithmetic_in_use, check_arithmetic
+from graphrefine.kernels.numerics import KEY, check_numerics, numerics_entry
 from graphrefine.system.storage import Storage, read_arrays, write_arrays
 
 
@@ -74,18 +74,22 @@ class Journal:
 
     def note(self, step: int, task: str, small: Small) -> None:
         """Note that a task of a step is done, and its blocks are on the storage."""
-        write_arrays(self.storage, f"{_folder(step)}/{task}.npz", {KEY: np.array(arithmetic_in_use()), **small})
+        write_arrays(self.storage, f"{_folder(step)}/{task}.npz", {**_version(), **small})
 
     def finish(self, step: int, description: str, small: Small) -> None:
         """Note that a step is finished."""
-        arrays: dict[str, NDArray[Any]] = {"what": np.array(description), KEY: np.array(arithmetic_in_use()), **small}
+        arrays: dict[str, NDArray[Any]] = {"what": np.array(description), **_version(), **small}
         write_arrays(self.storage, f"steps/{step:04d}.npz", arrays)
         self.storage.remove(_folder(step))
 
     def _check(self, small: Small) -> None:
-        """Take the arithmetic out of a stored result, and hold it to the one in use."""
+        """Take the numerics version out of a stored result, and check it."""
         stated = small.pop(KEY, None)
-        check_arithmetic({} if stated is None else {KEY: stated.item()}, source=self.storage.root)
+        check_numerics({} if stated is None else {KEY: stated.item()}, source=self.storage.root)
+
+
+def _version() -> Small:
+    return {key: np.array(value) for key, value in numerics_entry().items()}
 
 
 def _folder(step: int) -> str:

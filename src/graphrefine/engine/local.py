@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork, project_rows
 from graphrefine.graph.node_ids import identities
-from graphrefine.kernels import PAD, Kernels, kernels, to_bfloat16
+from graphrefine.kernels import PAD, native, to_bfloat16
 from graphrefine.linalg.operators import EDGE_TERMS, Operator
 from graphrefine.system.huge_pages import empty_bytes
 from graphrefine.system.threads import thread_pool
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
-    from graphrefine.kernels.twin import Product
 
 REORDER_BYTES = 1 << 24  # beyond this many bytes of bfloat16, a random gather misses the cache more often than not
 
@@ -79,19 +78,14 @@ class LocalEngine:
         columns: int,
         threads: int = 1,
         bfloat16: bool = True,
-        using: Kernels | None = None,
         reorder: bool | None = None,
     ) -> None:
         self.graph, self.nodes, self.columns, self.threads = graph, graph.nodes, columns, threads
         self.padded = -(-columns // PAD) * PAD
-        self.kernels = using or kernels()
-        # SciPy has no bfloat16 product: rounding would cost time and save nothing.
-        self.half = bfloat16 and self.kernels.name == "native"
+        self.half = bfloat16
         self._slabs: list[Slab] = []
-        self._products: dict[Operator, Product] = {}
-        self._reorder = graph.nodes * self.padded * 2 > REORDER_BYTES and self.kernels.name == "native"
-        if reorder is not None:
-            self._reorder = reorder
+        self._products: dict[Operator, native.Product] = {}
+        self._reorder = graph.nodes * self.padded * 2 > REORDER_BYTES if reorder is None else reorder
         self._patterns: dict[bool, Pattern] = {}
         self._values: dict[tuple[bool, str, float], NDArray[np.float32] | None] = {}  # terms of the edges
 
@@ -110,7 +104,7 @@ class LocalEngine:
         """The row of the graph in each place, and the place of each row; the rows themselves are kept."""
         if not self._reorder:
             return None
-        order, places, *rows = self.kernels.reorder(self.graph.indptr, self.graph.indices, self.graph.weights)
+        order, places, *rows = native.reorder(self.graph.indptr, self.graph.indices, self.graph.weights)
         self._patterns[False] = Pattern(*rows)
         return order, places
 
@@ -120,7 +114,7 @@ class LocalEngine:
         row_ids = identities(self.graph.names)
         if row_ids is not None:
             order = row_ids if order is None else row_ids[order]
-        return LocalTall(self.kernels.signs(seed, 0, rows=self.nodes, words=words, order=order))
+        return LocalTall(native.signs(seed, 0, rows=self.nodes, words=words, order=order))
 
     def fill(self, rows: RowSource, *, precise: bool = False) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.fill`."""
@@ -223,16 +217,14 @@ class LocalEngine:
         """See `graphrefine.engine.engine.Engine.gram`."""
         if x.gram is None:
             pair = np.zeros((2, self.padded, self.padded))
-            self.kernels.rotate(x.data, None, out=None, places=self._places, gram=pair, threads=self.threads)
+            native.rotate(x.data, None, out=None, places=self._places, gram=pair, threads=self.threads)
             x.gram = pair[0] + pair[1]
         return x.gram[: self.columns, : self.columns]
 
     def sums(self, x: LocalTall, weights: NDArray[np.float32] | None = None) -> NDArray[np.float64]:
         """See `graphrefine.engine.engine.Engine.sums`."""
         pair = np.zeros((2, self.padded))
-        self.kernels.rotate(
-            x.data, None, out=None, places=self._places, sums=pair, weights=weights, threads=self.threads
-        )
+        native.rotate(x.data, None, out=None, places=self._places, sums=pair, weights=weights, threads=self.threads)
         sums: NDArray[np.float64] = pair[0] + pair[1]
         return sums[: self.columns]
 
@@ -247,7 +239,7 @@ class LocalEngine:
     ) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.rotate`."""
         out = self._new(precise)
-        self.kernels.rotate(
+        native.rotate(
             x.data, self._small(rotation), triangular=triangular, out=out.data, unit=unit, threads=self.threads
         )
         return out
@@ -271,7 +263,7 @@ class LocalEngine:
         """See `graphrefine.engine.engine.Engine.collect`."""
         out = self._handed_over(self.columns if rotation is None else rotation.shape[1])
         small = None if rotation is None else self._small(rotation)
-        self.kernels.rotate(
+        native.rotate(
             x.data, small, out=out, places=self._places, shift=self._row(shift), unit=unit, threads=self.threads
         )
         return out
@@ -317,10 +309,10 @@ class LocalEngine:
             self._slabs.append(slab)
         return slab
 
-    def _product(self, operator: Operator) -> Product:
+    def _product(self, operator: Operator) -> native.Product:
         if operator not in self._products:
             pattern = self._pattern(operator)
-            self._products[operator] = self.kernels.product(
+            self._products[operator] = native.Product(
                 pattern.indptr,
                 pattern.indices,
                 columns=self.nodes,
@@ -356,6 +348,6 @@ class LocalEngine:
             self._patterns[key] = (
                 Pattern(*arrays)
                 if order is None
-                else Pattern(*self.kernels.permute(*arrays, order, places, threads=self.threads))
+                else Pattern(*native.permute(*arrays, order, places, threads=self.threads))
             )
         return self._patterns[key]

@@ -16,17 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine import __version__
 from graphrefine.engine.block_compute import BlockCompute, OperatorParts
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.tasks import Small, Task
-from graphrefine.engine.worker_proof import Proof, find_difference, make_proof
 from graphrefine.errors import FormatError, GraphRefineError
 from graphrefine.graph.graph import Rows
 from graphrefine.graph.stored import StoredPattern
 from graphrefine.graph.stored_checks import damage
-from graphrefine.kernels import kernels
-from graphrefine.kernels.arithmetic import use_arithmetic
+from graphrefine.kernels.numerics import NUMERICS_VERSION
 from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
 
@@ -38,7 +37,36 @@ PIECE = 1 << 22  # bytes that are read at a time for a checksum
 
 _lock = Lock()
 _computes: dict[str, BlockCompute] = {}  # by run; of this process
-_proofs: dict[str, Proof] = {}  # likewise
+
+
+class Versions(NamedTuple):
+    """Versions of a process; results of workers are joined only where those of the client are the same."""
+
+    package: str  # graphrefine
+    numerics: int
+
+
+def own_versions() -> Versions:
+    """Return the versions of this process."""
+    return Versions(__version__, NUMERICS_VERSION)
+
+
+def find_difference(theirs: object) -> str | None:
+    """Explain why the results of a process cannot be joined with those of this one; None where they can.
+
+    Examples
+    --------
+    >>> find_difference(own_versions()) is None
+    True
+    >>> find_difference(own_versions()._replace(numerics=7))
+    'it has numerics version 7, and this machine 1: install the same version there'
+    """
+    if not isinstance(theirs, Versions):
+        return "it does not state its version of graphrefine: install the same version there"
+    for name, own, other in zip(("graphrefine", "numerics version"), own_versions(), theirs, strict=True):
+        if own != other:
+            return f"it has {name} {other}, and this machine {own}: install the same version there"
+    return None
 
 
 class RunSite(NamedTuple):
@@ -49,8 +77,7 @@ class RunSite(NamedTuple):
     graph: str
     threads: int | None  # None: as many as the worker has
     identities: bool
-    arithmetic: int  # version of the client's
-    proof: Proof  # of the client
+    versions: Versions  # of the client
 
 
 class TaskBatch(NamedTuple):
@@ -66,7 +93,7 @@ class BatchResult(NamedTuple):
     """Results of a batch: a small one for each task, or an error; and the blocks and bytes that were moved."""
 
     worker: str
-    proof: Proof
+    versions: Versions
     small: list[Small]
     error: str | None
     blocks: int
@@ -77,7 +104,7 @@ class BatchResult(NamedTuple):
 class WorkerCheck(NamedTuple):
     """The answer of a worker to the question whether it can work."""
 
-    proof: Proof
+    versions: Versions
     problem: str | None
 
 
@@ -169,20 +196,20 @@ def read_layout(storage: Storage) -> tuple[Layout, int] | None:
 def run_batch(site: RunSite, batch: TaskBatch) -> BatchResult:
     """Run tasks, on a worker; an error is returned, not raised: Dask would log it and try again."""
     with _lock:
-        name, proof = str(_worker().address), _proof_of(site)
+        name, versions = str(_worker().address), own_versions()
         try:
-            difference = find_difference(site.proof, proof, site.arithmetic)
-            if difference is not None:  # a worker that came after the check of all
-                raise FormatError(f"the worker {name}", difference)
-            with use_arithmetic(site.arithmetic):
-                compute = _compute_of(site)
-                before = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
-                _register(compute, batch)
-                small = [part for _, part in Pipeline(compute).run(batch.tasks)]
+            # A worker that joined after the check of all would write blocks with other bits. The client compares too,
+            # and names the difference.
+            if site.versions != versions:
+                raise FormatError(f"the worker {name}", "its versions are not those of the client")
+            compute = _compute_of(site)
+            before = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
+            _register(compute, batch)
+            small = [part for _, part in Pipeline(compute).run(batch.tasks)]
         except GraphRefineError as problem:
-            return BatchResult(name, proof, [], str(problem), 0, 0, 0)
+            return BatchResult(name, versions, [], str(problem), 0, 0, 0)
         after = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
-        return BatchResult(name, proof, small, None, *(b - a for a, b in zip(before, after, strict=True)))
+        return BatchResult(name, versions, small, None, *(b - a for a, b in zip(before, after, strict=True)))
 
 
 def check_worker(site: RunSite, probe: bytes, expected: str, dask_worker: Any) -> WorkerCheck:
@@ -194,7 +221,7 @@ def check_worker(site: RunSite, probe: bytes, expected: str, dask_worker: Any) -
             open_storage(site.storage).write(probe_file(dask_worker.address), np.frombuffer(probe, np.uint8))
     except (GraphRefineError, OSError) as error:
         problem = str(error)
-    return WorkerCheck(make_proof(site.arithmetic), problem)
+    return WorkerCheck(own_versions(), problem)
 
 
 def probe_file(address: str) -> str:
@@ -206,7 +233,6 @@ def forget_run(run: str) -> None:
     """Free the memory of a run."""
     with _lock:
         _computes.pop(run, None)
-        _proofs.pop(run, None)
 
 
 def _problem(site: RunSite, probe: bytes, expected: str) -> str | None:
@@ -231,13 +257,6 @@ def _worker() -> Any:
     return get_worker()
 
 
-def _proof_of(site: RunSite) -> Proof:
-    if site.run not in _proofs:
-        _proofs.clear()
-        _proofs[site.run] = make_proof(site.arithmetic)
-    return _proofs[site.run]
-
-
 def _compute_of(site: RunSite) -> BlockCompute:
     if site.run not in _computes:
         _computes.clear()  # of runs that are over
@@ -253,7 +272,6 @@ def _compute_of(site: RunSite) -> BlockCompute:
             storage,
             plan[0],
             patterns,
-            using=kernels(),
             threads=site.threads or _worker().state.nthreads,
             identities=StoredArray(storage, IDENTITIES) if site.identities else None,
         )

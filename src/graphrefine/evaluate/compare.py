@@ -19,7 +19,7 @@ from graphrefine.evaluate.compare_results import BASELINE, Comparison, Row, sort
 from graphrefine.evaluate.compare_tasks import Task, Verdict, choose_task, encode_names
 from graphrefine.evaluate.embed_subprocess import Outcome, run_embed
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels
+from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import METHODS, find_method, make_settings
 from graphrefine.progress import Stages, Watcher
@@ -139,7 +139,7 @@ def describe_inputs(graph: Graph, task: Task, *, seed: int, threads: int) -> dic
         **task.inputs,
         "seed": seed,
         "threads": threads,
-        **kernels().names(),
+        **numerics_entry(),
         "version": __version__,
         "processor": identify_machine(),
     }

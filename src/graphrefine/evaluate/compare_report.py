@@ -10,6 +10,7 @@ from graphrefine.display.plots import LABEL_SIZE, label_points, log_seconds, pat
 from graphrefine.display.report import Cell, CellLike, Plot, Report, Section, Table
 from graphrefine.errors import OutputError
 from graphrefine.evaluate.compare_results import BASELINE, Comparison, Row
+from graphrefine.kernels.numerics import KEY
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.system.memory import gigabytes
 
@@ -100,7 +101,7 @@ def _make_table(comparison: Comparison) -> Table:
 
 
 def _list_settings(row: Row) -> list[CellLike]:
-    columns = ("method", "dim", "version", "arithmetic", "kernel")
+    columns = ("method", "dim", "version", KEY)
     others = (f"{key}={value}" for key, value in row.recipe.items() if key not in columns and value is not None)
     return [row.method, ", ".join(others), find_method(row.method).reference if row.method in METHODS else None]
 

@@ -30,7 +30,7 @@ from graphrefine.graph.adjacency import (
 )
 from graphrefine.graph.lookup import ONE, Lookup, Side, Sides
 from graphrefine.graph.node_ids import name_array, number
-from graphrefine.kernels import kernels
+from graphrefine.kernels import native
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -323,7 +323,7 @@ class Graph:
         [2.0, 0.5, 0.5]
         """
         arrivals, inverse = self.transposed(), inverses(self.degrees())
-        return kernels().row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse, threads=threads)
+        return native.row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse, threads=threads)
 
     def to_scipy(self) -> csr_array:
         """The adjacency matrix, sharing the graph's arrays."""

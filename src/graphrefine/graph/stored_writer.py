@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.adjacency import inverses, sums_of_rows
 from graphrefine.graph.node_ids import Names, is_range, pack
-from graphrefine.kernels import kernels
+from graphrefine.kernels import native
 from graphrefine.system.arrays import map_npy, save_npy
 from graphrefine.system.files import check_only, listed_files, read_mark
 
@@ -145,7 +145,7 @@ class StoredWriter:
             tables["reverse_blocks"] = _block_table(arrivals)
         context = NpyFile(self.folder / "context.npy", np.float64)
         for indptr, indices, weights in _blocks(arrivals):
-            context.append(kernels().row_sums(indptr, indices, weights, inverse, threads=threads))
+            context.append(native.row_sums(indptr, indices, weights, inverse, threads=threads))
         context.close()
         manifest = {
             "format": MARK,

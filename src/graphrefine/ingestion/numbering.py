@@ -27,8 +27,7 @@ from graphrefine.ingestion.input_table import InputTable
 from graphrefine.ingestion.job import Job
 from graphrefine.ingestion.spool import Edges, Entry, Spool, write_names
 from graphrefine.ingestion.table_pieces import pack_arrow
-from graphrefine.kernels.arcs import IdSet
-from graphrefine.kernels.edge_lists import number_ids
+from graphrefine.kernels.edge_lists import IdSet, number_ids
 from graphrefine.progress import Stages
 from graphrefine.readers.databases import stream_rows
 from graphrefine.readers.options import ReadOptions

@@ -15,7 +15,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.stored_writer import StoredWriter
 from graphrefine.ingestion.numbering import NodeNumbers
 from graphrefine.ingestion.spool import Spool, read_numbers
-from graphrefine.kernels import arcs
+from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import Rows
 from graphrefine.system.work_folder import WorkFolder
 
@@ -53,7 +53,7 @@ class Buckets:
         for side in self.sides:
             ends = (source, target) if side == "forward" else (target, source)
             settings: dict[str, Any] = {"weights": weights, "bounds": self.bounds, "threads": threads}
-            records, offsets = arcs.deal_arcs(*ends, both=not self.directed, **settings)
+            records, offsets = edge_lists.deal_arcs(*ends, both=not self.directed, **settings)
             bytes_ = records.view(np.uint8)
             for number in np.flatnonzero(np.diff(offsets)).tolist():
                 part = bytes_[offsets[number] * width : offsets[number + 1] * width]
@@ -114,7 +114,7 @@ def _merge_bucket(path: Path, buckets: Buckets, number: int, threads: int) -> Ro
     if path.exists():
         with path.open("rb") as file:
             records = read_numbers(file, np.uint32, path.stat().st_size // 4)
-    rows = arcs.merge_arcs(last - first, first, records, weighted=buckets.weighted, threads=threads)
+    rows = edge_lists.merge_arcs(last - first, first, records, weighted=buckets.weighted, threads=threads)
     if rows.weights is not None and not np.isfinite(rows.weights).all():
         raise InputError("the weights of an edge's duplicates add up to more than float32 can hold")
     return rows

@@ -2,7 +2,7 @@
 
 The compiled kernels use + - * / and square roots alone, each rounded as IEEE 754 says, with polynomials and orders of
 sums of their own (``native/exact_*.cpp`` says which). Neither the instruction set nor the number of threads changes a
-bit. Without compiled kernels NumPy and LAPACK give the same but for rounding.
+bit; NumPy's functions and LAPACK would.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.kernels import choose_kernel
+from graphrefine.kernels import native
 
 Reals = NDArray[np.float64]
 Floats = NDArray[np.float32]
@@ -47,7 +47,7 @@ def log(x: float, *, threads: int = 1) -> float: ...
 @overload
 def log(x: NDArray[Any], *, threads: int = 1) -> Reals: ...
 def log(x: float | NDArray[Any], *, threads: int = 1) -> float | Reals:
-    """The natural logarithm: -inf of 0, NaN of what is negative.
+    """Return the natural logarithm: -inf of 0, NaN of what is negative.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def log1p(x: float, *, threads: int = 1) -> float: ...
 @overload
 def log1p(x: NDArray[Any], *, threads: int = 1) -> Reals: ...
 def log1p(x: float | NDArray[Any], *, threads: int = 1) -> float | Reals:
-    """``log(1 + x)``, also next to 0.
+    """Return ``log(1 + x)``, also next to 0.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def exp(x: float, *, threads: int = 1) -> float: ...
 @overload
 def exp(x: NDArray[Any], *, threads: int = 1) -> Reals: ...
 def exp(x: float | NDArray[Any], *, threads: int = 1) -> float | Reals:
-    """The exponential function.
+    """Return the exponential function.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def expm1(x: float, *, threads: int = 1) -> float: ...
 @overload
 def expm1(x: NDArray[Any], *, threads: int = 1) -> Reals: ...
 def expm1(x: float | NDArray[Any], *, threads: int = 1) -> float | Reals:
-    """``exp(x) - 1``, also next to 0.
+    """Return ``exp(x) - 1``, also next to 0.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def power(x: float, p: float, *, threads: int = 1) -> float: ...
 @overload
 def power(x: NDArray[Any], p: float, *, threads: int = 1) -> Reals: ...
 def power(x: float | NDArray[Any], p: float, *, threads: int = 1) -> float | Reals:
-    """``x ** p`` for one finite p; p = 0, 1, 2, -1, 1/2 and -1/2 by products, quotients and roots.
+    """Return ``x ** p`` for one finite p; p = 0, 1, 2, -1, 1/2 and -1/2 by products, quotients and roots.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def power(x: float | NDArray[Any], p: float, *, threads: int = 1) -> float | Rea
 
 
 def power_where(where: NDArray[np.bool_], x: NDArray[Any], p: float) -> Reals:
-    """``x ** p`` where a mask is set, else 0.
+    """Return ``x ** p`` where a mask is set, else 0.
 
     Examples
     --------
@@ -139,13 +139,13 @@ def log_at_least(x: Floats, least: float, *, threads: int = 1) -> None:
     [-0.693, 0.0, 0.693]
     """
     whole = np.ascontiguousarray(x)
-    choose_kernel("log_at_least")(whole.reshape(-1), least, threads=threads)
+    native.log_at_least(whole.reshape(-1), least, threads=threads)
     if not np.shares_memory(whole, x):
         x[...] = whole
 
 
 def log_at_least_one(x: Floats, *, threads: int = 1) -> None:
-    """`log_at_least` 1.
+    """Take `log_at_least` 1.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def log_at_least_one(x: Floats, *, threads: int = 1) -> None:
 
 
 def matmul(a: ArrayLike, b: ArrayLike, *, threads: int = 1) -> Any:
-    """``a @ b`` in float64, of matrices and vectors.
+    """Return ``a @ b`` in float64, of matrices and vectors.
 
     An entry is summed over the inner index, ascending; each product is rounded, then added.
 
@@ -172,13 +172,13 @@ def matmul(a: ArrayLike, b: ArrayLike, *, threads: int = 1) -> Any:
     matrix = left if rows else left[None, :]
     other = right if columns else right[:, None]
     out = np.empty((len(matrix), other.shape[1]))
-    choose_kernel("multiply")(matrix, other, out, threads=threads)
+    native.multiply(matrix, other, out, threads=threads)
     shape = (*out.shape[:1][: int(rows)], *out.shape[1:][: int(columns)])
     return out.reshape(shape) if shape else float(out[0, 0])
 
 
 def matmul_tall(x: NDArray[Any], y: NDArray[Any], *, threads: int = 1) -> Floats:
-    """``x @ y`` in float32 of a tall x (n, p) and a small y (p, q), summed over p, ascending, by fma.
+    """Return ``x @ y`` in float32 of a tall x (n, p) and a small y (p, q), summed over p, ascending, by fma.
 
     Examples
     --------
@@ -186,12 +186,12 @@ def matmul_tall(x: NDArray[Any], y: NDArray[Any], *, threads: int = 1) -> Floats
     [[3.0], [3.0], [3.0]]
     """
     out = np.empty((len(x), y.shape[1]), np.float32)
-    choose_kernel("multiply_tall")(_floats(x), _floats(y), out, threads=threads)
+    native.multiply_tall(_floats(x), _floats(y), out, threads=threads)
     return out
 
 
 def gram(x: NDArray[Any], *, threads: int = 1) -> Reals:
-    """``x^T x`` (k, k) of a float32 x (n, k): blocks of 128 rows in float32 by fma, their sums in float64 in order.
+    """Return ``x^T x`` (k, k) of a float32 x (n, k): sums of 128 rows in float32 by fma, these added in float64.
 
     Examples
     --------
@@ -199,12 +199,12 @@ def gram(x: NDArray[Any], *, threads: int = 1) -> Reals:
     [[1.0, 2.0], [2.0, 13.0]]
     """
     out = np.empty((x.shape[1], x.shape[1]))
-    choose_kernel("gram_matrix")(_floats(x), out, threads=threads)
+    native.gram_matrix(_floats(x), out, threads=threads)
     return out
 
 
 def row_dots(x: NDArray[Any], y: NDArray[Any], *, threads: int = 1) -> Reals:
-    """Sums of ``x[i] * y[i]`` over the columns, in float64: 16 sums of every 16th column, halved until one is left.
+    """Return the sums of ``x[i] * y[i]`` in float64: 16 sums of every 16th column, folded in halves.
 
     A vector y is the row of all.
 
@@ -216,12 +216,12 @@ def row_dots(x: NDArray[Any], y: NDArray[Any], *, threads: int = 1) -> Reals:
     y = y if y.ndim == 2 else y[None, :]
     both = (_floats(x), _floats(y)) if x.dtype == y.dtype == np.float32 else (_reals(x), _reals(y))
     out = np.empty(len(x))
-    choose_kernel("dot_rows")(*both, out, threads=threads)
+    native.dot_rows(*both, out, threads=threads)
     return out
 
 
 def squares_of_rows(x: NDArray[Any], *, threads: int = 1) -> Reals:
-    """Squared lengths of rows, in float64; see `row_dots`.
+    """Return the squared lengths of rows, in float64; see `row_dots`.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def squares_of_rows(x: NDArray[Any], *, threads: int = 1) -> Reals:
 
 
 def dot(a: NDArray[Any], b: NDArray[Any]) -> float:
-    """Sum of ``a * b`` of two vectors, in float64; see `row_dots`.
+    """Return the sum of ``a * b`` of two vectors, in float64; see `row_dots`.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def dot(a: NDArray[Any], b: NDArray[Any]) -> float:
 
 
 def cholesky(a: NDArray[Any]) -> Reals:
-    """The lower triangular L with ``L L^T = a``; the upper triangle of ``a`` counts.
+    """Return the lower triangular L with ``L L^T = a``; the upper triangle of ``a`` counts.
 
     Raises
     ------
@@ -256,13 +256,13 @@ def cholesky(a: NDArray[Any]) -> Reals:
     [[2.0, 0.0], [1.0, 2.0]]
     """
     factor = np.array(a, np.float64, order="C")
-    if not choose_kernel("factor_cholesky")(factor):
+    if not native.factor_cholesky(factor):
         raise np.linalg.LinAlgError("the matrix is not positive definite")
     return factor
 
 
 def solve_lower(lower: NDArray[Any], b: NDArray[Any]) -> Reals:
-    """The X with ``lower @ X = b``, for a lower triangular matrix.
+    """Return the X with ``lower @ X = b``, for a lower triangular matrix.
 
     Examples
     --------
@@ -273,7 +273,7 @@ def solve_lower(lower: NDArray[Any], b: NDArray[Any]) -> Reals:
 
 
 def solve(a: NDArray[Any], b: NDArray[Any]) -> Reals:
-    """The X with ``a @ X = b``, for a symmetric positive definite matrix.
+    """Return the X with ``a @ X = b``, for a symmetric positive definite matrix.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def solve(a: NDArray[Any], b: NDArray[Any]) -> Reals:
 
 
 def qr(a: NDArray[Any]) -> Reals:
-    """Orthonormal columns Q (m, p) of the span of ``a``, m at least p; where its rank is less, of a larger span.
+    """Return orthonormal columns Q (m, p) of the span of ``a``, m at least p; where its rank is less, of a larger span.
 
     Two passes of Cholesky where the columns are well apart, else reflectors.
 
@@ -300,12 +300,12 @@ def qr(a: NDArray[Any]) -> Reals:
         second = _free(first)
         if second is not None:
             return np.ascontiguousarray(second.T)
-    choose_kernel("reflect")(columns)
+    native.reflect(columns)
     return np.ascontiguousarray(columns.T)
 
 
 def eigh(a: NDArray[Any]) -> tuple[Reals, Reals]:
-    """Eigenvalues, ascending, and eigenvectors (columns) of a symmetric matrix; its lower triangle counts.
+    """Return eigenvalues, ascending, and eigenvectors (columns) of a symmetric matrix; its lower triangle counts.
 
     Raises
     ------
@@ -320,13 +320,13 @@ def eigh(a: NDArray[Any]) -> tuple[Reals, Reals]:
     """
     matrix = _reals(a)
     values, vectors = np.empty(len(matrix)), np.empty(matrix.shape)
-    if not np.isfinite(matrix).all() or not choose_kernel("find_eigenpairs")(matrix, values, vectors):
+    if not np.isfinite(matrix).all() or not native.find_eigenpairs(matrix, values, vectors):
         raise np.linalg.LinAlgError("eigenvalues did not converge")
     return values, vectors
 
 
 def _free(columns: Reals) -> Reals | None:
-    """Rows (p, m) made orthonormal by one pass of Cholesky; None where they are too close to each other."""
+    """Make rows (p, m) orthonormal by one pass of Cholesky; None where they are too close to each other."""
     lengths = np.sqrt(squares_of_rows(columns))
     if not np.all(lengths > 0) or not np.isfinite(lengths).all():
         return None
@@ -341,13 +341,13 @@ def _free(columns: Reals) -> Reals | None:
 def _evaluate(name: str, x: float | NDArray[Any], *, exponent: float = 0.0, threads: int) -> float | Reals:
     numbers = _reals(x)
     out = np.empty(numbers.shape)
-    choose_kernel("evaluate")(name, numbers.reshape(-1), out.reshape(-1), exponent=exponent, threads=threads)
+    native.evaluate(name, numbers.reshape(-1), out.reshape(-1), exponent=exponent, threads=threads)
     return out if isinstance(x, np.ndarray) and x.ndim else float(out)
 
 
 def _solve_triangular(lower: Reals, b: NDArray[Any], *, transposed: bool) -> Reals:
     out = np.array(b, np.float64, order="C")
-    choose_kernel("solve_triangular")(lower, out.reshape(len(out), -1), transposed=transposed)
+    native.solve_triangular(lower, out.reshape(len(out), -1), transposed=transposed)
     return out
 
 

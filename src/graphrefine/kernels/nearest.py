@@ -1,8 +1,8 @@
-"""The kernel that searches: the rows with the highest scores for each query, compiled or its twin.
+"""Search: the rows with the highest scores for each query.
 
 ``score(i, j) = (query_i . row_j) * scale_j + added_j``
 
-Scores are the same to the bit for any number of threads, any number of queries and any place of a row.
+Scores are the same to the bit for any number of threads, any number of queries and any position of a row.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import choose_kernel
+from graphrefine.kernels import native
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -32,12 +32,12 @@ class ExcludedRows(NamedTuple):
     rows: Ints  # (bounds[-1],)
 
     @classmethod
-    def of(cls, lists: list[Ints]) -> ExcludedRows:
-        """From one array of rows for each query, in any order.
+    def from_lists(cls, lists: list[Ints]) -> ExcludedRows:
+        """Return them from one array of rows for each query, in any order.
 
         Examples
         --------
-        >>> ExcludedRows.of([np.array([5, 2]), np.array([], np.int64)]).rows.tolist()
+        >>> ExcludedRows.from_lists([np.array([5, 2]), np.array([], np.int64)]).rows.tolist()
         [2, 5]
         """
         bounds = np.concatenate([[0], np.cumsum([len(each) for each in lists])]).astype(np.int64)
@@ -55,7 +55,7 @@ def nearest(
     excluded_rows: ExcludedRows | None = None,
     threads: int = 1,
 ) -> NearestRows:
-    """The ``keep`` rows of the highest scores for each query.
+    """Return the ``keep`` rows of the highest scores for each query.
 
     Parameters
     ----------
@@ -82,6 +82,7 @@ def nearest(
     shape = (len(queries), keep)
     nearest_rows = NearestRows(np.empty(shape, np.int64), np.empty(shape, np.float32))
     bounds, without = (None, None) if excluded_rows is None else excluded_rows
-    search = choose_kernel("nearest")
-    search(queries, rows, *nearest_rows, scale=scale, added=added, bounds=bounds, left_out=without, threads=threads)
+    native.nearest(
+        queries, rows, *nearest_rows, scale=scale, added=added, bounds=bounds, left_out=without, threads=threads
+    )
     return nearest_rows

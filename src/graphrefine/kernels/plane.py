@@ -1,8 +1,4 @@
-"""The kernels of maps: lists of nearest neighbors, points pulled and pushed in the plane; compiled or their twins.
-
-As `graphrefine.kernels.choose_kernel` decides. Grids, neighbors and moves are the same in both, bit for bit, and
-forces but for rounding; all are the same for any number of threads.
-"""
+"""Draw maps: lists of nearest neighbors, points pulled and pushed in the plane; the same for any number of threads."""
 
 from __future__ import annotations
 
@@ -11,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import choose_kernel
+from graphrefine.kernels import native
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]
@@ -53,11 +49,11 @@ def keep_best(scores: Floats, queries: Rows, candidates: Rows, *, best: Floats, 
     >>> best.tolist(), rows.tolist()
     ([[0.5], [0.5]], [[1], [0]])
     """
-    choose_kernel("keep_best")(scores, queries, candidates, best, rows)
+    native.keep_best(scores, queries, candidates, best, rows)
 
 
 def spread(points: Floats, frame: Frame, *, threads: int = 1) -> NDArray[np.int64]:
-    """Number of points about each point of a grid, times `WHOLE`: each counts for the four around it.
+    """Count the points about each point of a grid, times `WHOLE`: each counts for the four around it.
 
     Examples
     --------
@@ -66,14 +62,14 @@ def spread(points: Floats, frame: Frame, *, threads: int = 1) -> NDArray[np.int6
     [[0.75, 0.25], [0.0, 0.0]]
     """
     out = np.empty((frame.side, frame.side), np.int64)
-    choose_kernel("spread")(points, **frame._origin(), out=out, threads=threads)
+    native.spread(points, **frame._origin(), out=out, threads=threads)
     return out
 
 
 def forces(
     near: Neighborhood, points: Floats, field: Floats, frame: Frame, *, attraction: float, threads: int = 1
 ) -> Floats:
-    """``attraction * sum_j w_ij (y_j - y_i) / (1 + |y_j - y_i|^2)``, plus the field (side, side, 2) at y_i.
+    """Return ``attraction * sum_j w_ij (y_j - y_i) / (1 + |y_j - y_i|^2)``, plus the field (side, side, 2) at y_i.
 
     Examples
     --------
@@ -83,7 +79,7 @@ def forces(
     [[1.0, 0.0], [-1.0, 0.0]]
     """
     out = np.empty_like(points)
-    choose_kernel("forces")(
+    native.forces(
         near.indptr,
         near.indices,
         near.weights,
@@ -106,12 +102,12 @@ class Motion(NamedTuple):
 
     @classmethod
     def from_rest(cls, points: Floats) -> Motion:
-        """At rest."""
+        """Return points at rest."""
         return cls(points, np.zeros_like(points), np.ones_like(points))
 
 
 def move(motion: Motion, forces: Floats, *, momentum: float, rate: float, farthest: float, threads: int = 1) -> None:
-    """One step, in place: ``v = momentum * v + rate * gain * force``, at most `farthest` along each axis.
+    """Make one step, in place: ``v = momentum * v + rate * gain * force``, at most `farthest` along each axis.
 
     A gain grows while force and motion agree, and shrinks where they do not (Jacobs, Neural Networks 1988).
 
@@ -123,5 +119,4 @@ def move(motion: Motion, forces: Floats, *, momentum: float, rate: float, farthe
     [[0.800000011920929, -1.0]]
     """
     points, velocity, gains = motion
-    step = choose_kernel("move")
-    step(forces, velocity, gains, points, momentum=momentum, rate=rate, farthest=farthest, threads=threads)
+    native.move(forces, velocity, gains, points, momentum=momentum, rate=rate, farthest=farthest, threads=threads)

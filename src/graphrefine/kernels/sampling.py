@@ -1,20 +1,13 @@
-"""The kernels that sample: random walks, random edges, pairs and skip-gram, compiled or their twins.
-
-As `graphrefine.kernels.choose_kernel` decides. Walks, edges and pairs are the same in both, bit for bit, and the tables
-of skip-gram but for rounding; all are the same for any number of threads.
-"""
+"""Sample graphs: random walks, random edges, pairs of nodes, and skip-gram; the same for any number of threads."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels import choose_kernel
-
-if TYPE_CHECKING:
-    from graphrefine.kernels.twin_skipgram import SkipGram
+from graphrefine.kernels import native
 
 __all__ = ["Pairs", "Steps", "random_edges", "random_walks", "skip_gram", "walk_pairs"]
 
@@ -38,7 +31,7 @@ def random_walks(
     q: float = 1.0,
     threads: int = 1,
 ) -> NDArray[np.int32]:
-    """Walks of ``length`` nodes from each start, -1 after the last if a walk cannot go on.  # (starts, length).
+    """Draw walks of ``length`` nodes from each start, -1 after the last if a walk cannot go on.  # (starts, length).
 
     A step goes to a neighbor with probability in proportion to its weight times node2vec's bias: 1/p for the node
     before, 1 for its neighbors, 1/q for others. A walk depends on the seed, the round and its start alone.
@@ -50,15 +43,14 @@ def random_walks(
     [[0, 1], [2, 1]]
     """
     out = np.empty((len(starts), length), np.int32)
-    walk = choose_kernel("random_walks")
-    walk(*steps, starts, out, seed=seed, round=round, p=p, q=q, threads=threads)
+    native.random_walks(*steps, starts, out, seed=seed, round=round, p=p, q=q, threads=threads)
     return out
 
 
 def random_edges(steps: Steps, *, count: int, first: int, seed: int, threads: int = 1) -> NDArray[np.int32]:
-    """Entries of the rows drawn in proportion to their weights, numbered from `first`, as pairs.  # (count, 2)."""
+    """Draw entries of the rows in proportion to their weights, numbered from `first`, as pairs.  # (count, 2)."""
     out = np.empty((count, 2), np.int32)
-    choose_kernel("random_edges")(*steps, out, seed=seed, first=first, threads=threads)
+    native.random_edges(*steps, out, seed=seed, first=first, threads=threads)
     return out
 
 
@@ -73,7 +65,7 @@ class Pairs(NamedTuple):
 def walk_pairs(
     steps: Steps, first: int, walks: NDArray[np.int64], *, length: int, seed: int, threads: int = 1
 ) -> Pairs:
-    """Counts of the nodes that ``walks[i]`` walks from node ``first + i`` are at after 1 ... length steps.
+    """Count the nodes that ``walks[i]`` walks from node ``first + i`` are at after 1 ... length steps.
 
     Of nodes before ``first + i`` nothing is counted: where walks can go both ways, a pair of nodes needs the walks of
     one of them only.
@@ -85,13 +77,14 @@ def walk_pairs(
     >>> pairs.indptr.tolist(), pairs.columns.tolist(), pairs.counts[0]
     ([0, 1, 2], [1, 2], np.int32(8))
     """
-    count = choose_kernel("walk_pairs")
-    ends, columns, counts = count(*steps, first, walks, length=length, seed=seed, threads=threads)
-    return Pairs(ends.view(np.int64), columns, counts)  # the compiled one says "long long"
+    ends, columns, counts = native.walk_pairs(*steps, first, walks, length=length, seed=seed, threads=threads)
+    return Pairs(ends.view(np.int64), columns, counts)
 
 
-def skip_gram(noise: NDArray[np.int32], *, window: int, negatives: int, both: bool, seed: int, parts: int) -> SkipGram:
-    """Skip-gram with negative sampling on walks.
+def skip_gram(
+    noise: NDArray[np.int32], *, window: int, negatives: int, both: bool, seed: int, parts: int
+) -> native.SkipGram:
+    """Prepare skip-gram with negative sampling on walks.
 
     Parameters
     ----------
@@ -108,7 +101,4 @@ def skip_gram(noise: NDArray[np.int32], *, window: int, negatives: int, both: bo
     parts
         Number of parts of the nodes, a power of two: as many threads can work beside each other.
     """
-    model: SkipGram = choose_kernel("SkipGram")(
-        noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts
-    )
-    return model
+    return native.SkipGram(noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts)

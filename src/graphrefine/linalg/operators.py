@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.adjacency import inverses
-from graphrefine.kernels import exact, kernels
+from graphrefine.kernels import exact
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -90,21 +90,25 @@ class Operator:
 
     def to_scipy(self) -> sp.csr_array:
         """The matrix itself, for tests and small graphs."""
-        pattern = self.pattern
-        product = kernels("scipy").product(
-            pattern.indptr,
-            pattern.indices,
-            columns=pattern.nodes,
-            value=edge_terms(self.edge, pattern.weights, self.unit),
-            row_shift=self.row_shift,
-            column_shift=self.column_shift,
-            row_scale=self.row_scale,
-            column_scale=self.column_scale,
-            constant=self.base,
-            loop=self.loop,
-        )
-        matrix: sp.csr_array = product.matrix
-        return matrix
+        import scipy.sparse as sp
+
+        pattern, nodes = self.pattern, self.pattern.nodes
+        row = np.repeat(np.arange(nodes), np.diff(pattern.indptr))
+        entries = np.full(len(pattern.indices), self.base, np.float32)
+        for term in (
+            edge_terms(self.edge, pattern.weights, self.unit),
+            None if self.row_shift is None else self.row_shift[row],
+            None if self.column_shift is None else self.column_shift[pattern.indices],
+        ):
+            entries += np.float32(0) if term is None else term
+        matrix = sp.csr_array((entries, pattern.indices, pattern.indptr), shape=(nodes, nodes))
+        if self.loop:
+            matrix = sp.csr_array(matrix + sp.diags_array(np.full(nodes, self.loop, np.float32)))
+        if self.row_scale is not None:
+            matrix = sp.csr_array(sp.diags_array(self.row_scale) @ matrix)
+        if self.column_scale is not None:
+            matrix = sp.csr_array(matrix @ sp.diags_array(self.column_scale))
+        return matrix.astype(np.float32)
 
 
 def proximity(

@@ -11,7 +11,7 @@ from graphrefine import __version__
 from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import is_text
-from graphrefine.kernels import kernels
+from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.live.backup import refuse
 from graphrefine.live.bulletin import Bulletin
 from graphrefine.live.frozen import LiveSettings, freeze
@@ -49,7 +49,7 @@ def create_live(
     with stages.stage("write"), naming_problems(place), replacing as folder:
         published = Published(graph.names, *all_vectors(live, frozen))
         save_generation(folder / "generation-000001", Snapshot(frozen, live, published), group=0)
-        facts = {"created": time.time(), "graphrefine": __version__, "sides": sides, **kernels().names()}
+        facts = {"created": time.time(), "graphrefine": __version__, "sides": sides, **numerics_entry()}
         Store.create(folder, facts)
         with closing(Bulletin(folder, write=True)) as bulletin:
             bulletin.rewrite(1, 0, published)

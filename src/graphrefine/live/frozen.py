@@ -25,7 +25,7 @@ from graphrefine.engine.engine import RowSource, principal_rotation
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import PAD, choose_kernel, exact
+from graphrefine.kernels import PAD, exact, native
 from graphrefine.linalg.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.refine.filters import limit, limit_weights, smallest_weight
@@ -87,7 +87,7 @@ class Frozen:
 
     def live_graph(self, indptr: Any, indices: Any, weights: Any) -> Any:
         """The kernel's graph of these rows."""
-        return choose_kernel("LiveGraph")(
+        return native.LiveGraph(
             indptr,
             indices,
             weights,

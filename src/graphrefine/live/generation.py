@@ -27,8 +27,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, unpack
 from graphrefine.graph.stored_writer import OWN_CHECKSUM, crc_of, npy_files, sum_manifest, write_names
-from graphrefine.kernels import kernels
-from graphrefine.kernels.arithmetic import KEY, newest_arithmetic
+from graphrefine.kernels.numerics import NUMERICS_VERSION, numerics_entry, version_of
 from graphrefine.live.bulletin import Moved
 from graphrefine.live.frozen import BLOCK, Frozen, settings_of
 from graphrefine.live.published import Published
@@ -81,7 +80,7 @@ def save_generation(folder: Path, snapshot: Snapshot, *, group: int, removed: ND
             "names": kind,
             "settings": vars(frozen.settings),
             "frozen": frozen.numbers(),
-            **kernels().names(),
+            **numerics_entry(),
             "files": {path.name: [path.stat().st_size, crc_of(path)] for path in npy_files(place)},
         }
         whole = {**manifest, OWN_CHECKSUM: sum_manifest(manifest)}
@@ -178,17 +177,14 @@ class Generation:
                     self.folder, f"{name} has the checksum {actual:08x}, not {crc:08x}: damaged; go back to a backup"
                 )
 
-    def check_arithmetic(self) -> None:
+    def check_numerics(self) -> None:
         """Raise FormatError unless changes made here would have the bits of those made before."""
-        ours, theirs = kernels().names(), {key: self.manifest.get(key) for key in (KEY, "kernel")}
-        if theirs != ours:
-            wanted = " and ".join(f"{key} {value}" for key, value in theirs.items())
-            here = " and ".join(f"{key} {value}" for key, value in ours.items())
+        if (theirs := version_of(self.manifest)) != NUMERICS_VERSION:
             raise FormatError(
                 self.folder,
-                f"was made with {wanted}, and this graphrefine computes with {here} (newest arithmetic: "
-                f"{newest_arithmetic()}): its vectors would not go on as they were; write with the same, or export the "
-                "graph and create it anew. Reading is possible",
+                f"it was made with numerics version {theirs!r}, and this graphrefine has version {NUMERICS_VERSION}: "
+                "its vectors would not go on as they were; write with the same, or export the graph and create it "
+                "again. Reading is possible",
             )
 
     def published(self) -> Published:
@@ -201,7 +197,7 @@ class Generation:
 
     def snapshot(self) -> Snapshot:
         """All of it, for a writer."""
-        self.check_arithmetic()
+        self.check_numerics()
         with self._damage():
             return self._snapshot()
 

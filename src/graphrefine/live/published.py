@@ -177,7 +177,7 @@ class Published:
             raise InputError(f"k={k} must be at least 1", argument="k")
         hidden = np.flatnonzero(self._place[: len(self.base)] >= 0)
         gone = np.union1d(np.flatnonzero((self.lengths <= 0) | self._gone), np.asarray(without, np.int64))
-        base = ExcludedRows.of([np.union1d(hidden, gone[gone < len(self.base)])])
+        base = ExcludedRows.from_lists([np.union1d(hidden, gone[gone < len(self.base)])])
         factors = None if scale is None else scale[: len(self.base)]
         answers = _answers(nearest(vector[None], self.base, k, scale=factors, excluded_rows=base, threads=threads))
         rows = np.full(self._count, -1)
@@ -186,7 +186,11 @@ class Published:
         bad = np.flatnonzero(np.isin(rows, gone))
         if self._count:
             factors = None if scale is None else scale[rows]
-            options: dict[str, Any] = {"scale": factors, "excluded_rows": ExcludedRows.of([bad]), "threads": threads}
+            options: dict[str, Any] = {
+                "scale": factors,
+                "excluded_rows": ExcludedRows.from_lists([bad]),
+                "threads": threads,
+            }
             moved = nearest(vector[None], self._moved[: self._count], k, **options)
             answers += [(int(rows[row]), score) for row, score in _answers(moved)]
         return sorted(answers, key=lambda each: (-each[1], each[0]))[:k]

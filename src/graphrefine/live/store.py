@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from graphrefine.errors import FormatError, GraphRefineError, InputError, OutputError
+from graphrefine.kernels.numerics import FORMER_KEY, KEY
 from graphrefine.live.logged import LoggedGroup, Mark
 from graphrefine.system.versions import version_problem
 from graphrefine.system.work_folder import WorkFolder
@@ -153,6 +154,12 @@ class Store:
         if not rows:
             raise FormatError(self.path, f"the database has no {key!r}: it is damaged; go back to a backup")
         return json.loads(rows[0][0])
+
+    @property
+    def numerics_version(self) -> Any:
+        """Version of the writer's numerics, under its present or its former key."""
+        rows = self._all("SELECT value FROM about WHERE key IN (?, ?)", KEY, FORMER_KEY)
+        return json.loads(rows[0][0]) if rows else None
 
     def set_fact(self, key: str, value: Any) -> None:
         """Set a fact, inside a transaction."""

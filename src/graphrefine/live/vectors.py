@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import FormatError, InputError
-from graphrefine.kernels import exact, kernels
+from graphrefine.kernels import exact
+from graphrefine.kernels.numerics import KEY
 from graphrefine.live.bulletin import Bulletin, Post
 from graphrefine.live.frozen import LiveSettings, error_radius
 from graphrefine.live.generation import Generation
@@ -223,7 +224,7 @@ class LiveVectors:
             "folder": self.id,
             "group": self.group,
             "version": __version__,
-            **{name: self._store.fact(name) for name in kernels().names()},  # of the writer, not of this reader
+            KEY: self._store.numerics_version,  # of the writer, not of this reader
         }
         if self._sides is None:
             return Embedding(self._names(rows), self._published.rows(rows), recipe)

@@ -16,7 +16,7 @@ from graphrefine.engine.engine import Engine
 from graphrefine.engine.local import REORDER_BYTES, LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import PAD, kernels
+from graphrefine.kernels import PAD
 from graphrefine.progress import Stages
 from graphrefine.refine.settings import MethodSettings
 from graphrefine.system.memory import available_bytes, gigabytes
@@ -106,7 +106,7 @@ class Method(Generic[S]):
         What its memory goes to, in a few words.
     processor_dependence
         The part of its work whose last bits belong to one kind of processor, in a few words; None where there is none:
-        the vectors then have the same bits on every processor, those of `graphrefine.kernels.arithmetic`.
+        the vectors then have the same bits on every processor, those of `graphrefine.kernels.numerics`.
     libraries
         Packages beside NumPy and SciPy that the vectors depend on; recipes name their versions.
     most_nodes
@@ -265,15 +265,13 @@ def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:
     >>> engine_memory(Shape(nodes=1_000_000, entries=5_000_000), columns=100, matrices=2)
     1112000000
     """
-    padded, native = -(-columns // PAD) * PAD, kernels().name == "native"
+    padded = -(-columns // PAD) * PAD
     rows = shape.nodes * 8 + shape.entries * (8 if shape.weighted else 4)
     tall, other = shape.nodes * padded * 4, shape.nodes * (padded // 8 + 4 * 8)
     if shape.weighted:
         other += shape.entries * (4 + 8)  # logarithms of the weights, and float64 while degrees are summed
     if shape.directed:
         other += rows
-    if not native:  # the twin has no bfloat16, and forms the entries of M, M^T and T
-        return int((matrices + 1) * tall) + other + 3 * shape.entries * 16
     if shape.nodes * padded * 2 > REORDER_BYTES:
         places = shape.nodes * 4  # of loops in their rows; of rows, and the rows in their places
         other += (rows + places) * (2 if shape.directed else 1) + 2 * places

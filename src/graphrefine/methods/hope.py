@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels
+from graphrefine.kernels import native
 from graphrefine.linalg.operators import Operator, adjacency
 from graphrefine.methods.arope import reweight
 from graphrefine.methods.contract import Floats, Method, Resources, Shape, check_squares, engine_memory
@@ -139,7 +139,7 @@ def spectral_radius(graph: Graph, *, threads: int = 1, most: int = 512) -> float
     logs, estimate = [0.0], np.inf
     walks: NDArray[np.float64] = np.ones(graph.nodes)
     while len(logs) <= most:
-        walks = kernels().row_sums(graph.indptr, graph.indices, graph.weights, walks, threads=threads)
+        walks = native.row_sums(graph.indptr, graph.indices, graph.weights, walks, threads=threads)
         largest = float(walks.max())
         if largest == 0:
             return 0.0
@@ -165,7 +165,7 @@ def series_length(graph: Graph, beta: float, *, threads: int = 1) -> int:
         walks: NDArray[np.float64] = np.ones(graph.nodes)
         total = 0.0
         for terms in range(1, MOST_TERMS + 1):
-            walks = beta * kernels().row_sums(arcs.indptr, arcs.indices, arcs.weights, walks, threads=threads)
+            walks = beta * native.row_sums(arcs.indptr, arcs.indices, arcs.weights, walks, threads=threads)
             largest = float(walks.max())
             total += largest
             if largest <= REST * total:

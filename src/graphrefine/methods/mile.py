@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import PAD, kernels
+from graphrefine.kernels import PAD, native
 from graphrefine.linalg import unit_rows
 from graphrefine.methods.coarsening import Level, hierarchy, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
@@ -80,7 +80,7 @@ def convolution(level: Level, *, loop: float, threads: int) -> Smooth:
     graph, degrees = level.graph, level.degrees()
     scale = np.divide(1.0, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0).astype(np.float32)
     diagonal = np.divide(level.loops, degrees, out=np.zeros_like(degrees), where=degrees > 0) + loop
-    product = kernels().product(
+    product = native.Product(
         graph.indptr,
         graph.indices,
         columns=graph.nodes,

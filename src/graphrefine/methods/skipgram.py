@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.kernels import PAD, kernels
+from graphrefine.kernels import PAD, native
 from graphrefine.kernels.exact import power
 from graphrefine.kernels.sampling import Steps, skip_gram
 from graphrefine.methods.contract import Floats, Resources, Shape
@@ -25,7 +25,7 @@ from graphrefine.refine.settings import MethodSettings, setting
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
-    from graphrefine.kernels.twin_skipgram import SkipGram
+    from graphrefine.kernels._native import SkipGram
 
 CHUNK = 4_000_000  # pairs, noise included, that are drawn before they are trained
 NOISE_POWER = 0.75  # what is met often is drawn as noise less often than that
@@ -110,7 +110,7 @@ def _pad(nodes: int, settings: SkipGramSettings, vectors: Floats | None) -> Floa
         return table
     for start in range(0, nodes, 65536):
         rows = min(65536, nodes - start)
-        words = kernels().signs(settings.seed, start, rows=rows, words=settings.dim)  # 32 random bits each
+        words = native.signs(settings.seed, start, rows=rows, words=settings.dim)  # 32 random bits each
         table[start : start + rows, : settings.dim] = (words * 2.0**-31 - 1) / settings.dim
     return table
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from graphrefine.engine.dense import DenseEngine
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import PAD, kernels
+from graphrefine.kernels import PAD, native
 from graphrefine.linalg.operators import inverse_degrees
 from graphrefine.methods.contract import Floats, Resources
 from graphrefine.refine.svd import randomized_svd
@@ -42,7 +42,7 @@ def walk_matrix(
     [[0.25, 0.5, 0.25], [0.25, 0.5, 0.25], [0.25, 0.5, 0.25]]
     """
     nodes = graph.nodes
-    P = kernels().product(
+    P = native.Product(
         graph.indptr,
         graph.indices,
         columns=nodes,

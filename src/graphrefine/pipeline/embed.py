@@ -56,7 +56,6 @@ def embed(
     tls_key: str | None = None,
     trusted_network: bool = False,
     learn: bool | None = None,
-    arithmetic: int | None = None,
     watcher: Watcher | None = None,
     **others: Any,
 ) -> Embedding:
@@ -89,9 +88,6 @@ def embed(
         ``memory``, vectors that do not fit are kept on disk, and mapped from a file in the end.
     learn
         True adds what `Embedding.fold_in` and `Embedding.score` learn from the graph; see `Embedding.learn`.
-    arithmetic
-        Version of the arithmetic, for the bits of an embedding whose ``recipe["arithmetic"]`` says it; the newest by
-        default.
     watcher
         A listener to the stages: `graphrefine.progress.Watcher`.
     directed
@@ -170,7 +166,6 @@ def embed(
             tls_key=tls_key,
             trusted_network=trusted_network,
             learn=learn,
-            arithmetic=arithmetic,
         ),
     )
     with EmbedRun(request) as run:

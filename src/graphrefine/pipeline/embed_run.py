@@ -23,8 +23,7 @@ from graphrefine.embedding.table import Parts
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import ONE, Sides
-from graphrefine.kernels import kernels
-from graphrefine.kernels.arithmetic import use_arithmetic
+from graphrefine.kernels.numerics import made_on, numerics_entry
 from graphrefine.methods.contract import Method, Resources, Shape
 from graphrefine.methods.registry import find_method
 from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, plan_run
@@ -91,8 +90,6 @@ class EmbedRun:
         self.reading = ""  # how the graph was read, in words
 
     def __enter__(self) -> EmbedRun:
-        if self.request.run.arithmetic is not None:
-            self._stack.enter_context(use_arithmetic(self.request.run.arithmetic))
         return self
 
     def __exit__(
@@ -336,7 +333,7 @@ def _embed(
         added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
         recipe["features"] = added
     with resources.stages.stage("learn") if learn else nullcontext():
-        recipe |= {"version": __version__, **kernels().names(), **kernels().origin(method.libraries)}
+        recipe |= {"version": __version__, **numerics_entry(), **made_on(method.libraries)}
         recipe[GRAPH] = digest_graph(graph)
         degrees = graph.neighbor_counts().astype(np.float32)
         recipe["reading"] = graph.reading

@@ -17,7 +17,7 @@ import numpy as np
 
 from graphrefine.embedding.learn import can_learn, learning_bytes
 from graphrefine.errors import InputError
-from graphrefine.kernels import PAD, kernels
+from graphrefine.kernels import PAD
 from graphrefine.methods.contract import DiskNeed, Method, Shape
 from graphrefine.system.memory import available_bytes, gigabytes, megabytes, private_bytes
 
@@ -206,7 +206,7 @@ def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNe
     from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes  # where vectors are on disk
 
     need = need or DiskNeed(settings.dim)
-    half = settings.bfloat16 and kernels().name == "native"
+    half = settings.bfloat16
     row = -(-need.columns // PAD) * PAD * 4
     block = usual_bytes(graph.nodes, need.columns)
     entries = min(BLOCK_ENTRIES, int(graph.entries / graph.nodes * block / row)) * (12 if graph.weighted else 4)

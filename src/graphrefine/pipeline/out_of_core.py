@@ -27,8 +27,7 @@ from graphrefine.errors import GraphRefineError, InputError, OutputError
 from graphrefine.graph.node_ids import identities, is_text
 from graphrefine.graph.save import store
 from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored
-from graphrefine.kernels import kernels
-from graphrefine.kernels.arithmetic import check_arithmetic
+from graphrefine.kernels.numerics import check_numerics, numerics_entry
 from graphrefine.pipeline.memory_plan import RUN, MemoryPlan
 from graphrefine.system.files import check_free_disk
 from graphrefine.system.fingerprint import hash_parts
@@ -70,11 +69,9 @@ class OnDisk:
         """An engine in a folder of its own."""
         bounds = cut_rows(graph.indptr, columns=columns)
         layout = Layout(bounds, cut_chunks(bounds, rows=graph.nodes), columns, self.panel)
-        storage, using, self.blocks = open_storage(place), kernels(), layout.blocks
-        compute = BlockCompute(
-            storage, layout, patterns(graph), using=using, threads=self.threads, identities=row_identities(graph)
-        )
-        return BlockEngine(storage, layout, Pipeline(compute), using=using, bfloat16=bfloat16, threads=self.threads)
+        storage, self.blocks = open_storage(place), layout.blocks
+        compute = BlockCompute(storage, layout, patterns(graph), threads=self.threads, identities=row_identities(graph))
+        return BlockEngine(storage, layout, Pipeline(compute), bfloat16=bfloat16, threads=self.threads)
 
 
 @dataclass
@@ -166,7 +163,7 @@ def working(
         "method": method,
         "settings": _plain(asdict(settings)),
         "version": __version__,
-        **kernels().names(),
+        **numerics_entry(),
     }
     earlier = work.state(RUN)
     if earlier is None:
@@ -248,9 +245,8 @@ def fingerprint(graph: Graph) -> str:
 def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
     if not isinstance(earlier, dict):
         raise OutputError(f"{folder}: holds no work that can be read; delete it to start anew")
-    check_arithmetic(earlier, source=str(folder))
+    check_numerics(earlier, source=str(folder))
     reasons = {"graph": "the graph has changed", "version": "another version of graphrefine made it"}
-    reasons["kernel"] = "other kernels made it, compiled ones or their twins"
     for name, value in mark.items():
         if earlier.get(name) != value:
             theirs, settings = earlier.get(name), {name: value}

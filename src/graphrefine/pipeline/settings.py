@@ -1,7 +1,5 @@
 """Settings of a run: where and with what an embedding is made. They change its cost, not the bits of REFINE's vectors.
 
-But for ``arithmetic``, which names the bits.
-
 The keyword arguments of `graphrefine.embed` and the options of ``graphrefine embed`` are held to `RunSettings` by
 tests. `read_config` and `write_config` keep the settings of a method in a file, a JSON object with the name of the
 method and any of its settings: ``{"method": "refine", "dim": 64, "negative": 5}``.
@@ -30,7 +28,7 @@ MOST_BYTES = 1 << 20  # of a file of settings; one that is larger is something e
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Threads, memory, machines, learning from the graph, the arithmetic; each field has its help text beside it."""
+    """Threads, memory, machines, learning from the graph; each field has its help text beside it."""
 
     threads: int | None = setting(None, "Number of threads.", default="all cores", metavar="N")
     memory: int | str | None = setting(
@@ -80,10 +78,6 @@ class RunSettings:
         default="yes, where the output can hold it",
         flag="no-learn",
     )
-    arithmetic: int | None = setting(
-        None, "Version of the arithmetic, for the bits of an embedding whose recipe has it.", default="the newest",
-        metavar="N",
-    )  # fmt: skip
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

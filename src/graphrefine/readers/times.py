@@ -235,11 +235,14 @@ def times_of(values: NDArray[Any]) -> tuple[NDArray[np.float64], bool]:
     elif kind in "iuf":
         missing, seconds = np.isnan(values.astype(np.float64)), values.astype(np.float64)
     else:
-        from graphrefine.kernels.twin_text import read_date  # dates in strings are those of text
+        from graphrefine.kernels.text_records import read_date  # dates in strings are those of text
 
         missing = np.array([is_missing_id(value) for value in values.tolist()], np.bool_)
         seconds = np.array(
-            [np.nan if gone else read_date(value) for value, gone in zip(values.tolist(), missing, strict=True)]
+            [
+                np.nan if gone else read_date(str(value).strip().encode("utf-8", "replace"))
+                for value, gone in zip(values.tolist(), missing, strict=True)
+            ]
         )
         kind = "M"
     wrong = np.flatnonzero(missing | ~np.isfinite(seconds))

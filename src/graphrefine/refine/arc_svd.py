@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, Small, T
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import kernels
+from graphrefine.kernels import native
 from graphrefine.kernels.exact import dot, power
 from graphrefine.linalg.operators import Floats, Operator
 from graphrefine.refine.svd import Decomposition, randomized_svd
@@ -112,7 +112,7 @@ def _sum_squares(graph: Graph, columns: NDArray[np.float64], *, threads: int) ->
     weights = graph.weights
     if weights is None or not len(weights) or (weights.min() > SMALLEST and weights.max() < 1 / SMALLEST):
         squares = None if weights is None else np.square(weights)
-        return kernels().row_sums(graph.indptr, graph.indices, squares, columns, threads=threads)
+        return native.row_sums(graph.indptr, graph.indices, squares, columns, threads=threads)
     sources = np.repeat(np.arange(graph.nodes), np.diff(graph.indptr))
     terms = np.square(weights, dtype=np.float64) * columns[graph.indices]
     return np.bincount(sources, terms, minlength=graph.nodes).astype(np.float64, copy=False)

@@ -15,20 +15,17 @@ forward, which is what few labels need.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, Small, T, descending_eigh
-from graphrefine.kernels import PAD, exact, kernels
+from graphrefine.kernels import PAD, exact, native
 from graphrefine.linalg import gram_of
 from graphrefine.linalg.ties import Ties
 from graphrefine.refine.regions import Regions
 from graphrefine.system.threads import in_blocks
-
-if TYPE_CHECKING:
-    from graphrefine.kernels.twin import Product
 
 Floats = NDArray[np.float32]
 
@@ -174,7 +171,7 @@ class Members(Generic[T]):
         counts = np.bincount(self.of[self.of >= 0], minlength=regions.size)
         self.counts = np.maximum(counts, 1).astype(np.float32)
         self.threads = engine.threads
-        self._products: dict[int, Product] = {}  # by the first row of a block
+        self._products: dict[int, native.Product] = {}  # by the first row of a block
 
     def add(self, rows: slice, block: Floats, sums: Floats) -> None:
         """Add rows of a block to the ``sums`` of their regions, in the graph's order.  # (regions, width)."""
@@ -182,13 +179,12 @@ class Members(Generic[T]):
             self._products[rows.start] = self._product(rows)
         self._products[rows.start].apply(block, out=sums, onto=sums if rows.start else None, threads=self.threads)
 
-    def _product(self, rows: slice) -> Product:
+    def _product(self, rows: slice) -> native.Product:
         of = self.of[rows]
         places = np.argsort(of, kind="stable") if self.order is None else np.lexsort((self.order[rows], of))
         inside = places[np.count_nonzero(of < 0) :].astype(np.int32)
         ends = np.concatenate([[0], np.cumsum(np.bincount(of[inside], minlength=len(self.counts)))])
-        product: Product = kernels().product(ends, inside, columns=len(of), constant=1.0)
-        return product
+        return native.Product(ends, inside, columns=len(of), constant=1.0)
 
 
 class Logarithms(Generic[T]):

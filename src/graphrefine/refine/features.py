@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T, collect_centered, descending_eigh, whitening
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import PAD, kernels, to_float32
+from graphrefine.kernels import PAD, native, to_float32
 from graphrefine.kernels.exact import dot, eigh, gram, log, log1p, matmul, matmul_tall, power
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import Operator, inverse_degrees, transition, walk
@@ -244,11 +244,11 @@ def _returns(graph: Graph) -> tuple[float, float]:
     """Of the walk: the sum of its squared entries, and of the chances to be back after two steps."""
     inverse, squares = inverse_degrees(graph), None if graph.weights is None else np.square(graph.weights)
     rows = graph.indptr, graph.indices, squares
-    lengths = kernels().row_sums(*rows, np.ones(graph.nodes))
+    lengths = native.row_sums(*rows, np.ones(graph.nodes))
     if graph.directed:
         both = graph.to_scipy().multiply(graph.transposed().to_scipy()).tocsr()
         rows = both.indptr.astype(np.int64), both.indices.astype(np.int32), both.data
-    return dot(np.square(inverse), lengths), dot(inverse, kernels().row_sums(*rows, inverse))
+    return dot(np.square(inverse), lengths), dot(inverse, native.row_sums(*rows, inverse))
 
 
 def feature_vectors(
@@ -307,7 +307,7 @@ def join(structure: Floats, features: Floats, *, weight: float, threads: int) ->
 
 
 def _sketch(seed: int, rows: int, columns: int) -> Floats:
-    return to_float32(kernels().signs(seed, 0, rows=rows, words=-(-columns // 32)))[:, :columns]
+    return to_float32(native.signs(seed, 0, rows=rows, words=-(-columns // 32)))[:, :columns]
 
 
 def _multiply_sparse(matrix: Any, small: NDArray[Any]) -> Floats:
@@ -317,7 +317,7 @@ def _multiply_sparse(matrix: Any, small: NDArray[Any]) -> Floats:
     padded[:, :columns] = small
     out = np.empty((matrix.shape[0], padded.shape[1]), np.float32)
     rows = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-    kernels().product(*rows, columns=len(small), value=matrix.data).apply(padded, out=out)
+    native.Product(*rows, columns=len(small), value=matrix.data).apply(padded, out=out)
     return out[:, :columns]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import choose_kernel
+from graphrefine.kernels import native
 from graphrefine.kernels.exact import matmul_tall
 
 SAMPLE = 1024, 4096  # sources, at least and at most: more where there are few targets
@@ -78,6 +78,6 @@ def score_vectors(held: HeldOut, x: NDArray[np.float32], y: NDArray[np.float32],
         for place, node in enumerate(nodes):
             scores[place, held.rest.indices[held.rest.indptr[node] : held.rest.indptr[node + 1]] - first] = -np.inf
         scores[source, target] = -np.inf  # they are not against each other
-        choose_kernel("rank_scores")(scores, source, wanted, ranks)
+        native.rank_scores(scores, source, wanted, ranks)
         total += float(np.sum(1 / (1 + np.square(np.square(ranks / TOP)))))
     return total / len(held.source)

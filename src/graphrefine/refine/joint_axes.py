@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import descending_eigh
-from graphrefine.kernels import PAD, kernels
+from graphrefine.kernels import PAD, native
 
 Floats = NDArray[np.float32]
 
@@ -39,7 +39,7 @@ def turn_to_axes(out: Floats, side_by_side: Callable[[slice, Floats], None], *, 
     [[1.0], [1.0], [0.0]]
     """
     n, k = out.shape
-    width, using = -(-columns // PAD) * PAD, kernels()
+    width = -(-columns // PAD) * PAD
     gram = np.zeros((2, width, width))
     whole, rotated = np.zeros((min(ROWS, n), width), np.float32), np.empty((min(ROWS, n), width), np.float32)
     blocks = [slice(start, min(start + ROWS, n)) for start in range(0, n, ROWS)]
@@ -50,10 +50,10 @@ def turn_to_axes(out: Floats, side_by_side: Callable[[slice, Floats], None], *, 
         return wide
 
     for block in blocks:
-        using.rotate(read(block), None, out=None, gram=gram, threads=threads)
+        native.rotate(read(block), None, out=None, gram=gram, threads=threads)
     axes = np.zeros((width, width), np.float32)
     axes[:, :k] = descending_eigh(gram[0] + gram[1])[1][:, :k]
     for block in blocks:
         fresh = rotated[: block.stop - block.start]
-        using.rotate(read(block), axes, out=fresh, unit=True, threads=threads)
+        native.rotate(read(block), axes, out=fresh, unit=True, threads=threads)
         out[block] = fresh[:, :k]

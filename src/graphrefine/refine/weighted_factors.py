@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import descending_eigh
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import PAD, choose_kernel
+from graphrefine.kernels import PAD, native
 from graphrefine.kernels.exact import log, matmul_tall, power
 from graphrefine.linalg import gram_of
 from graphrefine.linalg.ties import median
@@ -150,7 +150,7 @@ def _solve(
     there, back = np.zeros((2, k, columns), np.float32)
     there[:, :k], back[:, :k] = axes / level, axes * level
     z, v = matmul_tall(y, there, threads=threads), matmul_tall(x, back, threads=threads)
-    solve = choose_kernel("solve_rows")
+    solve = native.solve_rows
     edges = rows.indptr, rows.indices, rows.weights
     solve(*edges, v, z, missing=rows.missing, totals=totals, diagonal=diagonal, steps=steps, hub=HUB, threads=threads)
     x[:] = matmul_tall(v, np.ascontiguousarray(there.T), threads=threads)

@@ -218,6 +218,6 @@ def _sample(direction: SearchDirection, threads: int) -> _Sample:
     k = min(10, max(len(direction.answers.vectors) - 1, 1))
     weights = {"scale": direction.answers.scale, "added": direction.answers.added}
     exact = nearest(
-        queries, direction.answers.vectors, k, **weights, excluded_rows=ExcludedRows.of(own), threads=threads
+        queries, direction.answers.vectors, k, **weights, excluded_rows=ExcludedRows.from_lists(own), threads=threads
     )
     return queries, own, exact

@@ -148,7 +148,7 @@ class Search:
                 added = np.where(there, np.float32(0) if added is None else added, np.float32(-np.inf))
             rows, scores = nearest(
                 queries, answers.vectors, k, scale=answers.scale, added=added,
-                excluded_rows=ExcludedRows.of(excluded_rows), threads=self.threads,
+                excluded_rows=ExcludedRows.from_lists(excluded_rows), threads=self.threads,
             )  # fmt: skip
         if self.score == "cosine" and query_side.scale is not None:  # a zero vector is near nothing
             rows[query_side.scale == 0], scores[query_side.scale == 0] = -1, -np.inf

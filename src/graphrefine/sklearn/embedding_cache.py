@@ -2,7 +2,7 @@
 
 `GridSearchCV` clones an estimator for every fold. All of them find here the vectors that the first one made: by the
 content of a graph (not by the object, which may have changed since), or by path, size and time of a file, and by the
-settings and the arithmetic. Where something has no such fingerprint, nothing is kept. The cache holds a gigabyte of
+settings and the numerics. Where something has no such fingerprint, nothing is kept. The cache holds a gigabyte of
 vectors, and always the newest ones; `clear_cache` empties it.
 """
 
@@ -22,7 +22,7 @@ from graphrefine.embedding.formats import is_address
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names
-from graphrefine.kernels import kernels
+from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.pipeline.embed import embed, warn_of_direction
 from graphrefine.readers.options import split_reading
 from graphrefine.readers.read import read
@@ -96,7 +96,7 @@ def embed_once(source: Any, options: dict[str, Any]) -> Embedding:
     """The embedding of a graph by options of `graphrefine.embed`, made or from the cache."""
     reading, others = split_reading(options)
     keyed = {name: value for name, value in others.items() if name not in ("threads", "watcher") and value is not None}
-    settings = _digits({**kernels().names(), **keyed})
+    settings = _digits({**numerics_entry(), **keyed})
     if isinstance(source, str | os.PathLike):
         parts = (_file_digits(source), _digits(reading), settings)
         return CACHE.find_or_make(_key(*parts), lambda: embed(source, **reading, **others))

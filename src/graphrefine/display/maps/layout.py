@@ -15,13 +15,11 @@ from graphrefine.display.maps.nearest import Neighbors
 from graphrefine.display.maps.principal import project
 from graphrefine.embedding.table import as_vectors, check_finite
 from graphrefine.errors import InputError, suggest
-from graphrefine.kernels import kernels
 from graphrefine.progress import Stages, Watcher
 from graphrefine.refine.settings import check_integer
 from graphrefine.system.threads import usable_threads
 
 METHODS = ("auto", "clusters", "pca")
-PATIENCE = 50_000  # points beyond which clusters without compiled kernels take too long
 STRAY = 0.001  # of the points, at either end of an axis, may lie outside of what decides the scale
 MARGIN = 1.25  # times the usual extent: beyond it, stray points do not decide the scale
 RIM = 0.9  # beyond it, the space of stray points
@@ -67,18 +65,16 @@ def layout(
     rows = as_vectors(vectors)
     check_finite(rows, np.arange(len(rows)))
     seed = check_integer("seed", seed, least=0)
-    return place_vectors(rows, resolve_method(method, len(rows)), seed=seed, threads=threads, stages=Stages(watch))[0]
+    return place_vectors(rows, resolve_method(method), seed=seed, threads=threads, stages=Stages(watch))[0]
 
 
-def resolve_method(method: str, n: int) -> str:
-    """The method by name; ``auto`` depends on the number of points."""
+def resolve_method(method: str) -> str:
+    """Return the method that a name stands for; ``auto`` is clusters."""
     if method not in METHODS:
         near = suggest(method, METHODS)
         problem = f"method={method!r} is not known{near}; maps are made by {', '.join(METHODS)}"
         raise InputError(problem, argument="method")
-    if method != "auto":
-        return method
-    return "pca" if n > PATIENCE and kernels().name == "scipy" else "clusters"
+    return "clusters" if method == "auto" else method
 
 
 def place_vectors(

@@ -55,7 +55,7 @@ def obtain_layout(
     >>> obtain_layout(Embedding(None, [[1, 0], [3, 0]]), "pca").coordinates.tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    method, seed = resolve_method(method, len(embedding)), check_integer("seed", seed, least=0)
+    method, seed = resolve_method(method), check_integer("seed", seed, least=0)
     cached = find_layout(embedding, method, seed=seed)
     if cached is not None:
         return CachedLayout(cached, method, from_cache=True)

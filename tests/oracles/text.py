@@ -1,4 +1,4 @@
-"""The twin of ``native/text.cpp``: text edge lists to arrays, in plain Python.
+"""Text edge lists to arrays, in plain Python: what ``native/text.cpp`` does.
 
 The functions return what the compiled ones return: a status and the line of the first error, the records in
 file order, and the names as lines of one byte string.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from typing import Any
 
@@ -24,15 +23,11 @@ from graphrefine.kernels.text_records import (
     end_of_record,
     end_of_records,
     first_of,
+    read_date,
     split_record,
 )
 
 INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,18}")
-_DATE = re.compile(
-    rb"([0-9]{4})([-/])([0-9]{2})\2([0-9]{2})"
-    rb"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]+)?)?(?:Z|([+-][0-9]{2})(?::?([0-9]{2}))?)?)?"
-)
-
 _Parsed = tuple[
     int, int, NDArray[Any], NDArray[Any], NDArray[np.float32] | None, NDArray[np.float64] | None, bytes, int, int
 ]
@@ -48,7 +43,7 @@ class _Stop(Exception):  # noqa: N818 - carries a status; never seen outside thi
 def parse_integers(
     text: NDArray[np.uint8], columns: Columns, marks: Marks, *, dates: bool, wide: bool, threads: int
 ) -> _Parsed:
-    """See `graphrefine.kernels.edge_lists.parse_integers`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.edge_lists.parse_integers`."""
     dtype = np.int64 if wide else np.int32
     bounds = np.iinfo(dtype)
 
@@ -59,7 +54,7 @@ def parse_integers(
         value = int(text)
         if not -(2**63) <= value < 2**63:
             raise _Stop(Status.NOT_INTEGER)
-        # The compiled twin leaves the lowest 32-bit number to the wide parser.
+        # The compiled parser leaves the lowest 32-bit number to the wide parser.
         if not bounds.min + (not wide) <= value <= bounds.max:
             raise _Stop(Status.TOO_WIDE)
         return value
@@ -70,7 +65,7 @@ def parse_integers(
 
 
 def parse_strings(text: NDArray[np.uint8], columns: Columns, marks: Marks, *, dates: bool, threads: int) -> _Parsed:
-    """See `graphrefine.kernels.edge_lists.parse_strings`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.edge_lists.parse_strings`."""
     numbers: dict[bytes, int] = {}
     trimmed = 0
 
@@ -173,46 +168,13 @@ def _weight(field: bytes) -> float:
 def _time(field: bytes, dates: bool) -> float:
     field = field.strip(BLANKS)
     if dates:
-        return parse_date(field)
+        seconds = read_date(field)
+        if math.isnan(seconds):
+            raise _Stop(Status.BAD_TIME)
+        return seconds
     if not NUMBER.fullmatch(field) or math.isinf(float(field)):
         raise _Stop(Status.BAD_TIME)
     return float(field)
-
-
-def read_date(value: Any) -> float:
-    """A date in seconds since 1970; NaN for what is none.
-
-    Examples
-    --------
-    >>> read_date("1970-01-02T00:00:01Z"), read_date("yesterday")
-    (86401.0, nan)
-    """
-    try:
-        return parse_date(str(value).strip().encode("utf-8", "replace"))
-    except _Stop:
-        return math.nan
-
-
-def parse_date(field: bytes) -> float:
-    """A date, perhaps with a time, in seconds since 1970."""
-    match = _DATE.fullmatch(field)
-    if match is None:
-        raise _Stop(Status.BAD_TIME)
-    year, _, month, day, hour, minute, second, part, hours, minutes = match.groups(b"0")
-    shift = timedelta(hours=int(hours), minutes=int(hours[:1] + minutes if hours[:1] in b"+-" else minutes))
-    try:
-        moment = datetime(
-            int(year), int(month), int(day), int(hour), int(minute), int(second), tzinfo=timezone(timedelta(0))
-        )
-    except ValueError:
-        raise _Stop(Status.BAD_TIME) from None
-    if abs(int(hours)) > 23 or int(minutes) > 59:
-        raise _Stop(Status.BAD_TIME)
-    since = moment - datetime(1970, 1, 1, tzinfo=timezone(timedelta(0))) - shift
-    fraction, unit = 0.0, 0.1
-    for digit in part[1:]:
-        fraction, unit = fraction + unit * (digit - 48), unit / 10
-    return since.days * 86400.0 + since.seconds + fraction
 
 
 def _arrays(

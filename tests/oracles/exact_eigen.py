@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from exact_oracle import Reals, dot
+from oracles.exact import Reals, dot
 
 NOTHING, ROUNDING, LEAST = 2.0**-960, 2.0**-53, 2.0**-56
 PATIENCE = 16

@@ -1,4 +1,4 @@
-"""The twin of ``native/walks.cpp`` and ``native/pairs.cpp``: random walks, edges and pairs in NumPy; the same bits."""
+"""Random walks and edges, in NumPy: the same bits as ``native/walks.cpp``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def random_walks(
     q: float,
     threads: int,
 ) -> None:
-    """See `graphrefine.kernels.sampling.random_walks`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.sampling.random_walks`."""
     rows = Rows(indptr, indices, sums)
     key = mixed(_salt(seed) ^ (np.uint64(round << 32) | starts.astype(np.uint64)))
     out[:] = -1
@@ -50,7 +50,7 @@ def random_edges(
     first: int,
     threads: int,
 ) -> None:
-    """See `graphrefine.kernels.sampling.random_edges`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.sampling.random_edges`."""
     random = mixed(_salt(seed) ^ (np.uint64(first) + np.arange(len(out), dtype=np.uint64)))
     ends = np.zeros(len(out), np.int64), np.full(len(out), len(indices))
     entries = Rows(indptr, indices, sums).draw(*ends, random)
@@ -129,39 +129,3 @@ def _fraction(random: Words) -> NDArray[np.float64]:
 
 def _salt(seed: int) -> Words:
     return mixed(np.array([seed], np.uint64) + GOLDEN)
-
-
-def walk_pairs(
-    indptr: NDArray[np.int64],
-    indices: Nodes,
-    sums: NDArray[np.float64] | None,
-    first: int,
-    walks: NDArray[np.int64],
-    *,
-    length: int,
-    seed: int,
-    threads: int,
-) -> tuple[NDArray[np.int64], Nodes, Nodes]:
-    """See `graphrefine.kernels.sampling.walk_pairs`; `threads` is for the compiled twin."""
-    rows = Rows(indptr, indices, sums)
-    salt = mixed(np.array([seed], np.uint64) + golden(2))
-    columns, counts = [], []
-    for row, many in enumerate(walks.tolist(), first):
-        own = mixed(salt ^ np.uint64(row))
-        key: NDArray[np.uint64] = own + np.arange(many).astype(np.uint64) * GOLDEN
-        met = _met(rows, np.full(many, row, np.int32), mixed(key), length)
-        columns.append((row + np.flatnonzero(met[row:])).astype(np.int32))
-        counts.append(met[columns[-1]].astype(np.int32))
-    ends = np.cumsum([0, *map(len, columns)])
-    empty = np.zeros(0, np.int32)
-    return ends, np.concatenate([empty, *columns]), np.concatenate([empty, *counts])
-
-
-def _met(rows: Rows, at: Nodes, key: NDArray[np.uint64], length: int) -> NDArray[np.int64]:
-    """How often walks from `at` are at each node, after 1 ... length steps."""
-    nodes = len(rows.indptr) - 1
-    met = np.zeros(nodes, np.int64)
-    for step in range(1, length + 1):
-        at = rows.indices[rows.draw(rows.indptr[at], rows.indptr[at + 1], mixed(key + golden(step)))]
-        met += np.bincount(at, minlength=nodes)
-    return met

@@ -1,4 +1,4 @@
-"""The twin of ``native/layout.cpp``: the same in NumPy; bit for bit, but for the order in which pulls are summed."""
+"""The kernels of maps, in NumPy: bit for bit, but for the order in which pulls are summed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels.hashing import mixed
-from graphrefine.kernels.twin_walks import below
+from oracles.walks import below
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]
@@ -52,7 +52,7 @@ def _places(points: Floats, left: float, bottom: float, inverse: float, side: in
 
 
 def spread(points: Floats, *, left: float, bottom: float, inverse: float, out: NDArray[np.int64], threads: int) -> None:
-    """See `graphrefine.kernels.plane.spread`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.plane.spread`."""
     side, whole = len(out), int(UNITS)
     at = _places(points, left, bottom, inverse, side)
     right, up = (at.right * UNITS).astype(np.int64), (at.up * UNITS).astype(np.int64)
@@ -76,7 +76,7 @@ def forces(
     out: Floats,
     threads: int,
 ) -> None:
-    """See `graphrefine.kernels.plane.forces`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.plane.forces`."""
     source = np.repeat(np.arange(len(points)), np.diff(indptr))
     apart = points[indices] - points[source]  # (entries, 2)
     pull = weights / (1 + np.einsum("ij,ij->i", apart, apart))
@@ -100,7 +100,7 @@ def move(
     farthest: float,
     threads: int,
 ) -> None:
-    """See `graphrefine.kernels.plane.move`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.plane.move`."""
     onward = (forces > 0) == (velocity > 0)
     gains[:] = np.where(onward, gains + np.float32(0.2), np.maximum(gains * np.float32(0.8), np.float32(0.01)))
     step = np.float32(momentum) * velocity + np.float32(rate) * gains * forces

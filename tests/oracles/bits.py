@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
-from fused import fma
-from graphrefine.kernels import Kernels, kernels, to_bfloat16, to_float32
-from graphrefine.kernels.arithmetic import ARITHMETICS, arithmetic_in_use
+from graphrefine.kernels import native, to_bfloat16, to_float32
+from oracles.fused import fma
 
 Floats = NDArray[np.float32]
 BLOCK, UNIT, LANES = 128, 512, 16
@@ -28,7 +28,7 @@ def split_order(columns: int) -> NDArray[np.int64]:
 
 
 class Product:
-    """See `graphrefine.kernels.twin.Product`."""
+    """See `oracles.tall.Product`."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class Product:
         order: NDArray[np.int32] | None = None,
         threads: int = 1,
     ) -> None:
-        """See `graphrefine.kernels.twin.Product.apply`."""
+        """See `oracles.tall.Product.apply`."""
         wide = to_float32(x)
         which = np.arange(len(self.indptr) - 1) if rows is None else rows
         fresh = np.array([self.row(i, wide, np.float32(scale)) for i in which.tolist()], np.float32)
@@ -118,7 +118,7 @@ def rotate(
     weights: Floats | None = None,
     threads: int = 1,
 ) -> None:
-    """See `graphrefine.kernels.twin.rotate`."""
+    """See `oracles.tall.rotate`."""
     rows = to_float32(x) if places is None else to_float32(x)[places]
     fresh = rows.copy() if rotation is None else turn(rows, rotation)
     fresh = finish(fresh, out, shift=shift, unit=unit, gram=gram)
@@ -192,8 +192,7 @@ def add(more: NDArray[np.float64], pair: NDArray[np.float64]) -> None:
     pair[0] = total
 
 
-def oracle_kernels() -> Kernels:
-    """Kernels whose products and rotations are those above; an engine takes them for compiled ones."""
-    which = Kernels(kernels("native")._native, ARITHMETICS[arithmetic_in_use()])
-    which.product, which.rotate = Product, rotate
-    return which
+def use_oracle(patch: pytest.MonkeyPatch) -> None:
+    """Let engines compute with the products and rotations above."""
+    patch.setattr(native, "Product", Product)
+    patch.setattr(native, "rotate", rotate)

@@ -1,8 +1,6 @@
-"""The twins of the kernels of tall matrices, in NumPy and SciPy: the same answers, with the same rounding when stored.
+"""Kernels of tall matrices, in NumPy and SciPy: the same answers but for rounding; `oracles.bits` has their bits.
 
-A tall matrix has n rows and k columns, padded to a multiple of 32: float32, bfloat16 as uint16, or signs, 32 columns in
-a uint32 (a sketch). BLAS has one thread here: last bits would depend on their number. SciPy is imported by the kernels
-that need it: beside compiled kernels none does.
+Signatures are those of the compiled ones; ``threads`` counts for nothing.
 """
 
 from __future__ import annotations
@@ -10,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.kernels import to_bfloat16, to_float32
 from graphrefine.kernels.hashing import GOLDEN, mixed
-from graphrefine.system.threads import one_blas_thread
 
 Floats = NDArray[np.float32]
 Places = NDArray[np.int32]
@@ -51,8 +49,8 @@ class Product:
     ``first_column`` on, and of row i the entries from ``starts[i]`` to before ``stops[i]``, which must lie in those
     columns. Arrays with one number for each column, and the diagonal, count from the first of them.
 
-    The twin forms the entries once and keeps them; the compiled kernel forms them as it goes. It sums a row in the
-    order of its entries, the loop after ``loop_places[i]`` of them (those of lower columns, if None).
+    The compiled kernel forms the entries as it goes. It sums a row in the order of its entries, the loop after
+    ``loop_places[i]`` of them (those of lower columns, if None).
     """
 
     def __init__(
@@ -74,8 +72,6 @@ class Product:
         stops: NDArray[np.int64] | None = None,
         loop_places: NDArray[np.int32] | None = None,
     ) -> None:
-        import scipy.sparse as sp
-
         rows = len(indptr) - 1
         if starts is not None and stops is not None:
             counts = stops - starts
@@ -102,7 +98,6 @@ class Product:
             matrix = sp.csr_array(matrix @ sp.diags_array(column_scale))
         self.matrix: sp.csr_array = matrix.astype(np.float32)
 
-    @one_blas_thread()
     def apply(
         self,
         x: NDArray[Any],
@@ -124,9 +119,8 @@ class Product:
         """``out = scale * operator @ x + plus_scale * plus - shift``, rows made unit if asked.
 
         ``gram[0] += out^T out``, of what is stored; what the rounding of that sum loses is added to ``gram[1]`` by the
-        compiled kernel, and forgotten here. The sums of the product go on from those in ``onto``, as if the entries
-        that gave those were here too. The row ``shift`` is not taken away from rows of zeros. SciPy's product has one
-        thread, for any number of ``threads``.
+        compiled kernel, and ignored here. The sums of the product go on from those in ``onto``, as if the entries
+        that gave those were here too. The row ``shift`` is not taken away from rows of zeros.
 
         With ``rows``, the result is those rows of the product alone. With a ``rotation``, rows are multiplied by it at
         the end, ``after`` is taken away, and they are made unit. Row i is written to row ``order[i]`` of ``out``.
@@ -149,7 +143,6 @@ class Product:
                 _finish(turned, to, out, shift=after, unit=True, gram=None)
 
 
-@one_blas_thread()
 def rotate(
     x: NDArray[Any],
     rotation: Floats | None,
@@ -246,8 +239,6 @@ def row_sums(
     threads: int = 1,
 ) -> NDArray[np.float64]:
     """The matrix with these entries (ones if None) times the vector ``scale``."""
-    import scipy.sparse as sp
-
     data = np.ones(len(indices)) if values is None else values.astype(np.float64)
     return np.asarray(sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(scale))) @ scale)
 

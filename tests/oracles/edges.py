@@ -1,4 +1,4 @@
-"""The twin of ``native/edges.cpp`` and ``native/arcs.cpp``: edges to CSR rows, in NumPy.
+"""Edges to CSR rows, all at once or piece by piece, in NumPy: ``native/edges.cpp`` and ``native/arcs.cpp``.
 
 Sums of weights run in ascending order of the weights, in float64, as in the compiled kernel.
 """
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels.arcs import PAGE, count_bits
+from graphrefine.kernels.edge_lists import PAGE, count_bits
 
 
 def number_ids(
     source: NDArray[Any], target: NDArray[Any], *, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """See `graphrefine.kernels.edge_lists.number_ids`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.edge_lists.number_ids`."""
     names, numbers = np.unique(np.concatenate([source, target]), return_inverse=True)
     first, second = numbers.reshape(2, -1).astype(np.int32)
     return first, second, names.astype(np.int64)
@@ -31,7 +31,7 @@ def build_rows(
     directed: bool,
     threads: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, tuple[int, int, int, int, int]]:
-    """See `graphrefine.kernels.edge_lists.build_rows`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.edge_lists.build_rows`."""
     missing = (source < 0) | (target < 0)
     zero = ~missing & (weights == 0) if weights is not None else np.zeros_like(missing)
     loop = ~missing & ~zero & (source == target)
@@ -88,7 +88,7 @@ def _largest(keys: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.
 
 
 def mark_ids(bits: NDArray[np.uint64], pages: NDArray[np.int64], lowest: int, ids: NDArray[Any]) -> None:
-    """See `graphrefine.kernels.arcs.IdSet.add`."""
+    """See `graphrefine.kernels.edge_lists.IdSet.add`."""
     places = _places(lowest, ids)
     np.bitwise_or.at(bits, places >> np.uint64(6), np.uint64(1) << (places & np.uint64(63)))
     pages += np.bincount((places >> np.uint64(PAGE)).astype(np.int64), minlength=len(pages))
@@ -97,7 +97,7 @@ def mark_ids(bits: NDArray[np.uint64], pages: NDArray[np.int64], lowest: int, id
 def rank_ids(
     bits: NDArray[np.uint64], before: NDArray[np.int32], lowest: int, ids: NDArray[Any], *, threads: int
 ) -> NDArray[np.int32]:
-    """See `graphrefine.kernels.arcs.IdSet.ranks`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.edge_lists.IdSet.ranks`."""
     places = _places(lowest, ids)
     words = (places >> np.uint64(6)).astype(np.int64)
     lower = bits[words] & ((np.uint64(1) << (places & np.uint64(63))) - np.uint64(1))
@@ -113,7 +113,7 @@ def deal_arcs(
     both: bool,
     threads: int,
 ) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
-    """See `graphrefine.kernels.arcs.deal_arcs`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.edge_lists.deal_arcs`."""
     keys = [target.astype(np.uint32) << 1, source.astype(np.uint32) << 1 | 1]
     sides = 2 if both else 1
     columns = [np.stack([source, target][:sides], axis=1), np.stack(keys[:sides], axis=1)]
@@ -129,7 +129,7 @@ def deal_arcs(
 def merge_arcs(
     rows: int, first: int, records: NDArray[np.uint32], *, weighted: bool, threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, int, int]:
-    """See `graphrefine.kernels.arcs.merge_arcs`; `threads` is for the compiled twin."""
+    """See `graphrefine.kernels.edge_lists.merge_arcs`."""
     table = records.reshape(-1, 3 if weighted else 2)
     keys = (table[:, 0].astype(np.int64) - first) << 32 | table[:, 1]
     values = table[:, 2].copy().view(np.float32).astype(np.float64) if weighted else np.ones(len(table))

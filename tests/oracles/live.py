@@ -1,4 +1,4 @@
-"""Oracle of live vectors: frozen parts drawn at random, a plain model of the graph, and the fixed point in float64.
+"""Live vectors: frozen parts drawn at random, a plain model of the graph, and the fixed point in float64.
 
 A `History` is a graph with the groups of changes that it meets. `find_breach` says whether the bounds that a kernel
 claims hold against targets and vectors that are computed here, from the rows of its graph alone.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import splu
 
-from graphrefine.kernels import kernels
+from graphrefine.kernels import native
 
 Reals = NDArray[np.float64]
 
@@ -125,17 +125,17 @@ class History:
         model.change((SET, u, v, weight) for u, v, weight in self.edges)
         return model
 
-    def build(self, rows: Any = None, *, kernel: Literal["native", "scipy"] | None = None) -> Any:
+    def build(self, rows: Any = None) -> Any:
         """The kernel's graph, of the first rows or of others; without states."""
         parts = self.frozen
         numbers = {"keep": KEEP, "loop": self.loop, "tolerance": self.tolerance, "publish": self.publish}
         numbers |= {"hub": self.hub, "rounding": parts.rounding, "spread": SPREAD}
-        graph = kernels(kernel).choose("LiveGraph")
+        graph: Any = native.LiveGraph
         return graph(*(self.model().arrays() if rows is None else rows), **parts._asdict(), **numbers)
 
-    def start(self, *, kernel: Literal["native", "scipy"] | None = None) -> Any:
+    def start(self) -> Any:
         """The kernel's graph, settled."""
-        live = self.build(kernel=kernel)
+        live = self.build()
         live.make_targets()
         live.measure()
         live.settle()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fused import fma
+from oracles.fused import fma
 
 Reals = NDArray[np.float64]
 Floats = NDArray[np.float32]

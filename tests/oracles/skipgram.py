@@ -1,4 +1,4 @@
-"""The twin of ``native/skipgram.cpp``: the same steps in the same order, one NumPy call a batch."""
+"""Skip-gram: the same steps in the same order, one NumPy call a batch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels.hashing import GOLDEN, golden, mixed
-from graphrefine.kernels.twin_walks import below
+from oracles.walks import below
 
 Floats = NDArray[np.float32]
 UNITS, BATCH = 16, 8
@@ -39,7 +39,7 @@ class SkipGram:
     ) -> None:
         """Train both tables (n, columns padded to a multiple of 32) in place on walks numbered from `first`.
 
-        The rate falls in sixteen steps from `rate` towards `last_rate`; `threads` is for the compiled twin.
+        The rate falls in sixteen steps from `rate` towards `last_rate`.
         """
         edges = len(walks) * np.arange(UNITS + 1) // UNITS
         units = [self._scatter(walks[a:b], first + int(a)) for a, b in pairwise(edges)]

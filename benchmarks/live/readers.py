@@ -37,10 +37,10 @@ import graphrefine.live
 from common import graph, machine
 from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Graph
-from graphrefine.live.bulletin import Post
-from graphrefine.live.live import Live
-from graphrefine.live.published import Published
-from graphrefine.live.vectors import LiveReader
+from graphrefine.live.change_log import Update
+from graphrefine.live.writer import Live
+from graphrefine.live.vector_table import VectorTable
+from graphrefine.live.reader import LiveReader
 
 HASHED = 1 << 14  # rows, at most, that a hash is made of
 EVERY = 0.5  # seconds between two looks at the memory
@@ -255,7 +255,7 @@ def run(given: argparse.Namespace, room: Path) -> tuple[dict[str, Any], list[dic
         f"{given.graph}: {start.nodes:,} nodes, {start.edges:,} edges, created in {time.perf_counter() - begun:.1f} s"
     )
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["graphrefine.live.live", "scipy.sparse", "filelock"])
+    context.set_forkserver_preload(["graphrefine.live.writer", "scipy.sparse", "filelock"])
     pipes, children = list[Connection](), list[Any]()
     works: list[tuple[Any, tuple[Any, ...]]] = [(write, (path, notes, start, given))]
     works += [(read, (path, notes, given, given.seed + place)) for place in range(given.readers)]

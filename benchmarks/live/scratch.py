@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from graphrefine.live.frozen import Frozen
+from graphrefine.live.model import Model
 
 Reals = NDArray[np.float64]
 

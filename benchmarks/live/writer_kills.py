@@ -30,11 +30,11 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests")]  # this scr
 
 import graphrefine.live  # noqa: E402
 from common import machine  # noqa: E402
-from graphrefine.live import live as writer  # noqa: E402
+from graphrefine.live import writer  # noqa: E402
 from graphrefine.live import refresh as refreshing  # noqa: E402
-from graphrefine.live.live import Live  # noqa: E402
-from graphrefine.live.naming import Operation  # noqa: E402
-from graphrefine.live.vectors import LiveReader  # noqa: E402
+from graphrefine.live.writer import Live  # noqa: E402
+from graphrefine.live.name_resolution import Operation  # noqa: E402
+from graphrefine.live.reader import LiveReader  # noqa: E402
 from live_states import Model, Replay, bits, published_bits  # noqa: E402
 
 AHEAD = 500  # groups that a writer gets: more than it can commit
@@ -128,7 +128,7 @@ class Trial:
         self.replay = Replay(room / "replay.live", self._groups)
         self.reader = LiveReader(self.path, threads=1)
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["graphrefine.live.live", "scipy.sparse", "filelock"])
+        self._context.set_forkserver_preload(["graphrefine.live.writer", "scipy.sparse", "filelock"])
 
     def kill_after(self, seconds: float) -> tuple[str, int]:
         """Start a writer and kill it so many seconds after it begins to open; what it told last."""
@@ -152,7 +152,7 @@ class Trial:
         moment = (self.reader._generation, self.reader.group)
         seen, problems = published_bits(self.reader), list[str]()
         with Live(self.path, threads=1) as live:
-            live.refresh_by_itself = False
+            live.auto_refresh = False
             if live.group < told:
                 problems.append(f"group {told} was committed, and the folder ends with {live.group}")
             self.replay.follow(live)

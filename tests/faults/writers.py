@@ -187,7 +187,7 @@ def _read_live(tree: Tree) -> bytes:
     import hashlib
 
     from graphrefine.live.check import check_live
-    from graphrefine.live.live import Live
+    from graphrefine.live.writer import Live
     from live_states import bits
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -197,7 +197,7 @@ def _read_live(tree: Tree) -> bytes:
         (path,) = Path(folder).glob("*.live")
         with Live(path, threads=1) as live:
             check_live(live, deep=False)
-            return f"{live.figures()['generation']} {hashlib.sha256(repr(bits(live)).encode()).hexdigest()}".encode()
+            return f"{live.stats()['generation']} {hashlib.sha256(repr(bits(live)).encode()).hexdigest()}".encode()
 
 
 GROUPS = (embeddings, graphs, derived, reports, live)

@@ -18,15 +18,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import graphrefine
-import graphrefine.live.live
+import graphrefine.live.writer
 import graphrefine.live.refresh
 from explore_servers import get
 from graphrefine import live
 from graphrefine.errors import OutputError
-from graphrefine.explore.live.params import CHANGES
+from graphrefine.live.server import CHANGES
 from graphrefine.explore.request_params import BODY
-from graphrefine.live.change_lists import check_changes
-from graphrefine.live.frozen import freeze
+from graphrefine.live.changes import check_changes
+from graphrefine.live.model import freeze
 from graphrefine.live.service import LiveService
 from live_servers import DIM, HTML, NODES, Served, edges, eventually, name, nearest_names, refused, served, write_folder
 
@@ -286,13 +286,13 @@ def test_posts_during_a_refresh_are_not_lost(server: Served, monkeypatch: pytest
         assert go_on.wait(60)
         return freeze(*arguments, **options)
 
-    monkeypatch.setattr(graphrefine.live.live, "LOOK", 1)
+    monkeypatch.setattr(graphrefine.live.writer, "LOOK", 1)
     monkeypatch.setattr(graphrefine.live.refresh, "freeze", wait_and_freeze)
     edges(server.api, "many", *(["+", f"new{i}", f"n{i + 1}"] for i in range(40)))  # a third is new: a refresh is due
     for number in range(20):
         edges(server.api, f"r{number}", ["+", f"during{number}", f"n{number + 1}"])
         assert get(server.api, "/api/live")["refreshing"]
-    monkeypatch.setattr(graphrefine.live.live, "LOOK", 1000)
+    monkeypatch.setattr(graphrefine.live.writer, "LOOK", 1000)
     go_on.set()
     state = eventually(lambda: each if (each := get(server.api, "/api/live"))["refreshes"] else None)
     (refresh,) = state["refreshes"]
@@ -303,7 +303,7 @@ def test_posts_during_a_refresh_are_not_lost(server: Served, monkeypatch: pytest
 
 
 def test_a_refresh_ends_without_further_changes(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphrefine.live.live, "LOOK", 1)
+    monkeypatch.setattr(graphrefine.live.writer, "LOOK", 1)
     edges(server.api, "many", *(["+", f"new{i}", f"n{i + 1}"] for i in range(40)))
     state = eventually(lambda: each if (each := get(server.api, "/api/live"))["refreshes"] else None)
     assert state["generation"] == 2 and not state["refreshing"]
@@ -342,8 +342,8 @@ def test_what_fails_after_a_commit_does_not_undo_it(server: Served, monkeypatch:
         raise MemoryError("not enough memory for a refresh")
 
     with monkeypatch.context() as context:
-        context.setattr(graphrefine.live.live, "LOOK", 1)
-        context.setattr(graphrefine.live.live, "refresh_reason", fail)
+        context.setattr(graphrefine.live.writer, "LOOK", 1)
+        context.setattr(graphrefine.live.writer, "refresh_reason", fail)
         assert edges(server.api, "a", ["+", "ann", "n3"]) == {"group": 1, "repeated": False}
     assert get(server.api, "/api/live")["problem"] == "not enough memory for a refresh"
     assert edges(server.api, "a", ["+", "ann", "n3"]) == {"group": 1, "repeated": True}
@@ -356,7 +356,7 @@ def test_a_refresh_that_fails_is_told(server: Served, monkeypatch: pytest.Monkey
 
     with monkeypatch.context() as context, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        context.setattr(graphrefine.live.live, "LOOK", 1)
+        context.setattr(graphrefine.live.writer, "LOOK", 1)
         context.setattr(graphrefine.live.refresh, "freeze", fail)
         edges(server.api, "many", *(["+", f"new{i}", f"n{i + 1}"] for i in range(40)))
         eventually(lambda: get(server.api, "/api/live")["problem"] == "not enough memory for a basis")

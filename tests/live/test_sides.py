@@ -15,7 +15,7 @@ import graphrefine
 import graphrefine.live
 from cli_runs import check_refused, run, works
 from graphrefine.errors import InputError, UnknownNameError
-from graphrefine.live.live import Live
+from graphrefine.live.writer import Live
 from graphrefine.refine.bipartite import DEGREE_POWER
 
 ROOM = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

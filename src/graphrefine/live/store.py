@@ -96,7 +96,7 @@ class Store:
         try:
             if write:
                 self._lock = _lock(self.path)
-            self._connection = _connect(self.path / DATABASE, write=write)
+            self._connect()
             if problem := version_problem(self.fact("version"), VERSION):
                 raise FormatError(self.path, problem)
             if write and (problem := self._all("PRAGMA quick_check(1)")[0][0]) != "ok":
@@ -106,6 +106,10 @@ class Store:
         except BaseException:
             self.close()
             raise
+
+    def _connect(self) -> None:
+        self._inode = _inode(self.path / DATABASE)
+        self._connection = _connect(self.path / DATABASE, write=self.write)
 
     @classmethod
     def create(cls, folder: Path, facts: dict[str, Any]) -> None:
@@ -302,9 +306,12 @@ class Store:
 
     def unseen(self, *, generation: int, group: int) -> Unseen:
         """Return the updates after a moment; all since the checkpoint, if it was one of another generation."""
+        if is_other := _inode(self.path / DATABASE) != self._inode:  # another folder has been put at this path
+            self._open_connection.close()
+            self._connect()
         with self.transaction():
             newest, last = self.generation, self.group
-            is_whole = newest != generation or last < group
+            is_whole = is_other or newest != generation or last < group
             query = (
                 "SELECT first, names, removed, moved, count, checksum FROM updates WHERE change_group > ? ORDER BY id"
             )
@@ -361,6 +368,10 @@ class Store:
         folder = self.folder(int(json.loads(row[0])))
         shutil.copytree(folder, target / folder.name)
         return target / folder.name
+
+
+def _inode(path: Path) -> int:
+    return path.stat().st_ino if path.exists() else 0
 
 
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:

@@ -273,9 +273,9 @@ class Live(LiveVectors):
             Number of the group, and stats of it.
         """
         operations, self._pending = self._pending, []
-        self._catch_up()
         if not operations and origin is None:
             return Commit(self.group, 0, 0, 0, 0)
+        self._catch_up()
         names = NameResolution(self._table)
         group, skipped = names.resolve(operations, skip=skip_unknown)
         try:

@@ -15,9 +15,8 @@ import numpy as np
 
 from explore_servers import Server, TestClient, serving
 from graphrefine import live
-from graphrefine.live.server import Renewal
-from graphrefine.live.server import live_app
 from graphrefine.explore.server import make_access
+from graphrefine.live.server import Renewal, live_app
 from graphrefine.live.service import LiveService
 
 TOKEN = "open sesame"

@@ -13,8 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from graphrefine.live.model import Model
-
 Reals = NDArray[np.float64]
 
 RESIDUAL = 1e-7  # of a row of states: the error is at most 1 / a times that
@@ -33,7 +31,7 @@ class Verdict(NamedTuple):
     bound: float  # the median
 
 
-def scratch_vectors(frozen: Frozen, indptr: Any, indices: Any, weights: Any) -> Reals:
+def scratch_vectors(frozen: Model, indptr: Any, indices: Any, weights: Any) -> Reals:
     """Unit rows of a run from scratch, zeros for nodes without edges.  # (n, dim)."""
     n = len(indptr) - 1
     A = csr_array((np.asarray(weights, float), indices, indptr), shape=(n, n))
@@ -50,7 +48,7 @@ def scratch_vectors(frozen: Frozen, indptr: Any, indices: Any, weights: Any) -> 
     return F
 
 
-def make_targets(frozen: Frozen, A: Any, degrees: Reals) -> Reals:
+def make_targets(frozen: Model, A: Any, degrees: Reals) -> Reals:
     """All rows of R; nodes that the basis does not know add nothing to the rows of others."""
     n, known = A.shape[0], len(frozen.basis)
     basis = np.asarray(frozen.basis, float)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 import pytest
+from graphrefine.cli.places import INPUTS, input_params
 
 from cli_runs import contents, refuses, works
 from graphrefine.cli.commands import cli
-from graphrefine.cli.places import INPUTS, input_params
 from graphrefine.embedding.embedding import load
 
 Words = list[str]

@@ -18,11 +18,11 @@ from typing import Any
 import click
 import numpy as np
 import pytest
+from graphrefine.cli.token import take_token
 
 import graphrefine
 from cli_runs import PROGRAM, refuses, run, works
 from graphrefine.cli import main
-from graphrefine.cli.token import take_token
 from graphrefine.display.maps.layout import layout
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import ArgumentWarning, FormatError, GraphRefineError, InputError, OutputError

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphrefine.cli.commands.compare import _parse_size
 from test_embed_subprocess import alive, children_of, wait_for
 
 import graphrefine
 from cli_runs import PAIRS, PROGRAM, Outcome, contents, refuses, ring_of_cliques, run, works, write_csv
-from graphrefine.cli.commands.compare import _parse_size
 from graphrefine.errors import InputError
 from graphrefine.evaluate import embed_subprocess, evaluate_labels, evaluate_links
 from graphrefine.evaluate.compare import compare

@@ -186,7 +186,6 @@ def read_live(tree: Tree) -> State:
 def _read_live(tree: Tree) -> bytes:
     import hashlib
 
-    from graphrefine.live.check import check_live
     from graphrefine.live.writer import Live
     from live_states import bits
 
@@ -196,7 +195,7 @@ def _read_live(tree: Tree) -> bytes:
         write_tree(Path(folder), tree)
         (path,) = Path(folder).glob("*.live")
         with Live(path, threads=1) as live:
-            check_live(live, deep=False)
+            live.check(deep=False)
             return f"{live.stats()['generation']} {hashlib.sha256(repr(bits(live)).encode()).hexdigest()}".encode()
 
 

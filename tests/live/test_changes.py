@@ -354,7 +354,9 @@ NUMBERS = st.sampled_from(
 
 @PATIENT
 @given(st.sampled_from(["+", "-", "=", "", "*", None, 1]), VALUES, VALUES, NUMBERS, st.booleans())
-def test_any_values_are_a_proper_change_or_a_problem(op: Any, source: Any, target: Any, weight: Any, sides: bool) -> None:
+def test_any_values_are_a_proper_change_or_a_problem(
+    op: Any, source: Any, target: Any, weight: Any, sides: bool
+) -> None:
     try:
         change = check_change(op, source, target, weight, sides=sides)
     except InputError:

@@ -132,8 +132,8 @@ def test_an_index_is_of_its_vectors(folder: Path) -> None:
     with Live(folder) as rings:
         index = LiveIndex(rings._vectors)
         assert len(index) == 60
-        published = rings._vectors
+        table = rings._vectors
         for row in range(60):
-            vector = published.rows(np.array([row]))[0]
-            exact = [score for _, score in published.nearest(vector, 5, without=[row])]
-            assert np.allclose([score for _, score in index.nearest(vector, 5, without=row)], exact, atol=1e-5)
+            vector = table.rows(np.array([row]))[0]
+            exact = [score for _, score in table.nearest(vector, 5, exclude=[row])]
+            assert np.allclose([score for _, score in index.nearest(vector, 5, exclude=row)], exact, atol=1e-5)

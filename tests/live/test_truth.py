@@ -18,7 +18,7 @@ import graphrefine.live
 from graphrefine.datasets import block_model, power_law
 from graphrefine.evaluate import evaluate_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.live import frozen
+from graphrefine.live import model
 from graphrefine.live.writer import Live
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "live"
@@ -163,7 +163,7 @@ def test_a_refresh_leaves_nodes_without_a_changed_edge_where_they_were(
     moved, refreshed = drift("even")
     assert moved < 0.1
     assert refreshed < 0.2
-    monkeypatch.setattr(frozen, "WARM_POWER", 3)  # odd: from the other side of M
+    monkeypatch.setattr(model, "WARM_POWER", 3)  # odd: from the other side of M
     assert drift("odd")[1] > 1.5 * refreshed
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 import pytest
+from graphrefine.cli.commands.embed import EMBED
 
 import graphrefine
-from graphrefine.cli.commands.embed import EMBED
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.pipeline.settings import RunSettings
 from graphrefine.readers.options import ReadOptions

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from graphrefine.system.output_folders import read_mark
 
 import graphrefine
 from graphrefine.display.maps.layout_cache import obtain_layout
 from graphrefine.errors import OutputError
 from graphrefine.search.searcher import Search
 from graphrefine.system.files import check_only
-from graphrefine.system.output_folders import read_mark
 
 
 @pytest.fixture

@@ -4,9 +4,10 @@
         [--dim 128] [--pause 0.005] [--seed 0] [--control]
 
 The writer removes edges and adds as many, whose ends are drawn by degree, in groups of ``--batch`` changes, at most
-``--rate`` a second; refreshes come by themselves. It writes a hash of the vectors of each moment to a file. Each reader asks for news and reads a row at random, again and again with a pause between; that row must
-have the length 1, or be zeros, and whenever there were news, the hash of its vectors must be the one in the file. The
-latency is that of one `update` and one row together, by the clock and, as other programs may run beside, by the time of
+``--rate`` a second; refreshes come by themselves. It writes a hash of the vectors of each moment to a file. Each reader
+updates and reads a row at random, again and again with a pause between; that row must have the length 1, or be zeros,
+and whenever an update brought groups, the hash of its vectors must be the one in the file. The latency is that of one
+`update` and one row together, by the clock and, as other programs may run beside, by the time of
 the processor. Memory is what no file backs (RssAnon), twice a second; it is flat if the median of the last quarter of
 the time is at most 1.1 times that of the second, and 16 MB.
 ``--control`` has readers drop a row of some news, which must be seen as torn.
@@ -36,7 +37,9 @@ import graphrefine.live
 from common import graph, machine
 from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Graph
+from graphrefine.live.change_log import Update
 from graphrefine.live.reader import LiveReader
+from graphrefine.live.vector_table import VectorTable
 from graphrefine.live.writer import Live
 
 HASHED = 1 << 14  # rows, at most, that a hash is made of

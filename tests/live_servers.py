@@ -15,9 +15,8 @@ import numpy as np
 
 from explore_servers import Server, TestClient, serving
 from graphrefine import live
-from graphrefine.explore.live.renewal import Renewal
-from graphrefine.explore.live.server import live_app
 from graphrefine.explore.server import make_access
+from graphrefine.live.server import Renewal, live_app
 from graphrefine.live.service import LiveService
 
 TOKEN = "open sesame"

@@ -8,32 +8,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.live.generation import NUMBERS, Snapshot
-from graphrefine.live.live import Live
+from graphrefine.live.checkpoint import WriterState, kernel_blocks
+from graphrefine.live.reader import LiveVectors
 from graphrefine.live.refresh import Refresh
-from graphrefine.live.vectors import LiveVectors
+from graphrefine.live.writer import Live
 
 Edges = dict[frozenset[Any], float]
 
 
 def kernel_bits(kernel: Any, columns: int) -> tuple[bytes, ...]:
     """Targets, states and numbers of all nodes, and the rows of the graph."""
-    targets, states = np.empty((2, kernel.nodes, columns), np.float32)
-    numbers = np.empty((kernel.nodes, NUMBERS))
-    kernel.take_out(0, targets, states, numbers)
-    return tuple(array.tobytes() for array in (targets, states, numbers, *kernel.rows()))
+    blocks = zip(*(parts for _, *parts in kernel_blocks(kernel, columns)), strict=True)
+    arrays = [np.concatenate(each) for each in blocks]
+    return tuple(array.tobytes() for array in (*arrays, *kernel.rows()))
 
 
 def published_bits(live: LiveVectors) -> tuple[Any, ...]:
     """What readers see: names, unit rows and lengths of nodes that are there, and the number of the group."""
-    rows = np.flatnonzero(~live._published.removed())
-    vectors, lengths = live._published.rows(rows), live._published.lengths[rows]
+    rows = np.flatnonzero(~live._vectors.removed())
+    vectors, lengths = live._vectors.rows(rows), live._vectors.lengths[rows]
     return live.group, tuple(live.names.tolist()), vectors.tobytes(), lengths.tobytes()
 
 
 def bits(live: Live) -> tuple[Any, ...]:
     """All that counts of a writer's state."""
-    return *published_bits(live), *kernel_bits(live._live, live._frozen.basis.shape[1]), live._live.captured
+    return *published_bits(live), *kernel_bits(live._kernel, live._model.basis.shape[1]), live._kernel.captured
 
 
 class Model:
@@ -68,6 +67,12 @@ def graph_of(live: Live) -> Model:
     return Model({frozenset((names[u], names[v])): weight for u, v, weight in pairs}, set(names))
 
 
+def generations(live: Live) -> list[tuple[int, int]]:
+    """Numbers of all checkpoints after the first, and the last group that each began with."""
+    rows: list[tuple[int, int]] = live._store._all("SELECT id, through FROM generations ORDER BY id")
+    return rows
+
+
 class Replay:
     """A copy of a folder as it was created, which goes the way that the log of another one tells.
 
@@ -77,20 +82,21 @@ class Replay:
 
     def __init__(self, folder: Path, operations: Any) -> None:
         self.live = Live(folder, threads=1)
-        self.live.refresh_by_itself = False
+        self.live.auto_refresh = False
         self._operations = operations
         self._generation = 1
 
     def follow(self, other: Live) -> None:
         """Go on to the state of another folder."""
         refreshes = {each["generation"]: each["begun"] for each in other.drift()}
-        for number, through in other._store.generations():
+        for number, through in generations(other):
             if number <= self._generation:
                 continue
             refresh = self._begin(refreshes[number]) if number in refreshes else None
             self._commit(through)
             if refresh is None:
-                self.live._save(Snapshot(self.live._frozen, self.live._live, self.live._table))
+                self.live._save(WriterState(self.live._model, self.live._kernel, self.live._table))
+                self.live._open()
             else:
                 self.live._refresh = refresh
                 self.live._finish_refresh()
@@ -100,7 +106,7 @@ class Replay:
     def _begin(self, group: int) -> Refresh:
         self._commit(group)
         live = self.live
-        refresh = Refresh(live._live, live._frozen, live._table, group=group, reason="replay")
+        refresh = Refresh(WriterState(live._model, live._kernel, live._table), group=group, reason="replay")
         refresh.wait()
         return refresh
 

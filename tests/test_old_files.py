@@ -23,8 +23,8 @@ import graphrefine
 from graphrefine.display.maps.layout import find_layout, obtain_layout
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.ingestion.ingest import ingest
-from graphrefine.live.live import Live
-from graphrefine.live.vectors import LiveReader
+from graphrefine.live.reader import LiveReader
+from graphrefine.live.writer import Live
 from graphrefine.pipeline.memory_plan import RUN
 from graphrefine.pipeline.out_of_core import working
 from graphrefine.progress import Stages

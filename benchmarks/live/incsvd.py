@@ -60,7 +60,7 @@ def live_seconds(whole: Graph, held: NDArray[np.int64], options: argparse.Namesp
             live = graphrefine.live.create(
                 first, Path(folder) / "first.live", dim=options.dim, tolerance=options.tolerance, threads=1
             )
-            live.refresh_by_itself, made = False, live._live.made
+            live.auto_refresh, made = False, live._kernel.made
             edges = groups if way == "singly" else [Edges.join(groups)]
             changes = [Changes.additions(each) for each in edges if len(each)]
             times = [apply(live, each, size=len(each)) for each in changes]
@@ -69,7 +69,7 @@ def live_seconds(whole: Graph, held: NDArray[np.int64], options: argparse.Namesp
             count, bounds = sum(len(each) for each in edges), live.bounds()
             print(
                 f"  live             {way:7} {seconds[way] * 1e3:9.3f} ms a row ({wall * 1e3:.3f} ms of the clock); "
-                f"{count / len(held):.1f} edges and {(live._live.made - made) / len(held):.0f} vectors made anew a "
+                f"{count / len(held):.1f} edges and {(live._kernel.made - made) / len(held):.0f} vectors made anew a "
                 f"row, {np.mean(bounds <= options.tolerance):.1%} of bounds within {options.tolerance:g}",
                 flush=True,
             )

@@ -48,7 +48,7 @@ def contenders(whole: Graph, seed: int, options: argparse.Namespace) -> dict[str
             rows[FRESH] = live.snapshot().vectors
         first, changes = drop_edges(whole, options.share, seed=seed)
         with graphrefine.live.create(first, Path(place) / "followed.live", **made) as live:
-            live.refresh_by_itself = False
+            live.auto_refresh = False
             apply(live, changes, size=options.size)
             rows[BEFORE] = live.snapshot().vectors
             live.refresh()

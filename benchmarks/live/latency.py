@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 import graphrefine.live
 from graphrefine.display.plots import encode, figure_style, new_figure
 from graphrefine.graph.graph import Graph
-from graphrefine.live.live import Live
+from graphrefine.live.writer import Live
 from workload import Changes, apply, at_least, at_most, graph, machine, replace_edges
 
 SWEEP = (0.05, 0.1, 0.15, 0.2, 0.4)
@@ -61,15 +61,15 @@ def run(
     """Figures at one tolerance, printed; whether the bars were reached."""
     start = perf_counter()
     live = graphrefine.live.create(whole, place / f"{tolerance}.live", dim=options.dim, tolerance=tolerance, threads=1)
-    live.refresh_by_itself = False
+    live.auto_refresh = False
     print(f"\ntolerance {tolerance:g}, dim {options.dim}: created and opened in {perf_counter() - start:.1f} s")
     show_bounds("before the changes", live)
-    made = live._live.made
+    made = live._kernel.made
     times = apply(live, changes.part(0, options.changes), size=options.size)
     wall, processor = times.wall / options.size * 1e6, times.processor / options.size * 1e6
     median, p99 = float(np.median(wall)), float(np.quantile(wall, 0.99))
     print(
-        f"  {len(wall)} groups of {options.size:,}: {(live._live.made - made) / options.changes:.1f} rows made a "
+        f"  {len(wall)} groups of {options.size:,}: {(live._kernel.made - made) / options.changes:.1f} rows made a "
         f"change; processor: median {np.median(processor):.1f}, p99 {np.quantile(processor, 0.99):.1f} us a change; "
         f"wall: mean {wall.mean():.1f}, largest {wall.max():.1f}"
     )
@@ -112,7 +112,7 @@ def share(bounds: NDArray[np.float64]) -> float:
 
 def show_bounds(when: str, live: Live) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bounds of the nodes with edges, by both ways; printed."""
-    there = live._published.lengths[live._rows()] >= 0
+    there = live._vectors.lengths[live._rows()] >= 0
     both = live.bounds()[there], live.sharp_bounds()[there]
     for name, bounds in zip(("bounds()", "sharp_bounds()"), both, strict=True):
         print(

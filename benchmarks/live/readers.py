@@ -4,10 +4,10 @@
         [--dim 128] [--pause 0.005] [--seed 0] [--control]
 
 The writer removes edges and adds as many, whose ends are drawn by degree, in groups of ``--batch`` changes, at most
-``--rate`` a second; refreshes come by themselves. Before it tells readers of a moment it writes a hash of its vectors
-to a file. Each reader asks for news and reads a row at random, again and again with a pause between; that row must
-have the length 1, or be zeros, and whenever there were news, the hash of its vectors must be the one in the file. The
-latency is that of one `update` and one row together, by the clock and, as other programs may run beside, by the time of
+``--rate`` a second; refreshes come by themselves. It writes a hash of the vectors of each moment to a file. Each reader
+updates and reads a row at random, again and again with a pause between; that row must have the length 1, or be zeros,
+and whenever an update brought groups, the hash of its vectors must be the one in the file. The latency is that of one
+`update` and one row together, by the clock and, as other programs may run beside, by the time of
 the processor. Memory is what no file backs (RssAnon), twice a second; it is flat if the median of the last quarter of
 the time is at most 1.1 times that of the second, and 16 MB.
 ``--control`` has readers drop a row of some news, which must be seen as torn.
@@ -37,18 +37,18 @@ import graphrefine.live
 from common import graph, machine
 from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Graph
-from graphrefine.live.bulletin import Post
-from graphrefine.live.live import Live
-from graphrefine.live.published import Published
-from graphrefine.live.vectors import LiveReader
+from graphrefine.live.change_log import Update
+from graphrefine.live.reader import LiveReader
+from graphrefine.live.vector_table import VectorTable
+from graphrefine.live.writer import Live
 
 HASHED = 1 << 14  # rows, at most, that a hash is made of
 EVERY = 0.5  # seconds between two looks at the memory
 ROOM = 16 << 20  # bytes of growth that are no growth
-DROPS = 5  # posts, of which the control spoils one
+DROPS = 5  # updates, of which the control spoils one
 
 
-def hash_of(table: Published) -> int:
+def hash_of(table: VectorTable) -> int:
     """Of names, lengths and vectors, evenly chosen among the rows."""
     rows = np.flatnonzero(~table.removed())
     rows = rows[:: -(-len(rows) // HASHED)]
@@ -77,20 +77,20 @@ class Memory:
 
 
 class TellingLive(Live):
-    """A writer that notes the hash of each moment before readers see it."""
+    """A writer that notes the hash of each moment."""
 
     notes: Any = None
 
     def __enter__(self) -> TellingLive:
         return self
 
-    def _announce(self, post: Post) -> None:
+    def _open(self) -> None:
+        super()._open()
         self.note()
-        super()._announce(post)
 
-    def _announce_all(self) -> None:
+    def _accept(self, update: Update) -> None:
+        super()._accept(update)
         self.note()
-        super()._announce_all()
 
     def note(self) -> None:
         """Write the hash of this moment."""
@@ -171,8 +171,10 @@ class Notes:
         self._path, self._at = path, 0
         self._hashes: dict[tuple[int, int], int] = {}
 
-    def __getitem__(self, moment: tuple[int, int]) -> int | None:
-        if moment not in self._hashes:
+    def wait_for(self, moment: tuple[int, int], seconds: float = 30) -> int | None:
+        """Return the hash of a moment, which the writer may not have noted yet."""
+        until = time.monotonic() + seconds
+        while moment not in self._hashes and time.monotonic() < until:
             with self._path.open() as file:
                 file.seek(self._at)
                 lines = [line for line in file if line.endswith("\n")]
@@ -184,18 +186,14 @@ class Notes:
 
 
 def drop_rows() -> None:
-    """News that lose a row now and then: the control."""
-    give, count = Post.give_to, [0]
+    """Lose a row of an update now and then: the control."""
+    apply, count = VectorTable.apply, [0]
 
-    def give_less(self: Post, published: Published) -> None:
+    def apply_less(self: VectorTable, update: Update) -> None:
         count[0] += 1
-        if count[0] % DROPS == 0 and len(self.moved.nodes):
-            self = self._replace(moved=self.moved._replace(**{
-                name: value[:-1] for name, value in self.moved._asdict().items() if isinstance(value, np.ndarray)
-            }))  # fmt: skip
-        give(self, published)
+        apply(self, update._replace(moved=update.moved[:-1]) if count[0] % DROPS == 0 else update)
 
-    Post.give_to = give_less  # type: ignore[method-assign]
+    VectorTable.apply = apply_less  # type: ignore[method-assign]
 
 
 def read(path: Path, notes_path: Path, given: argparse.Namespace, seed: int, tell: Connection) -> None:
@@ -229,7 +227,7 @@ def read(path: Path, notes_path: Path, given: argparse.Namespace, seed: int, tel
             if groups or generation != reader._generation:
                 counts["checked"] += 1
                 counts["generations"] += generation != reader._generation
-                torn |= notes[reader._generation, reader.group] != hash_of(reader._table)
+                torn |= notes.wait_for((reader._generation, reader.group)) != hash_of(reader._table)
             counts["torn"] += bool(torn)
             memory.look()
             time.sleep(given.pause)
@@ -255,7 +253,7 @@ def run(given: argparse.Namespace, room: Path) -> tuple[dict[str, Any], list[dic
         f"{given.graph}: {start.nodes:,} nodes, {start.edges:,} edges, created in {time.perf_counter() - begun:.1f} s"
     )
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["graphrefine.live.live", "scipy.sparse", "filelock"])
+    context.set_forkserver_preload(["graphrefine.live.writer", "scipy.sparse", "filelock"])
     pipes, children = list[Connection](), list[Any]()
     works: list[tuple[Any, tuple[Any, ...]]] = [(write, (path, notes, start, given))]
     works += [(read, (path, notes, given, given.seed + place)) for place in range(given.readers)]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from graphrefine.live.frozen import Frozen
+from graphrefine.live.model import Model
 
 Reals = NDArray[np.float64]
 
@@ -33,37 +33,37 @@ class Verdict(NamedTuple):
     bound: float  # the median
 
 
-def scratch_vectors(frozen: Frozen, indptr: Any, indices: Any, weights: Any) -> Reals:
+def scratch_vectors(model: Model, indptr: Any, indices: Any, weights: Any) -> Reals:
     """Unit rows of a run from scratch, zeros for nodes without edges.  # (n, dim)."""
     n = len(indptr) - 1
     A = csr_array((np.asarray(weights, float), indices, indptr), shape=(n, n))
     degrees: Reals = np.asarray(A.sum(axis=1), np.float64)
-    R = make_targets(frozen, A, degrees)
-    T: Any = diags_array(1 / (degrees + frozen.loop)) @ (A + frozen.loop * diags_array(np.ones(n)))
-    F = np.empty((n, frozen.settings.dim))
+    R = make_targets(model, A, degrees)
+    T: Any = diags_array(1 / (degrees + model.loop)) @ (A + model.loop * diags_array(np.ones(n)))
+    F = np.empty((n, model.settings.dim))
     for start in range(0, F.shape[1], COLUMNS):
         some = slice(start, min(start + COLUMNS, F.shape[1]))
-        F[:, some] = T @ solve_states(T, np.ascontiguousarray(R[:, some]), frozen.settings.keep)
+        F[:, some] = T @ solve_states(T, np.ascontiguousarray(R[:, some]), model.settings.keep)
     F[degrees == 0] = 0
     lengths = np.linalg.norm(F, axis=1, keepdims=True)
     np.divide(F, lengths, out=F, where=lengths > 0)
     return F
 
 
-def make_targets(frozen: Frozen, A: Any, degrees: Reals) -> Reals:
+def make_targets(model: Model, A: Any, degrees: Reals) -> Reals:
     """All rows of R; nodes that the basis does not know add nothing to the rows of others."""
-    n, known = A.shape[0], len(frozen.basis)
-    basis = np.asarray(frozen.basis, float)
+    n, known = A.shape[0], len(model.basis)
+    basis = np.asarray(model.basis, float)
     R = np.zeros((n, basis.shape[1]))
     for start in range(0, n, BLOCK):
         rows = A[start : start + BLOCK].tocoo()
         old = rows.coords[1] < known
         row, column = rows.coords[0][old], rows.coords[1][old]
-        entries = np.log(rows.data[old]) - np.log(degrees[start + row]) + frozen.shifts[column]
+        entries = np.log(rows.data[old]) - np.log(degrees[start + row]) + model.shifts[column]
         q = csr_array((entries, (row, column)), shape=(rows.shape[0], known)) @ basis
         lengths = np.linalg.norm(q, axis=1)
         there = lengths > 0
-        R[start : start + BLOCK][there] = (q[there] / lengths[there, None] - frozen.mean) @ frozen.rotation
+        R[start : start + BLOCK][there] = (q[there] / lengths[there, None] - model.mean) @ model.rotation
     return R
 
 

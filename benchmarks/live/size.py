@@ -39,8 +39,8 @@ def measure_memory(folder: Path, threads: int) -> bool:
     release_free_memory()
     before = private_bytes()
     live = graphrefine.live.open(folder / "graph.live", threads=threads)
-    live.refresh_by_itself = False
-    array, rows = 4 * len(live) * live.dim, 8 * live._live.entries + 8 * len(live)
+    live.auto_refresh = False
+    array, rows = 4 * len(live) * live.dim, 8 * live._kernel.entries + 8 * len(live)
 
     def arrays(size: int) -> float:
         return float((size - before - rows) / array)

@@ -28,7 +28,7 @@ import graphrefine
 import graphrefine.live
 from graphrefine import Embedding
 from graphrefine.graph.graph import Graph
-from graphrefine.live.live import Live
+from graphrefine.live.writer import Live
 from scratch import judge, scratch_vectors
 from workload import Changes, apply, at_most, graph, grow, machine, replace_edges
 
@@ -56,16 +56,16 @@ def follow(live: Live, changes: Changes, options: argparse.Namespace) -> None:
     last = max(len(changes) - options.size, 0) if options.broken == "group" else len(changes)
     apply(live, changes.part(0, last), size=options.size)
     if options.broken == "group":
-        kernel = live._live
-        live._live = Unsettled(kernel)
+        kernel = live._kernel
+        live._kernel = Unsettled(kernel)
         apply(live, changes.part(last, len(changes)), size=options.size)
-        live._live = kernel
+        live._kernel = kernel
 
 
 def check(live: Live, title: str, options: argparse.Namespace) -> bool:
     """Whether all rows are within their bounds; printed."""
     start = perf_counter()
-    vectors, truth = live.snapshot().vectors, scratch_vectors(live._frozen, *live._live.rows())
+    vectors, truth = live.snapshot().vectors, scratch_vectors(live._model, *live._kernel.rows())
     passed = True
     for name, bounds in (("bounds()", live.bounds()), ("sharp_bounds()", live.sharp_bounds())):
         verdict = judge(vectors, truth, bounds * (BROKEN if options.broken == "bounds" else 1))
@@ -119,7 +119,7 @@ def measure(name: str, options: argparse.Namespace, place: Path) -> bool:
     print(f"\n{name}: {first.nodes:,} nodes, {first.edges:,} edges, tolerance {options.tolerance:g}", flush=True)
     passed, at = True, 0
     live = graphrefine.live.create(first, place / f"{name}.live", dim=options.dim, tolerance=options.tolerance)
-    live.refresh_by_itself, before = False, live.snapshot()
+    live.auto_refresh, before = False, live.snapshot()
     passed &= check(live, "as it was made", options)
     for title, end in steps.items():
         follow(live, changes.part(at, end), options)

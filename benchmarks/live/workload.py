@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # these scripts ar
 
 from common import data, graph, machine  # found by the line above
 from graphrefine.graph.graph import Graph
-from graphrefine.live.live import Live
+from graphrefine.live.writer import Live
 
 __all__ = [
     "Changes",

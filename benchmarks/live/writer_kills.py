@@ -2,7 +2,7 @@
 
     python benchmarks/live/writer_kills.py [--kills 1000] [--nodes 60] [--dim 8] [--longest 0.4] [--seed 0] [--control]
 
-A child commits group after group, with refreshes by itself and by request, rewritten bulletins, and generations made by
+A child commits group after group, with refreshes by itself and by request, rewritten updates, and checkpoints made by
 closing and opening the folder. It is killed at a moment drawn at random, and tells through a pipe what it does. The
 folder is opened again here: its state (graph, vectors, lengths, and the rows and numbers of the kernel) must equal, to
 the bit, that of a replay. The replay begins with a copy of the folder as it was created and makes the committed groups
@@ -30,16 +30,16 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests")]  # this scr
 
 import graphrefine.live  # noqa: E402
 from common import machine  # noqa: E402
-from graphrefine.live import live as writer  # noqa: E402
 from graphrefine.live import refresh as refreshing  # noqa: E402
-from graphrefine.live.live import Live  # noqa: E402
-from graphrefine.live.naming import Operation  # noqa: E402
-from graphrefine.live.vectors import LiveReader  # noqa: E402
-from live_states import Model, Replay, bits, published_bits  # noqa: E402
+from graphrefine.live import writer  # noqa: E402
+from graphrefine.live.name_resolution import Operation  # noqa: E402
+from graphrefine.live.reader import LiveReader  # noqa: E402
+from graphrefine.live.writer import Live  # noqa: E402
+from live_states import Model, Replay, bits, generations, published_bits  # noqa: E402
 
 AHEAD = 500  # groups that a writer gets: more than it can commit
-FILES = {"bulletin.db", "live.db", "lock"}
-TEMPORARY = {f"{name}.db-{kind}" for name in ("bulletin", "live") for kind in ("shm", "wal")}  # a reader has it open
+FILES = {"live.db", "lock"}
+TEMPORARY = {"live.db-shm", "live.db-wal"}  # a reader has it open
 
 
 def first_edges(nodes: int) -> list[tuple[int, int]]:
@@ -82,8 +82,8 @@ class Workload:
 
 
 def lower_thresholds() -> None:
-    """Refreshes, generations and rewritten bulletins after a few changes."""
-    writer.LOOK, writer.REPLAYS, writer.SPARE = 40, 10, 40
+    """Refreshes, generations and rewritten updates after a few changes."""
+    writer.LOOK, writer.REPLAYED, writer.SPARE = 40, 10, 40
     refreshing.MOST_NEW = 0.05
 
 
@@ -128,7 +128,7 @@ class Trial:
         self.replay = Replay(room / "replay.live", self._groups)
         self.reader = LiveReader(self.path, threads=1)
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["graphrefine.live.live", "scipy.sparse", "filelock"])
+        self._context.set_forkserver_preload(["graphrefine.live.writer", "scipy.sparse", "filelock"])
 
     def kill_after(self, seconds: float) -> tuple[str, int]:
         """Start a writer and kill it so many seconds after it begins to open; what it told last."""
@@ -148,11 +148,11 @@ class Trial:
 
     def check(self, told: int, *, spoil: bool = False) -> list[str]:
         """What is wrong with the folder now; with ``spoil``, one bit of the replay is."""
-        self.reader.update()  # what the bulletin of the killed writer has
+        self.reader.update()  # what the database of the killed writer has
         moment = (self.reader._generation, self.reader.group)
         seen, problems = published_bits(self.reader), list[str]()
         with Live(self.path, threads=1) as live:
-            live.refresh_by_itself = False
+            live.auto_refresh = False
             if live.group < told:
                 problems.append(f"group {told} was committed, and the folder ends with {live.group}")
             self.replay.follow(live)
@@ -161,7 +161,7 @@ class Trial:
             if bits(live) != bits(self.replay.live):
                 problems.append(f"group {live.group}: other bits than the replay's")
             if moment == (live._store.generation, live.group) and seen != published_bits(live):
-                problems.append(f"group {live.group}: other vectors in the bulletin")
+                problems.append(f"group {live.group}: other vectors in the database")
             self.reader.update()
             if published_bits(self.reader) != published_bits(live):
                 problems.append(f"group {live.group}: a reader sees other vectors")
@@ -192,8 +192,8 @@ def run(given: argparse.Namespace, room: Path) -> int:
         failures += bool(problems)
         for problem in problems:
             print(f"  kill {kill + 1}, after {moment!r}: {problem}", flush=True)
-    store, seconds = trial.replay.live._store, time.perf_counter() - start
-    counts = f"{len(store.refreshes())} refreshes, {len(store.generations())} generations"
+    seconds, last_state = time.perf_counter() - start, trial.replay.live
+    counts = f"{len(last_state.drift())} refreshes, {len(generations(last_state))} checkpoints"
     last = ", ".join(f"{name} {count}" for name, count in moments.most_common())
     print(f"{given.kills} kills in {seconds:.0f} s; {trial.replay.live.group:,} groups, {counts}")
     print(f"the last that the writer told before it was killed: {last}")

@@ -50,8 +50,7 @@ from graphrefine.embedding.formats import stored_parts  # noqa: E402
 from graphrefine.errors import GraphRefineError  # noqa: E402
 from graphrefine.graph import stored, stored_checks  # noqa: E402
 from graphrefine.graph.stored_writer import OWN_CHECKSUM  # noqa: E402
-from graphrefine.live.check import check_live  # noqa: E402
-from graphrefine.live.live import Live  # noqa: E402
+from graphrefine.live.writer import Live  # noqa: E402
 from graphrefine.search.searcher import Search  # noqa: E402
 from graphrefine.system import companions  # noqa: E402
 from live_states import bits as live_bits  # noqa: E402
@@ -188,7 +187,7 @@ def ask_live(whole: Path) -> Question:
 
     def use(path: Path) -> tuple[Any, ...]:
         with Live(path, threads=1) as live:
-            figures = check_live(live, deep=False)
+            figures = live.check(deep=False)
             if figures["database"] != "ok":
                 raise GraphRefineError(str(figures["database"]))
             return (repr(live.settings), repr(figures), *live_bits(live), *_published(path))

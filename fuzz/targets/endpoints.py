@@ -138,8 +138,8 @@ def serve_people(folder: Path, *, integers: bool = False) -> Iterator[Any]:
 def serve_live(folder: Path, *, sides: bool = False) -> Iterator[Any]:
     """A live folder, of a ring or of users and items, behind a token."""
     import graphrefine
-    from graphrefine.explore.live.server import live_app
     from graphrefine.explore.server import make_access
+    from graphrefine.live.server import live_app
     from graphrefine.live.service import LiveService
 
     edges = [(f"n{i}", f"n{(i + step) % 40}") for i in range(40) for step in (1, 7)]

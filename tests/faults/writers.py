@@ -184,8 +184,7 @@ def read_live(tree: Tree) -> State:
 def _read_live(tree: Tree) -> bytes:
     import hashlib
 
-    from graphrefine.live.check import check_live
-    from graphrefine.live.live import Live
+    from graphrefine.live.writer import Live
     from live_states import bits
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
@@ -194,8 +193,8 @@ def _read_live(tree: Tree) -> bytes:
         write_tree(Path(folder), tree)
         (path,) = Path(folder).glob("*.live")
         with Live(path, threads=1) as live:
-            check_live(live, deep=False)
-            return f"{live.figures()['generation']} {hashlib.sha256(repr(bits(live)).encode()).hexdigest()}".encode()
+            live.check(deep=False)
+            return f"{live.stats()['generation']} {hashlib.sha256(repr(bits(live)).encode()).hexdigest()}".encode()
 
 
 GROUPS = (embeddings, graphs, derived, reports, live)

@@ -12,7 +12,7 @@ import graphrefine
 import graphrefine.live
 import postgres_server
 from cli_runs import check_refused, run, works
-from graphrefine.live.live import Live
+from graphrefine.live.writer import Live
 from postgres_server import Server
 
 
@@ -130,10 +130,10 @@ def test_an_index_is_of_its_vectors(folder: Path) -> None:
     from graphrefine.live.index import LiveIndex
 
     with Live(folder) as rings:
-        index = LiveIndex(rings._published)
+        index = LiveIndex(rings._vectors)
         assert len(index) == 60
-        published = rings._published
+        table = rings._vectors
         for row in range(60):
-            vector = published.rows(np.array([row]))[0]
-            exact = [score for _, score in published.nearest(vector, 5, without=[row])]
-            assert np.allclose([score for _, score in index.nearest(vector, 5, without=row)], exact, atol=1e-5)
+            vector = table.rows(np.array([row]))[0]
+            exact = [score for _, score in table.nearest(vector, 5, exclude=[row])]
+            assert np.allclose([score for _, score in index.nearest(vector, 5, exclude=row)], exact, atol=1e-5)

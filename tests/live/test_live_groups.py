@@ -16,18 +16,17 @@ from hypothesis import strategies as st
 
 import graphrefine.live
 from graphrefine.errors import InputError, OutputError, UnknownNameError
-from graphrefine.live import live as writer
 from graphrefine.live import refresh as refreshing
-from graphrefine.live.check import check_live
-from graphrefine.live.frozen import Turn, freeze
-from graphrefine.live.generation import all_vectors
-from graphrefine.live.live import Live
-from graphrefine.live.naming import Operation
-from graphrefine.live.refresh import _sample_rows, _warm_rows, rotation_onto
+from graphrefine.live import writer
+from graphrefine.live.checkpoint import WriterState
+from graphrefine.live.model import Alignment, all_unit_vectors, fit_model
+from graphrefine.live.name_resolution import Operation
+from graphrefine.live.reader import LiveReader
+from graphrefine.live.refresh import rotation_onto
 from graphrefine.live.service import LiveService
-from graphrefine.live.vectors import LiveReader
+from graphrefine.live.writer import Live
 from graphrefine.progress import Stages
-from live_states import Model, Replay, bits, graph_of, kernel_bits, published_bits
+from live_states import Model, Replay, bits, generations, graph_of, kernel_bits, published_bits
 
 RING = [(i, (i + step) % 24) for i in range(24) for step in (1, 5)]
 STEPS = st.tuples(st.sampled_from("++=--+n-"), st.integers(0, 29), st.integers(0, 29), st.sampled_from([0.5, 1.0, 3.0]))
@@ -67,7 +66,7 @@ def operations_of(steps: list[tuple[str, int, int, float]], model: Model, name: 
 def test_any_groups_of_changes_are_what_a_plain_model_and_every_reader_have(name: Any, groups: Any) -> None:
     with folder_of([(name(u), name(v)) for u, v in RING]) as path:
         live, reader = Live(path, threads=1), LiveReader(path, threads=1)
-        live.refresh_by_itself = False
+        live.auto_refresh = False
         model = graph_of(live)
         for steps, then in groups:
             live.collect(operations_of(steps, model, name))
@@ -80,7 +79,7 @@ def test_any_groups_of_changes_are_what_a_plain_model_and_every_reader_have(name
             if then == "open":
                 live.close()
                 live = Live(path, threads=1)
-                live.refresh_by_itself = False
+                live.auto_refresh = False
                 assert bits(live) == before
             if then == "read":
                 reader.update()
@@ -90,7 +89,7 @@ def test_any_groups_of_changes_are_what_a_plain_model_and_every_reader_have(name
         assert published_bits(reader) == published_bits(live)
         with LiveReader(path, threads=1) as late:
             assert published_bits(late) == published_bits(live)
-        assert check_live(live)["beyond_lag"] == 0
+        assert live.check()["beyond_lag"] == 0
         reader.close()
         live.close()
 
@@ -101,7 +100,7 @@ def test_a_refresh_in_the_background_is_that_of_the_graph_at_its_beginning(group
     """After the swap the state is one that is made here: frozen from the graph then, and the groups since."""
     first, last = sorted((begun % len(groups), ended % len(groups)))
     with folder_of(RING) as path, Live(path, threads=1) as live:
-        live.refresh_by_itself = False
+        live.auto_refresh = False
         model = graph_of(live)
         log = dict[int, Any]()
         for place, steps in enumerate(groups):
@@ -110,26 +109,23 @@ def test_a_refresh_in_the_background_is_that_of_the_graph_at_its_beginning(group
             if place == first:
                 if not model.edges:
                     return
-                live._refresh = refreshing.Refresh(
-                    live._live, live._frozen, live._table, group=live.group, reason="test"
-                )
-                graph, old, table = live._refresh._graph, live._frozen, live._table
-                rows = _sample_rows(table)
-                vectors = table.rows(rows)
-                live._refresh.wait()
-                held, live._refresh = live._refresh, None
+                state = WriterState(live._model, live._kernel, live._table)
+                held = refreshing.Refresh(state, group=live.group, reason="test")
+                rows = np.flatnonzero((live._table.lengths > 0) & ~live._table.removed())
+                vectors = live._table.rows(rows)
+                held.wait()
             if place == last:
                 log = dict(live._store.groups(after=held.group))
                 gone = live._table.removed().copy()
                 live._refresh = held
                 live._finish_refresh()
                 break
-        frozen, kernel = freeze(
-            graph,
-            old.settings,
+        frozen, kernel = fit_model(
+            held._graph,
+            live.settings,
             Stages(),
-            warm=lambda start, stop: _warm_rows(old, start, stop),
-            turn=Turn(rows, lambda fresh: rotation_onto(fresh, vectors)),
+            warm=held._warm_rows,
+            alignment=Alignment(rows, lambda fresh: rotation_onto(fresh, vectors)),
         )
         for group in log.values():
             kernel.add_nodes(len(group.names))
@@ -137,10 +133,10 @@ def test_a_refresh_in_the_background_is_that_of_the_graph_at_its_beginning(group
             kernel.settle()
             kernel.commit()
         there = np.flatnonzero(~gone)
-        fresh, lengths, _ = all_vectors(kernel, frozen)
+        fresh, lengths = all_unit_vectors(frozen, kernel)
         assert published_bits(live)[2:] == (fresh[there].tobytes(), lengths[there].tobytes())
         columns = frozen.basis.shape[1]
-        ours, theirs = (kernel_bits(each, columns)[1] for each in (live._live, kernel))
+        ours, theirs = (kernel_bits(each, columns)[1] for each in (live._kernel, kernel))
         shape = (-1, columns)
         np.testing.assert_array_equal(
             np.frombuffer(ours, "f4").reshape(shape), np.frombuffer(theirs, "f4").reshape(shape)[there]
@@ -203,7 +199,7 @@ def test_neighbors_are_those_of_all_pairs(tmp_path: Path) -> None:
             live.neighbors(7)
 
 
-def test_bounds_figures_and_drift(tmp_path: Path) -> None:
+def test_bounds_stats_and_drift(tmp_path: Path) -> None:
     with graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1) as live:
         live.add(0, 100)
         live.add_nodes([200])
@@ -212,13 +208,13 @@ def test_bounds_figures_and_drift(tmp_path: Path) -> None:
         assert live.bounds().tolist() == [2.0 if (own := live.bound(each)) is None else own for each in live.names]
         assert np.all(live.sharp_bounds() <= live.bounds() + 1e-12)
         assert live.drift() == []
-        figures = live.refresh("a test")
+        stats = live.refresh("a test")
         (drift,) = live.drift()
         assert {drift["reason"], drift["begun"], drift["ended"]} == {"a test", 1}
-        assert 0 <= drift["drift"] == figures["drift"] < 2
-        figures = live.figures()
+        assert 0 <= drift["drift"] == stats["drift"] < 2
+        stats = live.stats()
         keys = ("nodes", "edges", "group", "generation", "new_since_refresh")
-        assert [figures[key] for key in keys] == [26, 49, 1, 2, 0]
+        assert [stats[key] for key in keys] == [26, 49, 1, 2, 0]
 
 
 def test_a_block_commits_or_drops_what_it_collected(tmp_path: Path) -> None:
@@ -288,7 +284,7 @@ def test_names_that_were_removed_are_in_no_file_after_a_refresh(tmp_path: Path) 
 
 
 def test_a_long_log_becomes_a_generation_when_the_folder_is_closed(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(writer, "REPLAYS", 3)
+    monkeypatch.setattr(writer, "REPLAYED", 3)
     path = tmp_path / "ring.live"
     with graphrefine.live.create(RING, path, dim=4, threads=1) as live:
         live.add([0, 1, 2, 3], [12, 13, 14, 15])
@@ -298,7 +294,7 @@ def test_a_long_log_becomes_a_generation_when_the_folder_is_closed(tmp_path: Pat
     assert sorted(each.name for each in path.glob("*generation*")) == ["generation-000002"]
     with Live(path, threads=1) as live:
         assert published_bits(live) == state[:4]
-        assert live._store.generations() == [(2, 1)]
+        assert generations(live) == [(2, 1)]
         reader.update()
         assert published_bits(reader) == state[:4]
     reader.close()
@@ -306,22 +302,22 @@ def test_a_long_log_becomes_a_generation_when_the_folder_is_closed(tmp_path: Pat
 
 def test_a_new_generation_is_no_refresh(tmp_path: Path, monkeypatch: Any) -> None:
     """The energy that the basis has lost since the last refresh stays known, and so does the last commit."""
-    monkeypatch.setattr(writer, "REPLAYS", 3)
+    monkeypatch.setattr(writer, "REPLAYED", 3)
     path = tmp_path / "ring.live"
     with graphrefine.live.create(RING, path, dim=4, threads=1) as live:
-        share = live.figures()["captured_at_refresh"]
+        share = live.stats()["captured_at_refresh"]
         live.add(["100", "101", "102", "103"], [1, 2, 3, 4])
         live.commit()
-        assert live.figures()["captured_energy"] < share
+        assert live.stats()["captured_energy"] < share
     again = LiveService(path, threads=1)
     with again:
         assert again.generation == 2
-        figures = again.state()
-        assert figures["captured_at_refresh"] == share > figures["captured_energy"]
-        assert figures["last_commit"] is not None
+        stats = again.state()
+        assert stats["captured_at_refresh"] == share > stats["captured_energy"]
+        assert stats["last_commit"] is not None
 
 
-def test_the_bulletin_written_anew_serves_readers_of_any_moment(tmp_path: Path, monkeypatch: Any) -> None:
+def test_rewritten_updates_serve_readers_of_any_moment(tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(writer, "SPARE", 0)
     path, readers = tmp_path / "ring.live", list[LiveReader]()
     names = [("" if u == 0 else str(u), "" if v == 0 else str(v)) for u, v in RING]

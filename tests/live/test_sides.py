@@ -15,7 +15,7 @@ import graphrefine
 import graphrefine.live
 from cli_runs import check_refused, run, works
 from graphrefine.errors import InputError, UnknownNameError
-from graphrefine.live.live import Live
+from graphrefine.live.writer import Live
 from graphrefine.refine.bipartite import DEGREE_POWER
 
 ROOM = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -163,6 +163,6 @@ def test_items_come_and_go_by_a_file(tmp_path: Path, suffix: str, line: str | No
 
 def test_an_edge_without_a_node_is_refused(tmp_path: Path) -> None:
     create(tmp_path / "shop.live", shop_edges()).close()
-    for line, problem in (("=,,7,2\n", "the source is empty; = sets"), ("+,,,\n", "the source is empty; name a node")):
+    for line, problem in (("=,,7,2\n", "an end is empty; = sets"), ("+,,,\n", "the source is empty; name a node")):
         (tmp_path / "changes.csv").write_text(line)
         check_refused(run("live", "apply", str(tmp_path / "shop.live"), str(tmp_path / "changes.csv")), problem)

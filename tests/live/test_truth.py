@@ -18,8 +18,8 @@ import graphrefine.live
 from graphrefine.datasets import block_model, power_law
 from graphrefine.evaluate import evaluate_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.live import frozen
-from graphrefine.live.live import Live
+from graphrefine.live import model
+from graphrefine.live.writer import Live
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "live"
 DIM, SIZE = 16, 50
@@ -45,12 +45,12 @@ def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def follow(graph: Graph, place: Path, *, dim: int = DIM, tolerance: float = 0.1) -> Iterator[Live]:
     with graphrefine.live.create(graph, place / "graph.live", dim=dim, tolerance=tolerance, threads=1) as live:
-        live.refresh_by_itself = False
+        live.auto_refresh = False
         yield live
 
 
 def verdicts(live: Live, share: float = 1.0) -> list[scratch.Verdict]:
-    vectors, true = live.snapshot().vectors, scratch.scratch_vectors(live._frozen, *live._live.rows())
+    vectors, true = live.snapshot().vectors, scratch.scratch_vectors(live._model, *live._kernel.rows())
     return [scratch.judge(vectors, true, share * bounds) for bounds in (live.bounds(), live.sharp_bounds())]
 
 
@@ -105,7 +105,7 @@ def test_a_group_whose_rows_are_not_made_anew_is_seen_to_fail(tmp_path: Path) ->
 def test_the_run_from_scratch_is_the_fixed_point(tmp_path: Path) -> None:
     graph = power_law(60, 200).graph
     with follow(graph, tmp_path) as live:
-        parts, rows = live._frozen, live._live.rows()
+        parts, rows = live._model, live._kernel.rows()
         A = graph.to_scipy().toarray().astype(float)
         degrees, n = A.sum(axis=1), len(A)
         entries = np.where(A > 0, -np.log(np.maximum(degrees, 1))[:, None] + parts.shifts, 0)
@@ -163,7 +163,7 @@ def test_a_refresh_leaves_nodes_without_a_changed_edge_where_they_were(
     moved, refreshed = drift("even")
     assert moved < 0.1
     assert refreshed < 0.2
-    monkeypatch.setattr(frozen, "WARM_POWER", 3)  # odd: from the other side of M
+    monkeypatch.setattr(model, "WARM_POWER", 3)  # odd: from the other side of M
     assert drift("odd")[1] > 1.5 * refreshed
 
 

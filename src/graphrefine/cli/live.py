@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,8 @@ from graphrefine.errors import FormatError, InputError
 from graphrefine.progress import Stages
 
 if TYPE_CHECKING:
+    from graphrefine.live.reader import LiveReader
     from graphrefine.live.service import LiveService
-    from graphrefine.live.vectors import LiveReader
 
 FOLDER = click.Argument(["folder"], metavar="FOLDER")
 live = Group(
@@ -50,8 +49,8 @@ def create(
     graphrefine live create friends.csv -o friends.live
     """  # noqa: D301
     from graphrefine.cli.describe import remarks
-    from graphrefine.live.create import create_live
-    from graphrefine.live.frozen import LiveSettings
+    from graphrefine.live.model import LiveSettings
+    from graphrefine.live.writer import create_live
     from graphrefine.readers.read import read
 
     start = perf_counter()
@@ -64,10 +63,10 @@ def create(
     for line in remarks(edges):
         note(f"note: {line}")
     total = perf_counter() - start
-    figures = {"output": output, "nodes": edges.nodes, "edges": edges.edges, "reading": edges.reading}
-    figures["seconds"] = {**seconds, "total": total}
+    stats = {"output": output, "nodes": edges.nodes, "edges": edges.edges, "reading": edges.reading}
+    stats["seconds"] = {**seconds, "total": total}
     if as_json:
-        return show_json(figures)
+        return show_json(stats)
     print(f"{output}: {edges.nodes:,} nodes x {dim}, {edges.edges:,} edges, in {total:,.1f} s")
     return None
 
@@ -103,27 +102,27 @@ def apply(
     +,ann,bob,2
     -,bob,cleo,
     """  # noqa: D301
-    from graphrefine.live.live import Live
     from graphrefine.live.streams import apply_stream
+    from graphrefine.live.writer import Live
 
     start = perf_counter()
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
         with Stages(bar).stage("apply"):
-            figures = apply_stream(
+            stats = apply_stream(
                 live, changes, size=size, resume=resume, again=again, skip_unknown=skip_unknown, format=format
             )
-        state = live.figures()
+        state = live.stats()
         refreshes = len(live.drift())
     spent = perf_counter() - start
-    counts = asdict(figures)
+    counts = asdict(stats)
     if as_json:
         return show_json({"folder": folder, "changes_file": changes, **counts, **state, "seconds": spent})
-    if figures.before:
-        note(f"{figures.before:,} records counted already")
-    if figures.skipped:
-        note(f"note: removals of what was not there, passed over: {figures.skipped:,}")
+    if stats.before:
+        note(f"{stats.before:,} records counted already")
+    if stats.skipped:
+        note(f"note: removals of what was not there, passed over: {stats.skipped:,}")
     print(
-        f"{folder}: {figures.changes:,} changes in {figures.groups:,} groups, {figures.new_nodes:,} new nodes, in "
+        f"{folder}: {stats.changes:,} changes in {stats.groups:,} groups, {stats.new_nodes:,} new nodes, in "
         f"{spent:,.1f} s; {state['nodes']:,} nodes, {state['edges']:,} edges; bounds within {state['tolerance']}: "
         f"{state['within_tolerance']:.1%}; refreshes: {refreshes}"
     )
@@ -140,15 +139,15 @@ def refresh(folder: str, threads: int | None, as_json: bool) -> None:
 
     A writer does so by itself when it is due.
     """
-    from graphrefine.live.live import Live
+    from graphrefine.live.writer import Live
 
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("refresh"):
-        figures = live.refresh()
+        stats = live.refresh()
     if as_json:
-        return show_json({"folder": folder, **figures})
+        return show_json({"folder": folder, **stats})
     print(
-        f"{folder}: refreshed in {figures['seconds']:,.1f} s; mean drift {figures['drift']:.3f}; the basis holds "
-        f"{figures['captured_energy']:.1%} of the energy"
+        f"{folder}: refreshed in {stats['seconds']:,.1f} s; mean drift {stats['drift']:.3f}; the basis holds "
+        f"{stats['captured_energy']:.1%} of the energy"
     )
     return None
 
@@ -167,25 +166,24 @@ def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
 
     The exit code is 2 if not.
     """
-    from graphrefine.live.check import check_live
-    from graphrefine.live.live import Live
+    from graphrefine.live.writer import Live
 
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("check"):
-        figures = check_live(live, deep=not quick)
+        stats = live.check(deep=not quick)
     if as_json:
-        show_json({"folder": folder, **figures})
+        show_json({"folder": folder, **stats})
     else:
         print(
-            f"{folder}: {figures['nodes']:,} nodes, {figures['edges']:,} edges, {figures['group']:,} groups; bounds "
-            f"within {figures['tolerance']}: {figures['within_tolerance']:.1%}, none: {figures['without_bound']:,}"
+            f"{folder}: {stats['nodes']:,} nodes, {stats['edges']:,} edges, {stats['group']:,} groups; bounds "
+            f"within {stats['tolerance']}: {stats['within_tolerance']:.1%}, none: {stats['without_bound']:,}"
         )
         if not quick:
             print(
-                f"largest residual {figures['largest_residual']:.2e}, largest lag {figures['largest_lag']:.2e}, "
-                f"tolerance {figures['lag_tolerance']:.2e}; rows beyond their lag: {figures['beyond_lag']:,}"
+                f"largest residual {stats['largest_residual']:.2e}, largest lag {stats['largest_lag']:.2e}, "
+                f"tolerance {stats['lag_tolerance']:.2e}; rows beyond their lag: {stats['beyond_lag']:,}"
             )
-    if figures["database"] != "ok" or figures.get("beyond_lag"):
-        raise FormatError(folder, f"does not hold what it promises ({figures['database']}); go back to a backup")
+    if stats["database"] != "ok" or stats.get("beyond_lag"):
+        raise FormatError(folder, f"does not hold what it promises ({stats['database']}); go back to a backup")
 
 
 @live.command(
@@ -219,7 +217,7 @@ def export(
     graphrefine live export web.live --to postgresql://me@server/shop
     """  # noqa: D301
     from graphrefine.embedding.formats.pgvector_sql import table_name
-    from graphrefine.live.vectors import LiveReader
+    from graphrefine.live.reader import LiveReader
 
     if (output is None) == (to is None):
         raise InputError("give -o, a file, or --to, the address of a PostgreSQL server", argument="output")
@@ -233,11 +231,11 @@ def export(
             embedding = live.snapshot(after=after)
             embedding.save(output, format=output_format)
             count, place = len(embedding), output
-        figures = {"folder": folder, "output": place, "nodes": len(live), "written": count, "dim": live.dim}
-        figures |= {"group": live.group, "after": after}
+        stats = {"folder": folder, "output": place, "nodes": len(live), "written": count, "dim": live.dim}
+        stats |= {"group": live.group, "after": after}
     if as_json:
-        return show_json(figures)
-    print(f"{place}: {count:,} of {figures['nodes']:,} nodes x {figures['dim']}, after group {figures['group']:,}")
+        return show_json(stats)
+    print(f"{place}: {count:,} of {stats['nodes']:,} nodes x {stats['dim']}, after group {stats['group']:,}")
     return None
 
 
@@ -295,13 +293,13 @@ def backup(folder: str, output: str, as_json: bool) -> None:
     \b
     graphrefine live backup web.live -o monday.live
     """  # noqa: D301
-    from graphrefine.live.backup import back_up
     from graphrefine.live.store import Store
+    from graphrefine.live.writer import copy_live
 
     check_not_input(output, [folder])
     store = Store(folder, write=False)
     try:
-        back_up(store, Path(output))
+        copy_live(store, output)
         group = store.group
     finally:
         store.close()
@@ -341,8 +339,8 @@ def serve(
     """  # noqa: D301
     import json
 
-    from graphrefine.explore.live.server import serve_live
     from graphrefine.explore.server import can_open_browser
+    from graphrefine.live.server import serve_live
 
     def print_address(url: str, bound: int, token: str, live: LiveService) -> None:
         if as_json:

@@ -14,10 +14,9 @@ from __future__ import annotations
 import os
 from typing import Any, Literal, overload
 
-from graphrefine.live.create import create_live
-from graphrefine.live.frozen import LiveSettings
-from graphrefine.live.live import Live
-from graphrefine.live.vectors import LiveReader
+from graphrefine.live.model import LiveSettings
+from graphrefine.live.reader import LiveReader
+from graphrefine.live.writer import Live, create_live
 from graphrefine.progress import Watcher
 from graphrefine.readers.read import read
 
@@ -29,7 +28,22 @@ def open(path: str | os.PathLike[str], *, read_only: Literal[False] = False, thr
 @overload
 def open(path: str | os.PathLike[str], *, read_only: Literal[True], threads: int | None = None) -> LiveReader: ...
 def open(path: str | os.PathLike[str], *, read_only: bool = False, threads: int | None = None) -> Live | LiveReader:
-    """Open a folder of live vectors: for its one writer, or with ``read_only`` for one of any number of readers."""
+    """Open a folder of live vectors: for its one writer, or with ``read_only`` for one of any number of readers.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+    read_only : bool
+        Whether to open it for reading; a writer may be at work.
+    threads : int, optional
+        Largest number of threads of a search.
+
+    Returns
+    -------
+    Live or LiveReader
+        The folder, open.
+    """
     return LiveReader(path, threads=threads) if read_only else Live(path, threads=threads)
 
 
@@ -44,26 +58,31 @@ def create(
     threads: int | None = None,
     watcher: Watcher | None = None,
 ) -> Live:
-    """Make a folder of live vectors from a graph, or from anything that `graphrefine.read` takes, and open it.
+    """Create a folder of live vectors from a graph, or from anything that `graphrefine.read` takes, and open it.
 
     Parameters
     ----------
-    graph
+    graph : Graph or anything that `graphrefine.read` takes
         The graph to begin with, undirected.
-    path
-        The folder to make; it ends in ``.live``.
-    dim
+    path : path
+        The folder to create; it ends in ``.live``.
+    dim : int
         Length of the vectors.
-    seed
+    seed : int
         Seed of the random sketch.
-    tolerance
+    tolerance : float
         Bound of the error of unit rows, for 99 % of them.
-    keep
+    keep : float
         Weight of a node's own row in the filter: the smaller, the farther vectors look, and the slower changes are.
-    threads
+    threads : int, optional
         Largest number of threads of making it.
-    watcher
-        Told of the progress.
+    watcher : Watcher, optional
+        Called with the progress.
+
+    Returns
+    -------
+    Live
+        The folder, open for writing.
     """
     settings = LiveSettings(dim=dim, seed=seed, tolerance=tolerance, keep=keep)
     create_live(read(graph), path, settings, threads=threads, watcher=watcher)

@@ -1,16 +1,16 @@
-"""The folder of live vectors: generations of arrays that never change, and the log of the groups that came since.
+"""The folder of live vectors: one database, and checkpoints of arrays that never change.
 
 ::
 
     web.live/
       lock                 locked by the process that writes
-      live.db              SQLite, write-ahead log, synchronous=FULL: groups of changes, streams, refreshes
-      bulletin.db          what readers see: see `graphrefine.live.bulletin`
-      generation-000003/   arrays of one moment: see `graphrefine.live.generation`
+      live.db              SQLite, write-ahead log, synchronous=FULL: log of changes, updates for readers, metadata
+      generation-000003/   arrays of one moment, see `graphrefine.live.checkpoint`
 
-A group counts once its transaction is in the log. A writer opens the generation and makes the groups again that came
-after it, with the same bits. A new generation takes the groups before it along; what was removed is then nowhere any
-more.
+A group of changes and its update of the vectors are one transaction: it counts for the writer and for readers at the
+same moment. A writer opens the checkpoint and applies the groups after it again, with the same bits; a reader opens the
+checkpoint and applies the updates. A new checkpoint takes the place of the groups and updates before it in one
+transaction, and the names of removed nodes are then nowhere in the folder.
 """
 
 from __future__ import annotations
@@ -21,24 +21,35 @@ import secrets
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from graphrefine.errors import FormatError, GraphRefineError, InputError, OutputError
-from graphrefine.kernels.numerics import FORMER_KEY, KEY
-from graphrefine.live.logged import LoggedGroup, Mark
+from graphrefine.live.change_log import ChangeGroup, Origin, Update, vector_records
 from graphrefine.system.versions import version_problem
 from graphrefine.system.work_folder import WorkFolder
 
-VERSION = 1
+VERSION = 2
 SUFFIX = ".live"
 DATABASE = "live.db"
 REQUESTS = 100_000  # groups back that ids of requests are remembered for
 PATIENCE = 200  # milliseconds for readers to let go of the write-ahead log
-BUSY = 30.0  # seconds that a reader waits for a moment when the database can be opened
-TABLES = """
+BUSY = 30.0  # seconds that a connection waits for a moment when the database is free
+# SQLite copies its write-ahead log into the database, and waits for the disk, after this many pages of 4 KB. At its
+# default of 1,000 that was in every second group of 1,000 changes, whose moved vectors take some MB.
+CHECKPOINT_PAGES = 16_000
+UPDATES = """
+CREATE TABLE updates (
+    id INTEGER PRIMARY KEY, change_group INTEGER NOT NULL, first INTEGER NOT NULL, names TEXT NOT NULL,
+    removed BLOB NOT NULL, moved BLOB NOT NULL, count INTEGER NOT NULL, checksum INTEGER NOT NULL
+);
+CREATE INDEX updates_group ON updates (change_group);
+"""
+TABLES = f"""
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE groups (
     id INTEGER PRIMARY KEY, time REAL NOT NULL, changes BLOB NOT NULL, names TEXT NOT NULL,
@@ -52,17 +63,27 @@ CREATE TABLE refreshes (
     id INTEGER PRIMARY KEY, time REAL NOT NULL, begun INTEGER NOT NULL, ended INTEGER NOT NULL, reason TEXT NOT NULL,
     figures TEXT NOT NULL
 );
+{UPDATES}
 """
 
 
+class Unseen(NamedTuple):
+    """What a reader has not seen yet."""
+
+    generation: int
+    group: int
+    updates: list[Update]
+    is_whole: bool  # whether these are all since the checkpoint, to be applied to its vectors
+
+
 class Store:
-    """The folder, for one writer (`write=True`) or for reading.
+    """The database of a folder, for one writer (``write=True``) or for reading.
 
     Parameters
     ----------
-    path
+    path : path
         The folder.
-    write
+    write : bool
         Whether to take the lock of the writer.
     """
 
@@ -72,33 +93,37 @@ class Store:
             raise FormatError(path, "is no folder of live vectors; graphrefine live create makes one")
         self._connection: sqlite3.Connection | None = None
         self._lock: WorkFolder | None = None
-        if write:
-            self._lock = _locked(self.path)
         try:
-            self._connection = _connect(self.path / DATABASE, write=write)
-            self._check_version()
+            if write:
+                self._lock = _lock(self.path)
+            self._connect()
+            if problem := version_problem(self.fact("version"), VERSION):
+                raise FormatError(self.path, problem)
             if write and (problem := self._all("PRAGMA quick_check(1)")[0][0]) != "ok":
                 raise FormatError(self.path, f"the database is damaged: {problem}; go back to a backup")
+            if self.fact("version") == 1:
+                self._upgrade()
         except BaseException:
             self.close()
             raise
 
+    def _connect(self) -> None:
+        self._inode = _inode(self.path / DATABASE)
+        self._connection = _connect(self.path / DATABASE, write=self.write)
+
     @classmethod
-    def create(cls, folder: Path, about: dict[str, Any]) -> None:
-        """Make the database in a folder that is being filled."""
-        connection = sqlite3.connect(folder / DATABASE, isolation_level=None)
-        try:
+    def create(cls, folder: Path, facts: dict[str, Any]) -> None:
+        """Create the database in a folder that is being filled."""
+        with closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
             connection.executescript(f"BEGIN; {TABLES} COMMIT;")
-            facts = {"version": VERSION, "generation": 1, "group": 0, "id": secrets.token_hex(8), **about}
+            facts = {"version": VERSION, "generation": 1, "group": 0, "id": secrets.token_hex(8), **facts}
             rows = [(key, json.dumps(value)) for key, value in facts.items()]
             connection.executemany("INSERT INTO about VALUES (?, ?)", rows)
-        finally:
-            connection.close()
 
     def close(self) -> None:
-        """Close the database and give the lock back."""
+        """Close the database and release the lock."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
@@ -106,9 +131,30 @@ class Store:
             self._lock.close()
             self._lock = None
 
-    def _check_version(self) -> None:
-        if problem := version_problem(self.fact("version"), VERSION):
-            raise FormatError(self.path, problem)
+    def _upgrade(self) -> None:
+        """Import the updates of a folder of version 1, which had them in a database of its own, ``bulletin.db``."""
+        if not self.write:
+            Store(self.path, write=True).close()
+            return
+        old = self.path / "bulletin.db"
+        with self._errors(), closing(_connect(old, write=True)) as posts:
+            about = dict(posts.execute("SELECT key, value FROM about").fetchall())
+            if about != {"generation": self.generation, "group": self.group}:
+                raise FormatError(self.path, "its writer was killed; open it once with the version that wrote it")
+            columns = "change_group, first, names, removed, nodes, groups, lengths, degrees, vectors"
+            with self.transaction():
+                for statement in UPDATES.split(";"):
+                    self._run(statement)
+                for group, first, names, removed, *parts in posts.execute(f"SELECT {columns} FROM posts ORDER BY id"):
+                    rows = np.frombuffer(parts[0], "<i8")
+                    moved = vector_records(rows, len(parts[4]) // 4 // max(len(rows), 1))
+                    moved["group"] = np.frombuffer(parts[1], "<i8")
+                    moved["length"], moved["degree"] = (np.frombuffer(part, "<f8") for part in parts[2:4])
+                    moved["vector"] = np.frombuffer(parts[4], "<f4").reshape(moved["vector"].shape)
+                    self._add_update(group, Update(first, json.loads(names), np.frombuffer(removed, "<i8"), moved))
+                self._set_fact("version", VERSION)
+        for file in self.path.glob("bulletin.db*"):
+            file.unlink()
 
     @property
     def _open_connection(self) -> sqlite3.Connection:
@@ -132,7 +178,7 @@ class Store:
 
     @contextmanager
     def _errors(self, outcome: str = "nothing was changed") -> Iterator[None]:
-        """Errors of the database as ours; ``outcome`` says what they leave."""
+        """Raise errors of the database as ours; ``outcome`` says what they leave."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -148,26 +194,25 @@ class Store:
         with self._errors():
             self._open_connection.execute(query, values)
 
+    # ---- facts -------------------------------------------------------------------------------------------------------
+
+    def facts(self) -> dict[str, Any]:
+        """Return the facts about the folder."""
+        return {key: json.loads(value) for key, value in self._all("SELECT key, value FROM about")}
+
     def fact(self, key: str) -> Any:
-        """One of the facts about the folder."""
+        """Return one of the facts about the folder."""
         rows = self._all("SELECT value FROM about WHERE key = ?", key)
         if not rows:
             raise FormatError(self.path, f"the database has no {key!r}: it is damaged; go back to a backup")
         return json.loads(rows[0][0])
 
-    @property
-    def numerics_version(self) -> Any:
-        """Version of the writer's numerics, under its present or its former key."""
-        rows = self._all("SELECT value FROM about WHERE key IN (?, ?)", KEY, FORMER_KEY)
-        return json.loads(rows[0][0]) if rows else None
-
-    def set_fact(self, key: str, value: Any) -> None:
-        """Set a fact, inside a transaction."""
+    def _set_fact(self, key: str, value: Any) -> None:
         self._run("UPDATE about SET value = ? WHERE key = ?", json.dumps(value), key)
 
     @property
     def generation(self) -> int:
-        """Number of the generation in use."""
+        """Number of the checkpoint in use."""
         return int(self.fact("generation"))
 
     @property
@@ -175,45 +220,83 @@ class Store:
         """Number of the last group; 0 before the first."""
         return int(self.fact("group"))
 
-    def folder(self, generation: int) -> Path:
-        """The folder of a generation."""
-        return self.path / f"generation-{generation:06d}"
+    def group_at(self, moment: float) -> int:
+        """Return the last group before all that came at a moment, in seconds since 1970, or later; 0 if none did."""
+        first = self._all("SELECT min(id) FROM moments WHERE time >= ?", moment)[0][0]
+        return self.group if first is None else int(first) - 1
 
-    def log(self, group: LoggedGroup, mark: Mark) -> int:
-        """Commit a group; its number. A request counts once: InputError for one that has made a group."""
+    def last_time(self) -> float | None:
+        """Return when the last group was committed, in seconds since 1970; None before the first."""
+        rows = self._all("SELECT time FROM moments ORDER BY id DESC LIMIT 1")
+        return float(rows[0][0]) if rows else None
+
+    def request_group(self, request: str) -> int | None:
+        """Return the group that a request has made, or None."""
+        rows = self._all("SELECT change_group FROM requests WHERE request = ?", request)
+        return int(rows[0][0]) if rows else None
+
+    def stream_position(self, stream: str) -> tuple[int, str]:
+        """Return the number of records of a stream that are applied already, and their digest."""
+        rows = self._all("SELECT records, digest FROM streams WHERE stream = ?", stream)
+        return (int(rows[0][0]), rows[0][1]) if rows else (0, "")
+
+    def refreshes(self) -> list[dict[str, Any]]:
+        """Return the stats of all refreshes, the oldest first."""
+        rows = self._all("SELECT time, begun, ended, reason, figures FROM refreshes ORDER BY id")
+        keys = ("time", "begun", "ended", "reason")
+        return [{**dict(zip(keys, row[:4], strict=True)), **json.loads(row[4])} for row in rows]
+
+    def find_damage(self) -> str:
+        """Return what SQLite finds wrong with the whole database, or "ok"."""
+        return str(self._all("PRAGMA integrity_check")[0][0])
+
+    # ---- groups and updates ------------------------------------------------------------------------------------------
+
+    def append(
+        self, group: ChangeGroup, origin: Origin, update: Update, *, rewritten: Iterable[Update] | None = None
+    ) -> int:
+        """Commit a group and its update, and return its number; InputError for a request that has made a group.
+
+        The updates before it are replaced by ``rewritten``, if that is given.
+        """
         number = self.group + 1
-        if mark.request is not None and (before := self.request_group(mark.request)) is not None:
-            raise InputError(f"the request {mark.request!r} has made group {before} already; nothing was changed")
+        if origin.request is not None and (before := self.request_group(origin.request)) is not None:
+            raise InputError(f"the request {origin.request!r} has made group {before} already; nothing was changed")
         with self.transaction():
-            row = (
-                number,
-                time.time(),
-                group.to_bytes(),
-                json.dumps(group.names),
-                mark.stream,
-                mark.records,
-                mark.digest,
-            )
+            now = time.time()
+            row = (number, now, group.to_bytes(), json.dumps(group.names), origin.stream, origin.records, origin.digest)
             self._run("INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?)", *row)
-            self._run("INSERT INTO moments VALUES (?, ?)", number, row[1])
-            if mark.request is not None:
-                self._run("INSERT INTO requests VALUES (?, ?)", mark.request, number)
+            self._run("INSERT INTO moments VALUES (?, ?)", number, now)
+            if origin.request is not None:
+                self._run("INSERT INTO requests VALUES (?, ?)", origin.request, number)
                 self._run("DELETE FROM requests WHERE change_group < ?", number - REQUESTS)
-            if mark.stream is not None:
-                position = (mark.stream, mark.records, mark.digest)
-                self._run("INSERT OR REPLACE INTO streams VALUES (?, ?, ?)", *position)
-            self.set_fact("group", number)
+            if origin.stream is not None:
+                self._run("INSERT OR REPLACE INTO streams VALUES (?, ?, ?)", *origin[1:])
+            if rewritten is not None:
+                self._run("DELETE FROM updates")
+                for each in rewritten:
+                    self._add_update(number - 1, each)
+            self._add_update(number, update)
+            self._set_fact("group", number)
         return number
 
-    def groups(self, *, after: int) -> Iterator[tuple[int, LoggedGroup]]:
-        """The groups after one of them, in order; FormatError where one is missing or damaged."""
+    def _add_update(self, group: int, update: Update) -> None:
+        columns = "change_group, first, names, removed, moved, count, checksum"
+        self._run(f"INSERT INTO updates ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", group, *update.to_row())
+
+    def stored_vectors(self) -> int:
+        """Return the number of vectors in all updates; one that moved often is counted each time."""
+        return int(self._all("SELECT total(count) FROM updates")[0][0])
+
+    def groups(self, *, after: int) -> Iterator[tuple[int, ChangeGroup]]:
+        """Yield the groups after one of them, in order; FormatError where one is missing or damaged."""
         query, last = "SELECT id, changes, names FROM groups WHERE id > ? ORDER BY id", after
         with self._errors():
             for number, data, names in self._open_connection.execute(query, (after,)):
                 try:
-                    group = LoggedGroup.from_bytes(data, json.loads(names))
+                    group = ChangeGroup.from_bytes(data, json.loads(names))
                 except ValueError as error:
-                    raise FormatError(self.path, f"group {number}: {error}; go back to a backup") from None
+                    raise FormatError(self.path, f"group {number} is damaged: {error}; go back to a backup") from None
                 if number != last + 1:
                     break
                 yield number, group
@@ -221,87 +304,84 @@ class Store:
         if last != self.group:
             raise FormatError(self.path, f"group {last + 1} is missing from the log; go back to a backup")
 
-    def group_at(self, moment: float) -> int:
-        """The last group before all that came at a moment, in seconds since 1970, or later; 0 before the first."""
-        first = self._all("SELECT min(id) FROM moments WHERE time >= ?", moment)[0][0]
-        return self.group if first is None else int(first) - 1
-
-    def last_time(self) -> float | None:
-        """When the last group was committed, in seconds since 1970; None before the first."""
-        rows = self._all("SELECT time FROM moments ORDER BY id DESC LIMIT 1")
-        return float(rows[0][0]) if rows else None
-
-    def find_damage(self) -> str:
-        """What SQLite finds wrong with the whole database, or "ok"."""
-        return str(self._all("PRAGMA integrity_check")[0][0])
-
-    def request_group(self, request: str) -> int | None:
-        """The group that a request has made, or None."""
-        rows = self._all("SELECT change_group FROM requests WHERE request = ?", request)
-        return int(rows[0][0]) if rows else None
-
-    def stream_position(self, stream: str) -> tuple[int, str]:
-        """Records of a stream that count already, and their digest."""
-        rows = self._all("SELECT records, digest FROM streams WHERE stream = ?", stream)
-        return (int(rows[0][0]), rows[0][1]) if rows else (0, "")
-
-    def refreshes(self) -> list[dict[str, Any]]:
-        """Figures of all refreshes, the oldest first."""
-        rows = self._all("SELECT time, begun, ended, reason, figures FROM refreshes ORDER BY id")
-        keys = ("time", "begun", "ended", "reason")
-        return [{**dict(zip(keys, row[:4], strict=True)), **json.loads(row[4])} for row in rows]
-
-    def generations(self) -> list[tuple[int, int]]:
-        """Numbers of all generations after the first, and the last group that each began with."""
-        return self._all("SELECT id, through FROM generations ORDER BY id")
-
-    def swap(self, generation: int, *, through: int, refresh: dict[str, Any] | None = None) -> None:
-        """Go over to a new generation, which holds all groups through one of them."""
+    def unseen(self, *, generation: int, group: int) -> Unseen:
+        """Return the updates after a moment; all since the checkpoint, if it was one of another generation."""
+        if is_other := _inode(self.path / DATABASE) != self._inode:  # another folder has been put at this path
+            self._open_connection.close()
+            self._connect()
         with self.transaction():
-            self.set_fact("generation", generation)
+            newest, last = self.generation, self.group
+            is_whole = is_other or newest != generation or last < group
+            query = (
+                "SELECT first, names, removed, moved, count, checksum FROM updates WHERE change_group > ? ORDER BY id"
+            )
+            rows = self._all(query, -1 if is_whole else group)
+        try:
+            return Unseen(newest, last, [Update.from_row(*row) for row in rows], is_whole)
+        except ValueError as error:
+            raise FormatError(self.path, f"an update is damaged: {error}; go back to a backup") from None
+
+    # ---- checkpoints -------------------------------------------------------------------------------------------------
+
+    def folder(self, generation: int) -> Path:
+        """Return the folder of a checkpoint."""
+        return self.path / f"generation-{generation:06d}"
+
+    def switch(self, generation: int, *, through: int, refresh: dict[str, Any] | None = None) -> None:
+        """Go over to a new checkpoint, which has all groups through one of them; the old one is removed."""
+        with self.transaction():
+            self._set_fact("generation", generation)
             self._run("DELETE FROM groups WHERE id <= ?", through)
+            self._run("DELETE FROM updates")
             self._run("INSERT INTO generations VALUES (?, ?, ?)", generation, time.time(), through)
             if refresh is not None:
-                figures = {**refresh, "generation": generation}
-                reason, begun = figures.pop("reason"), figures.pop("begun")
-                row = (time.time(), begun, through, reason, json.dumps(figures))
+                stats = {**refresh, "generation": generation}
+                row = (time.time(), stats.pop("begun"), through, stats.pop("reason"), json.dumps(stats))
                 self._run("INSERT INTO refreshes (time, begun, ended, reason, figures) VALUES (?, ?, ?, ?, ?)", *row)
-        empty_log(self._open_connection)
+        self._empty_log()
+        self.remove_old_checkpoints()
 
-    def remove_old_generations(self, *, but: int | None = None) -> None:
-        """Remove all generations but the one in use and ``but``, and leftovers of writers that were killed.
+    def _empty_log(self) -> None:
+        """Empty SQLite's write-ahead log, which may hold removed names; the next call does, where a reader needs it."""
+        connection = self._open_connection
+        connection.execute(f"PRAGMA busy_timeout={PATIENCE}")
+        with suppress(sqlite3.Error):
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        connection.execute(f"PRAGMA busy_timeout={int(1000 * BUSY)}")
 
-        Readers that have files of a generation open keep them.
+    def remove_old_checkpoints(self) -> None:
+        """Remove all checkpoints but the one in use, and unfinished ones of writers that were killed.
+
+        Readers that have files of a checkpoint open keep them.
         """
-        keep = {self.folder(number).name for number in (self.generation, but) if number is not None}
+        current = self.folder(self.generation).name
         for entry in self.path.iterdir():
-            if entry.match("*generation-*") and entry.name not in keep and entry.is_dir():
+            if entry.match("*generation-*") and entry.name != current and entry.is_dir():
                 shutil.rmtree(entry, ignore_errors=True)
 
-    def backup(self, target: Path) -> int:
-        """Copy the database and its generation into a folder that is being filled; the number of the generation."""
+    def copy_to(self, target: Path) -> Path:
+        """Copy the database and its checkpoint into a folder that is being filled; return the checkpoint's folder."""
         with closing(sqlite3.connect(target / DATABASE)) as copy:
             with self._errors():
                 self._open_connection.backup(copy)
             row = copy.execute("SELECT value FROM about WHERE key = 'generation'").fetchone()
-        number = int(json.loads(row[0]))
-        folder = self.folder(number)
+        folder = self.folder(int(json.loads(row[0])))
         shutil.copytree(folder, target / folder.name)
-        return number
+        return target / folder.name
+
+
+def _inode(path: Path) -> int:
+    return path.stat().st_ino if path.exists() else 0
 
 
 def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
     mode, connection = "rw" if write else "ro", None
+    address = f"{path.absolute().as_uri()}?mode={mode}"
     try:
-        connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode={mode}",
-            uri=True,
-            isolation_level=None,
-            timeout=BUSY,
-            check_same_thread=False,
-        )
+        connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY, check_same_thread=False)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA secure_delete=ON")  # names that were removed leave the file
+        connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT_PAGES}")
         connection.execute("SELECT value FROM about LIMIT 1").fetchone()
         return connection
     except sqlite3.Error as error:
@@ -313,30 +393,20 @@ def _connect(path: Path, *, write: bool) -> sqlite3.Connection:
 
 
 @contextmanager
-def naming_problems(place: Path) -> Iterator[None]:
-    """Errors of databases and disks, while something is made at a place, as ours."""
+def disk_errors(path: Path) -> Iterator[None]:
+    """Raise errors of databases and disks, while something is made at a path, as ours."""
     try:
         yield
-    except sqlite3.Error as error:
-        raise OutputError(f"{place}: cannot be made: {error}") from error
-    except OSError as error:
+    except (sqlite3.Error, OSError) as error:
         if isinstance(error, GraphRefineError):
             raise
-        raise OutputError(f"{place}: cannot be made: {error.strerror or error}") from error
+        raise OutputError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from error
 
 
-def empty_log(connection: sqlite3.Connection) -> None:
-    """Empty SQLite's write-ahead log, as it may hold what was deleted; not while a reader needs it."""
-    connection.execute(f"PRAGMA busy_timeout={PATIENCE}")
-    with suppress(sqlite3.Error):  # the next one empties it
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    connection.execute(f"PRAGMA busy_timeout={int(1000 * BUSY)}")
-
-
-def _locked(path: Path) -> WorkFolder:
+def _lock(path: Path) -> WorkFolder:
     folder = WorkFolder(path)
     try:
         folder.lock()
     except OutputError as error:
-        raise OutputError(f"{error}; live vectors have one writer, and readers as many as they like") from None
+        raise OutputError(f"{error}; live vectors have one writer, and any number of readers") from None
     return folder

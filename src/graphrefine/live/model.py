@@ -1,7 +1,7 @@
-"""Frozen parts of live vectors: what stays as it is between two refreshes, made from a graph in one go.
+"""The model of live vectors: what is frozen between two refreshes, fitted to a graph in one go.
 
 Row i of the targets is ``R_i = (q / |q| - mean) W`` with ``q = sum_j (ln A_ij - ln d_i + shift_j) B_j``: a function of
-the edges of node i alone, once these parts are frozen:
+the edges of node i alone, as long as these parts are frozen:
 
 * the basis B, of the range of the transpose of the proximity matrix M (`range_finder`), so that q is row i of ``M B``;
 * the shifts ``-ln(negative phi_j)``, the context distribution of Eq. 2;
@@ -14,7 +14,7 @@ vectors" of the documentation has the proof of the bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ LAG_SHARE = 0.8  # of the tolerance is for states that lag behind; the rest is f
 QUANTILE = 0.007  # of the lengths of vectors: rows below may have a larger bound than the tolerance; changes add some
 ROUNDING = 150 * 2.0**-24  # of a row of G, in lengths of the longest row: pieces of 128 products in float32
 FLOOR = 3  # roundings over `keep`, at least, in the largest lag: `settle` ends for more than one
-BLOCK = 1 << 14  # rows at a time
+BLOCK_ROWS = 1 << 14  # rows of a matrix that are copied at a time
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class LiveSettings(MethodSettings):
 
 
 @dataclass(frozen=True, eq=False)
-class Frozen:
-    """Frozen parts, see above; columns are padded to a multiple of 32."""
+class Model:
+    """The frozen parts, see above; columns are padded to a multiple of 32."""
 
     settings: LiveSettings
     basis: Floats  # (known, k)
@@ -82,11 +82,11 @@ class Frozen:
         return ROUNDING * (1 + float(np.sqrt(exact.dot(self.mean, self.mean))))
 
     def numbers(self) -> dict[str, float]:
-        """The parts that are single numbers."""
+        """Return the parts that are single numbers."""
         return {"loop": self.loop, "lag": self.lag, "publish": self.publish, "share": self.share}
 
-    def live_graph(self, indptr: Any, indices: Any, weights: Any) -> Any:
-        """The kernel's graph of these rows."""
+    def make_kernel(self, indptr: Any, indices: Any, weights: Any) -> Any:
+        """Make the kernel's graph of these rows."""
         return native.LiveGraph(
             indptr,
             indices,
@@ -106,7 +106,7 @@ class Frozen:
 
 
 def error_radius(lag: float, keep: float) -> float:
-    """Bound of the distance of any vector from the fixed point's, where no node lags behind by more.
+    """Return a bound of the distance of any vector from the fixed point's, where no node lags behind by more.
 
     Examples
     --------
@@ -116,30 +116,30 @@ def error_radius(lag: float, keep: float) -> float:
     return lag / (keep * (1 - keep))
 
 
-def captured_share(live: Any) -> float:
-    """Share of M's energy that the basis holds."""
-    return float(live.captured / max(live.energy, 1e-300))
+def captured_share(kernel: Any) -> float:
+    """Return the share of M's energy that the basis holds."""
+    return float(kernel.captured / max(kernel.energy, 1e-300))
 
 
-class Turn(NamedTuple):
-    """A turn of new vectors onto older ones."""
+class Alignment(NamedTuple):
+    """A rotation of new vectors onto older ones."""
 
-    rows: NDArray[np.int64]  # of nodes that it is found from
+    rows: NDArray[np.int64]  # of nodes that it is computed from
     rotation: Callable[[Floats], Reals]  # from the new vectors of these nodes
 
 
-def freeze(
+def fit_model(
     graph: Graph,
     settings: LiveSettings,
     stages: Stages,
     *,
     threads: int = 1,
     warm: RowSource | None = None,
-    turn: Turn | None = None,
-) -> tuple[Frozen, Any]:
-    """Frozen parts of a graph, and the kernel's graph whose states are settled.
+    alignment: Alignment | None = None,
+) -> tuple[Model, Any]:
+    """Fit a model to a graph; return it and the kernel's graph, whose states are settled.
 
-    ``warm(start, stop)`` are rows of a basis to begin with, and ``turn`` turns the new vectors onto older ones.
+    ``warm(start, stop)`` are rows of a basis to begin with, and ``alignment`` rotates the new vectors onto older ones.
     """
     check_graph(graph)
     engine = LocalEngine(graph, columns=settings.dim, threads=threads)
@@ -160,17 +160,17 @@ def freeze(
         del R
         engine.trim()
         rotation = _axes(engine, vectors)
-        sample = None if turn is None else engine.collect(vectors, rotation)[turn.rows]
+        sample = None if alignment is None else engine.collect(vectors, rotation)[alignment.rows]
         del vectors
         engine.trim()
-        if turn is not None and sample is not None:
-            rotation = exact.matmul(rotation, turn.rotation(sample))
+        if alignment is not None and sample is not None:
+            rotation = exact.matmul(rotation, alignment.rotation(sample))
     rows = engine.collect(states, rotation, shift=exact.matmul(mean, rotation))
     shifts = np.asarray(M.column_shift)
     del states, sample, engine, M
     release_free_memory()
     with stages.stage("settle"):
-        parts = Frozen(
+        model = Model(
             settings,
             basis=basis,
             shifts=shifts,
@@ -180,13 +180,13 @@ def freeze(
             lag=1.0,
             publish=(1 - LAG_SHARE) * settings.tolerance,
         )
-        live = parts.live_graph(graph.indptr, graph.indices, graph.weights)
-        live.make_targets()
-        live.put_states(_pad_columns(rows))
+        kernel = model.make_kernel(graph.indptr, graph.indices, graph.weights)
+        kernel.make_targets()
+        kernel.put_states(_pad_columns(rows))
         del rows  # settling takes memory, too
         for _ in range(SWEEPS):
-            live.sweep()
-        return _settle(parts, live), live
+            kernel.sweep()
+        return _settle(model, kernel), kernel
 
 
 def check_graph(graph: Graph) -> None:
@@ -194,14 +194,14 @@ def check_graph(graph: Graph) -> None:
     if graph.directed:
         raise InputError(
             "live vectors follow undirected and bipartite graphs, and this one is directed; read it as undirected, or "
-            "embed it anew when it has changed"
+            "embed it again when it has changed"
         )
     if not len(graph.indices):
         raise InputError("the graph has no edges to begin with; live vectors need some to find a basis")
 
 
 def _scaled_basis(engine: LocalEngine, basis: LocalTall) -> Floats:
-    """The basis in the graph's order, its norm at most 1 (bfloat16 has rounded it).  # (n, padded k)."""
+    """Return the basis in the graph's order, its norm at most 1 (bfloat16 has rounded it).  # (n, padded k)."""
     gram = engine.gram(basis)
     norm = float(np.sqrt(exact.eigh(gram)[0].max())) * (1 + 1e-6)
     return _pad_columns(engine.collect(basis, np.eye(engine.columns) / max(norm, 1.0)))
@@ -217,7 +217,7 @@ def _filter(
     loop: float,
     mean: Reals,
 ) -> tuple[LocalTall, LocalTall]:
-    """States G near the fixed point, and the vectors T G, free of the mean."""
+    """Return states G near the fixed point, and the vectors T G, free of the mean."""
     T, a = transition(graph, loop=loop), settings.keep
     G: LocalTall = R
     for step in range(STEPS + PRECISE_STEPS):
@@ -227,49 +227,65 @@ def _filter(
 
 
 def _axes(engine: LocalEngine, vectors: LocalTall) -> Reals:
-    """The rotation to the scaled principal axes of the vectors, of norm 1."""
+    """Return the rotation to the scaled principal axes of the vectors, of norm 1."""
     rotation = principal_rotation(engine.gram(vectors), AXES)
     norm = float(np.sqrt(exact.eigh(exact.matmul(rotation.T, rotation))[0].max()))
     return rotation / norm if norm > 0 else rotation
 
 
-def _settle(parts: Frozen, live: Any) -> Frozen:
-    """The parts with the tolerance that the lengths of vectors ask for; states are then within it."""
-    lengths = vector_lengths(live, parts.basis.shape[1])
-    there = lengths[lengths > 0]
-    short = float(np.quantile(there, QUANTILE)) if len(there) else 1.0
-    a = parts.settings.keep
-    tolerance = parts.settings.tolerance
-    share = tolerance * float(np.sqrt(1 - tolerance * tolerance / 4)) - parts.publish  # whose chord is the tolerance
+def _settle(model: Model, kernel: Any) -> Model:
+    """Return the model with the lag that the lengths of vectors ask for; states are then within it."""
+    lengths = vector_lengths(kernel, model.basis.shape[1])
+    present = lengths[lengths > 0]
+    short = float(np.quantile(present, QUANTILE)) if len(present) else 1.0
+    a, tolerance = model.settings.keep, model.settings.tolerance
+    share = tolerance * float(np.sqrt(1 - tolerance * tolerance / 4)) - model.publish  # whose chord is the tolerance
     lag = a * (1 - a) * share * short
-    tight = replace(parts, lag=max(lag, FLOOR * parts.rounding / a), share=captured_share(live))
-    live.set_tolerance(tight.lag)
-    live.measure()
-    live.settle()
-    live.commit()
+    tight = replace(model, lag=max(lag, FLOOR * model.rounding / a), share=captured_share(kernel))
+    kernel.set_tolerance(tight.lag)
+    kernel.measure()
+    kernel.settle()
+    kernel.commit()
     return tight
 
 
-def vector_lengths(live: Any, columns: int) -> Reals:
-    """Lengths of the vectors of all nodes, before they are made unit; -1 for nodes without edges."""
-    lengths = np.empty(live.nodes)
-    for start in range(0, live.nodes, BLOCK):
-        which = np.arange(start, min(start + BLOCK, live.nodes), dtype=np.int32)
-        own = np.empty(len(which))
-        live.vectors(which, np.empty((len(which), columns), np.float32), own)
-        lengths[which] = own
+def vector_lengths(kernel: Any, columns: int) -> Reals:
+    """Return the lengths of the vectors of all nodes, before they are made unit; -1 for nodes without edges."""
+    lengths = np.empty(kernel.nodes)
+    for start in range(0, kernel.nodes, BLOCK_ROWS):
+        rows = np.arange(start, min(start + BLOCK_ROWS, kernel.nodes), dtype=np.int32)
+        some = np.empty(len(rows))
+        kernel.vectors(rows, np.empty((len(rows), columns), np.float32), some)
+        lengths[rows] = some
     return lengths
 
 
+def unit_vectors(model: Model, kernel: Any, rows: NDArray[np.int32]) -> tuple[Reals, Floats]:
+    """Return the lengths of the vectors of some rows, -1 without edges, and the vectors at length 1; zeros stay."""
+    padded, lengths = np.empty((len(rows), model.basis.shape[1]), np.float32), np.empty(len(rows))
+    kernel.vectors(rows, padded, lengths)
+    scale = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    vectors = np.empty((len(rows), model.settings.dim), np.float32)
+    np.multiply(padded[:, : model.settings.dim], scale[:, None], out=vectors, dtype=np.float64, casting="same_kind")
+    return lengths, vectors
+
+
+def all_unit_vectors(model: Model, kernel: Any) -> tuple[Floats, Reals]:
+    """Return the unit vectors of all rows as they are now, and their lengths before."""
+    lengths, vectors = np.empty(kernel.nodes), np.empty((kernel.nodes, model.settings.dim), np.float32)
+    for start in range(0, kernel.nodes, BLOCK_ROWS):
+        rows = np.arange(start, min(start + BLOCK_ROWS, kernel.nodes), dtype=np.int32)
+        lengths[rows], vectors[rows] = unit_vectors(model, kernel, rows)
+    return vectors, lengths
+
+
+def degrees(kernel: Any, rows: NDArray[np.int32] | None = None) -> Reals:
+    """Return the sums of the weights of some rows, or of all."""
+    which = np.arange(kernel.nodes, dtype=np.int32) if rows is None else rows
+    kernel.degrees(which, sums := np.empty(len(which)))
+    return sums
+
+
 def _pad_columns(rows: Floats) -> Floats:
-    columns = -(-rows.shape[1] // PAD) * PAD
-    if columns == rows.shape[1]:
-        return rows
-    padded = np.zeros((len(rows), columns), np.float32)
-    padded[:, : rows.shape[1]] = rows
-    return padded
-
-
-def settings_of(recipe: Mapping[str, Any]) -> LiveSettings:
-    """Settings as a recipe has them."""
-    return LiveSettings(**{name: recipe[name] for name in ("dim", "seed", "tolerance", "keep")})
+    padding = -rows.shape[1] % PAD
+    return np.pad(rows, ((0, 0), (0, padding))) if padding else rows

@@ -1,0 +1,473 @@
+"""``graphrefine live serve``: changes by POST, answers of this moment, and explore's API on a snapshot that is renewed.
+
+The folder is used by one thread, in which all that is asked of it happens in the order in which it comes. A second
+thread looks a few times a second: it goes over to a refresh that is ready, and takes a new snapshot after a refresh,
+and after changes once the last snapshot is old enough and its background work is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import secrets
+import sys
+import threading
+import time
+import webbrowser
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypeVar, cast
+
+from fastapi import FastAPI, Query
+from pydantic import Field
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from typing_extensions import TypedDict
+
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.explore.app import make_app
+from graphrefine.explore.background import Background
+from graphrefine.explore.handlers import page_handlers
+from graphrefine.explore.request_params import INT64, Flag, Name, NeighborCount, Params, Side
+from graphrefine.explore.routes import NO_QUERY, CurrentSession, PageHandler, make_router
+from graphrefine.explore.server import Access, answer_requests, bind, end_background, make_access
+from graphrefine.explore.session import Session
+from graphrefine.graph.graph import Graph
+from graphrefine.live.changes import check_changes
+from graphrefine.live.reader import Neighbor
+from graphrefine.live.service import LiveService
+
+PAGE = Path(__file__).parent / "page"
+RENEW = 60.0  # seconds between two snapshots
+LOOK = 0.2  # seconds between two looks whether a snapshot is due
+CHANGES = 10_000  # of a request
+MAX_REQUEST = 200  # characters of a request's id
+MAP = 20_000  # nodes of the map
+MOVED = 5_000  # nodes that moved, of an answer
+
+_Value = TypeVar("_Value")
+Work = Callable[[LiveService], _Value]
+
+# ---- parameters and responses ----------------------------------------------------------------------------------------
+
+
+class EdgeChanges(Params, strict=True):
+    """A group of changes: all of them, or nothing."""
+
+    request: str = Field(
+        min_length=1, max_length=MAX_REQUEST, description="Id of this request; sent again, it changes nothing more."
+    )
+    changes: list[Any] = Field(
+        min_length=1,
+        max_length=CHANGES,
+        description="Lists of an operation (+, -, =), a source, a target and a weight; null or no target for a node, "
+        "which is a source in a bipartite graph.",
+    )
+    skip_unknown: Flag = Field(False, description="Skip removals of what does not exist, and count them.")
+
+
+class LiveNodeQuery(Side):
+    """One node of this moment."""
+
+    node: Name = Field(description="Name of the node.")
+
+
+class LiveNeighborQuery(LiveNodeQuery):
+    """Neighbors of one node, of this moment."""
+
+    k: NeighborCount = 10
+
+
+class RecommendQuery(Params):
+    """Targets for one source of a bipartite graph, of this moment."""
+
+    node: Name = Field(description="Name of the source.")
+    k: NeighborCount = 10
+
+
+class PlaneQuery(Params):
+    """The plane of two axes of the vectors."""
+
+    x: int = Field(0, ge=0, description="Axis of the vectors to the right.")
+    y: int | None = Field(None, ge=0, description="Axis of the vectors upwards; 1 if left out.")
+
+    def axes(self, dim: int) -> tuple[int, int]:
+        """Return the two axes; InputError for one that the vectors do not have."""
+        axes = self.x, min(1, dim - 1) if self.y is None else self.y
+        if max(axes) >= dim:
+            raise InputError(f"axis {max(axes)}: an axis from 0 to {dim - 1} is expected")
+        return axes
+
+
+class MovedQuery(PlaneQuery):
+    """Nodes that moved since a moment."""
+
+    after: int = Field(ge=0, lt=INT64, description="Group after which nodes moved.")
+    generation: int | None = Field(
+        None, ge=0, lt=INT64, description="Generation of that moment; after a refresh the answer is not complete."
+    )
+
+
+class EdgeReceipt(TypedDict):
+    """The group that a request has made; its stats, if it was made now."""
+
+    group: int
+    repeated: bool
+    changes: NotRequired[int]
+    skipped: NotRequired[int]
+    new_nodes: NotRequired[int]
+    moved: NotRequired[int]
+
+
+class LiveNode(TypedDict):
+    """One node of this moment."""
+
+    node: str | int
+    group: int
+    degree: int
+    bound: Annotated[float | None, Field(description="Bound of the error of the vector; null where there is none.")]
+    vector: list[float]
+
+
+class NearNode(TypedDict):
+    """A node near another."""
+
+    node: str | int
+    score: float
+
+
+class LiveNeighbors(TypedDict):
+    """Nodes near another at this moment, or targets for a source: those of the highest score first."""
+
+    node: str | int
+    group: int
+    neighbors: list[NearNode]
+
+
+class LivePoints(TypedDict):
+    """Nodes in the plane of two axes."""
+
+    group: int
+    generation: int
+    names: list[str | int]
+    sides: Annotated[list[Literal["source", "target"]] | None, Field(description="Sides of a bipartite graph.")]
+    points: list[tuple[float, float]]
+
+
+class LiveMap(LivePoints):
+    """Nodes in the plane of two axes: all, or some of them."""
+
+    total: Annotated[int, Field(description="Number of all nodes.")]
+
+
+class LiveMoves(LivePoints):
+    """Nodes whose vectors moved since a moment, in the plane of two axes."""
+
+    complete: Annotated[bool, Field(description="Whether these are all; if not, ask for the map.")]
+    removed: list[str | int]
+    removed_sides: list[Literal["source", "target"]] | None
+
+
+# ---- requests --------------------------------------------------------------------------------------------------------
+
+router = make_router()
+
+
+async def _ask(request: Request, work: Work[_Value]) -> _Value:
+    writer: Writer = request.app.state.writer
+    return await writer.ask(work)
+
+
+@router.post("/api/edges", dependencies=NO_QUERY)
+async def post_edges(request: Request, session: CurrentSession, params: EdgeChanges) -> EdgeReceipt:
+    """Apply changes of edges and nodes as one group, all or nothing; the answer comes when they are on the disk."""
+    if not params.request.isprintable():
+        raise HTTPException(400, "request: printable characters are expected, others for each request")
+    changes = check_changes(params.changes, sides=session.has_two_sides)  # an InputError here is status 400
+    try:
+        receipt = await _ask(
+            request, lambda live: live.submit_checked(params.request, changes, skip_unknown=params.skip_unknown)
+        )
+    except OutputError as error:
+        raise HTTPException(503, f"{error}; send the same request again") from None
+    except InputError as error:
+        raise HTTPException(500 if isinstance(error, FormatError) else 422, str(error)) from None
+    stats = {} if receipt.commit is None else receipt.commit._asdict()
+    return cast(EdgeReceipt, {**stats, "group": receipt.group, "repeated": receipt.repeated})
+
+
+@router.get("/api/live", dependencies=NO_QUERY)
+async def get_live_state(request: Request) -> dict[str, Any]:
+    """Return counts, bounds, rate of changes and refreshes."""
+    state = await _ask(request, lambda live: {"name": live.path.name, **live.state()})
+    return {**state, "snapshot": request.app.state.renewal.moment._asdict()}
+
+
+@router.get("/api/live/node")
+async def get_live_node(
+    request: Request, session: CurrentSession, params: Annotated[LiveNodeQuery, Query()]
+) -> LiveNode:
+    """Return vector, bound and degree of a node."""
+    name, side = session.parse_name(params.node, params.side), params.side
+
+    def describe(live: LiveService) -> LiveNode:
+        return {
+            "node": name,
+            "group": live.group,
+            "degree": live.degree(name, side=side),
+            "bound": live.bound(name, side=side),
+            "vector": live.vector(name, side=side).tolist(),
+        }
+
+    return await _ask(request, describe)
+
+
+@router.get("/api/live/neighbors")
+async def get_live_neighbors(
+    request: Request, session: CurrentSession, params: Annotated[LiveNeighborQuery, Query()]
+) -> LiveNeighbors:
+    """Find the nodes nearest to one, by an exact search; of a bipartite graph, those of the same side."""
+    name = session.parse_name(params.node, params.side)
+    return await _ask(request, lambda live: _list(live, name, live.neighbors(name, params.k, side=params.side)))
+
+
+@router.get("/api/live/recommend")
+async def get_live_recommendations(
+    request: Request, session: CurrentSession, params: Annotated[RecommendQuery, Query()]
+) -> LiveNeighbors:
+    """Find targets of a bipartite graph that score highest for a source, without those that it is linked to."""
+    name = session.parse_name(params.node)
+    return await _ask(request, lambda live: _list(live, name, live.recommend(name, params.k)))
+
+
+def _list(live: LiveService, node: Any, near: list[Neighbor]) -> LiveNeighbors:
+    neighbors: list[NearNode] = [{"node": each.name, "score": each.score} for each in near]
+    return {"node": node, "group": live.group, "neighbors": neighbors}
+
+
+@router.get("/api/live/map")
+async def get_live_map(request: Request, params: Annotated[PlaneQuery, Query()]) -> LiveMap:
+    """Return nodes in the plane of two axes: all of them, or some that are spread over all."""
+    return cast(LiveMap, await _ask(request, lambda live: live.plane(params.axes(live.dim), most=MAP)))
+
+
+@router.get("/api/live/moved")
+async def get_live_moves(request: Request, params: Annotated[MovedQuery, Query()]) -> LiveMoves:
+    """Return nodes whose vectors moved after a group, in the plane of two axes, and nodes that left."""
+
+    def list_moves(live: LiveService) -> dict[str, Any]:
+        return live.moved(params.after, params.axes(live.dim), generation=params.generation, most=MOVED)
+
+    return cast(LiveMoves, await _ask(request, list_moves))
+
+
+# ---- threads ---------------------------------------------------------------------------------------------------------
+
+
+class Writer:
+    """A folder, and the one thread that uses it."""
+
+    def __init__(self, live: LiveService) -> None:
+        self._live = live
+        self._thread = ThreadPoolExecutor(1, "live writer")
+
+    async def ask(self, work: Work[_Value]) -> _Value:
+        """Do some work with the folder and wait, while the event loop goes on.
+
+        Work that has not begun when its request is given up is left out; work that has begun is ended.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._live)
+
+    def call(self, work: Work[_Value]) -> _Value:
+        """Do some work with the folder, from another thread than that of the event loop."""
+        return self._thread.submit(work, self._live).result()
+
+    def stop(self) -> None:
+        """End the thread, after the work that it has begun."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+
+class Moment(NamedTuple):
+    """The moment of a snapshot."""
+
+    generation: int
+    group: int
+    time: float  # seconds since 1970
+
+
+class Renewal:
+    """The session of the last snapshot, and the thread that renews it; two are at least ``seconds`` apart."""
+
+    def __init__(self, writer: Writer, *, seconds: float) -> None:
+        self._writer, self._seconds = writer, seconds
+        self._publish: Callable[[Session], None] = lambda session: None
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="renewal", daemon=True)
+        self._retired: list[Background] = []
+        self.session, self.moment = self._take()
+        self._taken = time.monotonic()
+
+    def _take(self) -> tuple[Session, Moment]:
+        """Make a session of this moment; only the copies are made in the thread of the folder."""
+        embedding, graph, moment, name = self._writer.call(_copy)
+        return Session(embedding, graph=graph, index=False, name=name), moment
+
+    def start(self, publish: Callable[[Session], None]) -> None:
+        """Begin, with the background work of the first session; ``publish`` is called with each further one."""
+        self._publish = publish
+        self.session.background.start()
+        self._thread.start()
+
+    def stop(self) -> list[Background]:
+        """End the thread; return the background work that is still to be ended."""
+        self._end.set()
+        if self._thread.ident:
+            self._thread.join()
+        return [*self._retired, self.session.background]
+
+    def _work(self) -> None:
+        while not self._end.wait(LOOK):
+            try:
+                if self._is_due(*self._writer.call(_look)):
+                    self._renew()
+            except Exception:  # the old session stays, and the next look may do better
+                if self._end.is_set():
+                    return
+                sys.excepthook(*sys.exc_info())
+                self._end.wait(self._seconds)
+
+    def _is_due(self, generation: int, group: int) -> bool:
+        if generation != self.moment.generation:
+            return True
+        is_old = time.monotonic() - self._taken >= self._seconds
+        return group != self.moment.group and is_old and self.session.background.wait(0)
+
+    def _renew(self) -> None:
+        """Take a snapshot, and go over to it in one step."""
+        old = self.session.background
+        session, moment = self._take()
+        session.background.start()
+        self.session, self.moment, self._taken = session, moment, time.monotonic()
+        self._publish(session)
+        self._retired = [each for each in (*self._retired, old) if not each.stop(0)]
+        del old
+        gc.collect()  # a session refers to itself: its vectors would stay until the collector comes by
+
+
+def _look(live: LiveService) -> tuple[int, int]:
+    """Return the moment of the folder, after a refresh that was ready."""
+    live.finish_ready_refresh()
+    return live.generation, live.group
+
+
+def _copy(live: LiveService) -> tuple[Embedding, Graph | None, Moment, str]:
+    graph = live.graph() if len(live) else None
+    return live.snapshot(), graph, Moment(live.generation, live.group, time.time()), live.path.name
+
+
+# ---- the server ------------------------------------------------------------------------------------------------------
+
+
+def serve_live(
+    path: str | os.PathLike[str],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    token: str | None = None,
+    renew: float = RENEW,
+    browser: bool = False,
+    threads: int | None = None,
+    on_start: Callable[[str, int, str, LiveService], None] | None = None,
+    on_end: Callable[[LiveService], None] | None = None,
+) -> None:
+    """Serve a folder of live vectors until it is stopped (Ctrl-C), as its one writer.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+    host : str
+        Address to listen on.
+    port : int
+        Port to listen on; 0 for any that is free.
+    token : str, optional
+        Token that requests must send; made if none is given.
+    renew : float
+        Seconds between two snapshots for the API of explore, while there are changes.
+    browser : bool
+        Whether to open the page.
+    threads : int, optional
+        Largest number of threads of a search.
+    on_start : callable, optional
+        Called with the page's address, port, token and folder, once it can be reached.
+    on_end : callable, optional
+        Called with the folder before it is closed, which waits for a refresh that is under way.
+    """
+    if token is not None and not token.strip():
+        raise InputError("token='' is empty; leave it out, and one is made", argument="token")
+    with bind(host, port) as listening:
+        bound = listening.getsockname()[1]
+        token = token or secrets.token_urlsafe(24)
+        access = make_access(host, bound, token)
+        live = LiveService(path, threads=threads)
+        work: list[Background] = []
+        try:
+            with live_app(live, access, renew=renew, work=work) as app:
+                if on_start is not None:
+                    on_start(access.url, bound, token, live)
+                if browser:
+                    threading.Thread(target=webbrowser.open, args=(access.url,), daemon=True).start()
+                answer_requests(app, listening)
+        finally:
+            if on_end is not None:
+                on_end(live)
+            live.close()
+            for each in work:
+                end_background(each)
+
+
+@contextmanager
+def live_app(
+    live: LiveService, access: Access, *, renew: float = RENEW, work: list[Background] | None = None
+) -> Iterator[FastAPI]:
+    """Make the application of a folder, which is used by a thread of its own until the block ends.
+
+    ``work`` takes the background work of sessions that has not ended by then.
+    """
+    writer = Writer(live)
+    try:
+        renewal = Renewal(writer, seconds=renew)
+        app = make_app(
+            renewal.session,
+            token=access.token,
+            hosts=access.hosts,
+            any_address=access.any_address,
+            routers=[router],
+            pages=live_pages(),
+        )
+        app.state.writer, app.state.renewal = writer, renewal
+
+        def publish(session: Session) -> None:
+            app.state.session = session
+
+        renewal.start(publish)
+        try:
+            yield app
+        finally:
+            rest = renewal.stop()
+            if work is not None:
+                work += rest
+            for each in rest:
+                each.stop(0)
+    finally:
+        writer.stop()
+
+
+def live_pages() -> dict[str, PageHandler]:
+    """Return the files of the page by their addresses: the page itself is at / and at /live."""
+    pages = page_handlers(PAGE)
+    return {**pages, "/live": pages["/"]}

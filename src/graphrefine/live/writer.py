@@ -1,0 +1,495 @@
+"""Live vectors of a folder, for its one writer: changes are collected, and committed in groups.
+
+A group is all or nothing. It changes the kernel's graph, rows are computed again until all are within the tolerance,
+and the group goes into the database with the vectors that moved; if any of it fails, the graph is as before. Groups
+that were committed are applied again when the folder is opened, with the same bits.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine import __version__
+from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.node_ids import is_text
+from graphrefine.kernels.numerics import numerics_entry
+from graphrefine.live.change_log import ChangeGroup, Origin, Update, vector_records
+from graphrefine.live.checkpoint import Checkpoint, WriterState, kernel_blocks, save_checkpoint
+from graphrefine.live.model import LiveSettings, all_unit_vectors, captured_share, degrees, fit_model, unit_vectors
+from graphrefine.live.name_resolution import NameResolution, Operation, Side, SideNames
+from graphrefine.live.reader import LiveVectors, chord_bounds
+from graphrefine.live.refresh import Refresh, refresh_reason
+from graphrefine.live.store import SUFFIX, Store, disk_errors
+from graphrefine.live.vector_table import VectorTable
+from graphrefine.progress import Stages, Watcher
+from graphrefine.system.files import replacing_folder
+from graphrefine.system.threads import usable_threads
+
+REPLAYED = 200_000  # changes in the log, after which closing the folder makes a new checkpoint
+SPARE = 200_000  # vectors that the updates may hold beyond two of each that moved, before all are written again
+LOOK = 1000  # changes between two looks whether a refresh is due, at least,
+LOOK_SHARE = 0.01  # and in shares of the nodes
+COPIES = 100  # tries of a copy that a writer's new checkpoint interrupts
+
+
+def create_live(
+    graph: Graph,
+    path: str | os.PathLike[str],
+    settings: LiveSettings,
+    *,
+    threads: int | None = None,
+    watcher: Watcher | None = None,
+) -> dict[str, float]:
+    """Create a folder of live vectors from a graph; return the seconds of each stage. No folder is replaced."""
+    target, stages = Path(path), Stages(watcher)
+    if target.suffix != SUFFIX:
+        raise InputError(f"{target} must end in {SUFFIX}", argument="path")
+    _refuse_existing(target)
+    has_integers = graph.names.dtype != object
+    if not has_integers and not is_text(graph.names):
+        raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
+    sides = None if graph.sources is None else "integers" if has_integers else "strings"
+    if graph.sources is not None:  # both sides as one set of nodes, by names that differ
+        keys = SideNames.keys(graph.names, graph.sources)
+        graph = Graph(graph.indptr, graph.indices, graph.weights, keys, source=graph.source)
+    model, kernel = fit_model(graph, settings, stages, threads=usable_threads(threads))
+    replacing = replacing_folder(target, replaceable=_refuse_existing, durable=True)
+    with stages.stage("write"), disk_errors(target), replacing as folder:
+        table = VectorTable(graph.names, *all_unit_vectors(model, kernel), degrees(kernel))
+        save_checkpoint(folder / "generation-000001", WriterState(model, kernel, table), group=0)
+        facts = {"created": time.time(), "graphrefine": __version__, "sides": sides, **numerics_entry()}
+        Store.create(folder, facts)
+    return stages.seconds
+
+
+def _refuse_existing(path: Path) -> None:
+    if path.exists():
+        raise OutputError(f"{path} exists already, and live vectors are not replaced; remove it or choose another path")
+
+
+def copy_live(store: Store, path: str | os.PathLike[str]) -> None:
+    """Copy a folder as one moment has it, while it is written, to a new path."""
+    target = Path(path)
+    _refuse_existing(target)
+    for _ in range(COPIES):
+        with disk_errors(target), suppress(FileNotFoundError, shutil.Error):  # the checkpoint was just replaced
+            with replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
+                Checkpoint(store.copy_to(folder)).check_files()
+            return
+    raise OutputError(f"{store.path}: its generation changes too often to be copied; stop the writer first")
+
+
+class Commit(NamedTuple):
+    """Stats of a group of changes."""
+
+    group: int  # its number
+    changes: int
+    skipped: int  # edges to remove that did not exist
+    new_nodes: int
+    moved: int  # vectors that were published
+
+
+class Live(LiveVectors):
+    """A folder of live vectors, open for writing. Made by `graphrefine.live.open` and `graphrefine.live.create`.
+
+    Used as a context manager it commits at the end of the block, or drops what was not committed if that fails.
+
+    Examples
+    --------
+    >>> import graphrefine.live, tempfile
+    >>> path = tempfile.mkdtemp() + "/ring.live"
+    >>> with graphrefine.live.create([(i, (i + 1) % 40) for i in range(40)], path, dim=4) as ring:
+    ...     ring.add(0, 20)
+    ...     ring.remove(3, 4)
+    >>> with graphrefine.live.open(path) as ring:
+    ...     ring.graph().neighbors(0), len(ring), ring.bound(0) < 1
+    ({1: 1.0, 20: 1.0, 39: 1.0}, 40, True)
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], *, threads: int | None = None, watcher: Watcher | None = None
+    ) -> None:
+        store = Store(path, write=True)
+        try:
+            super().__init__(path, store, threads=threads)
+            self._stages = Stages(watcher)
+            self._pending: list[Operation] = []
+            self._refresh: Refresh | None = None
+            self.auto_refresh = True
+            self.refresh_problem: str | None = None  # why the last automatic refresh failed
+            self._open()
+        except BaseException:
+            store.close()
+            raise
+
+    # ---- memory as the disk has it -----------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        """Load the checkpoint, and apply the groups after it again."""
+        self._is_stale = True  # memory may be other than the disk
+        with self._stages.stage("open"):
+            self._store.remove_old_checkpoints()  # first, as they take room
+            checkpoint = self._checkpoint()
+            self._model, self._kernel, self._table = checkpoint.load()
+            self.group = self._base_group = checkpoint.group
+            self.settings = self._model.settings
+            self._radius, self._publish = self._model.radius, self._model.publish
+            self._replayed = 0
+            for _, group in self._store.groups(after=self.group):
+                group.apply(self._kernel)
+                self._accept(self._make_update(group))
+                self._replayed += len(group.operations)
+            self._stored = self._store.stored_vectors()
+        self._since_look = 0
+        self._is_stale = False
+
+    def _checkpoint(self) -> Checkpoint:
+        folder = self._store.folder(self._store.generation)
+        try:
+            return Checkpoint(folder)
+        except FileNotFoundError as error:
+            raise FormatError(folder, f"{Path(error.filename).name} is missing; go back to a backup") from None
+
+    def _catch_up(self) -> None:
+        """Bring memory to what the disk has, after something failed in between."""
+        if self._is_stale:
+            self._open()
+
+    @property
+    def _vectors(self) -> VectorTable:
+        """The vectors as the disk has them; `_table` may be between two groups."""
+        self._catch_up()
+        return self._table
+
+    def _make_update(self, group: ChangeGroup) -> Update:
+        """Return the update of a group that the kernel has applied, and not committed yet."""
+        rows = self._kernel.published()
+        moved = vector_records(rows, self.dim)
+        moved["group"], moved["degree"] = self.group + 1, degrees(self._kernel, rows)
+        moved["length"], moved["vector"] = unit_vectors(self._model, self._kernel, rows)
+        return Update(len(self._table), group.names, group.removed(), moved)
+
+    def _accept(self, update: Update) -> None:
+        """Take the next group into memory."""
+        self._kernel.commit()
+        self._apply(update, self._table)
+        self.group += 1
+
+    # ---- changes -----------------------------------------------------------------------------------------------------
+
+    def add(self, source: Any, target: Any, weight: Any = 1.0) -> None:
+        """Add an edge, or several (lists of ends); of an edge that exists, the weights add up."""
+        self._collect("+", source, target, weight)
+
+    def set(self, source: Any, target: Any, weight: Any) -> None:
+        """Set the weight of an edge, or of several; one that does not exist is added."""
+        self._collect("=", source, target, weight)
+
+    def remove(self, source: Any, target: Any) -> None:
+        """Remove an edge, or several."""
+        self._collect("-", source, target, 0.0)
+
+    def add_nodes(self, names: Iterable[Any], *, side: Side | None = None) -> None:
+        """Add nodes without edges, those of a bipartite graph to a side; existing ones stay."""
+        self._pending += [Operation("+", self._key(name, side), None, 0.0) for name in list_values(names)]
+
+    def remove_nodes(self, names: Iterable[Any], *, side: Side | None = None) -> None:
+        """Remove nodes and their edges, those of a bipartite graph from a side."""
+        self._pending += [Operation("-", self._key(name, side), None, 0.0) for name in list_values(names)]
+
+    def _key(self, name: Any, side: Side | None) -> Any:
+        """Return a name as the folder stores it."""
+        if self._sides is None:
+            if side is not None:
+                raise InputError(f"side={side!r} is of bipartite graphs, and this one is not", argument="side")
+            return name
+        if side not in ("source", "target"):
+            raise InputError(f"side={side!r} must be 'source' or 'target' in a bipartite graph", argument="side")
+        return self._sides.key(name, side)
+
+    def _collect(self, sign: str, source: Any, target: Any, weight: Any) -> None:
+        if not isinstance(source, list | tuple | np.ndarray):
+            sources, targets, weights = [source], [target], [weight]
+        else:
+            sources, targets = list_values(source), list_values(target)
+            weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
+            if not len(sources) == len(targets) == len(weights):
+                raise InputError(
+                    f"there are {len(sources)} sources, {len(targets)} targets and {len(weights)} weights; "
+                    "pass lists of one length"
+                )
+        if self._sides is not None:
+            sources = [self._sides.key(each, "source") for each in sources]
+            targets = [self._sides.key(each, "target") for each in targets]
+        self._pending += [Operation.from_edge(sign, *each) for each in zip(sources, targets, weights, strict=True)]
+
+    def collect(self, changes: Iterable[tuple[str, Any, Any, float]]) -> None:
+        """Collect changes that were checked before: an operation, a source, a target or None, a weight."""
+        if self._sides is None:
+            self._pending += [Operation(*each) for each in changes]
+        else:
+            self._pending += [self._sided(*each) for each in changes]
+
+    def _sided(self, sign: str, source: Any, target: Any, weight: float) -> Operation:
+        if source is None:  # a node of the other side
+            return Operation(sign, self._key(target, "target"), None, weight)
+        return Operation(
+            sign, self._key(source, "source"), None if target is None else self._key(target, "target"), weight
+        )
+
+    def rollback(self) -> None:
+        """Drop the changes that were not committed."""
+        self._pending = []
+
+    def stream_position(self, stream: str) -> tuple[int, str]:
+        """Return the number of records of a stream that are applied, and a hash of them; (0, "") if it is unknown."""
+        return self._store.stream_position(stream)
+
+    def commit(self, origin: Origin | None = None, *, skip_unknown: bool = False) -> Commit:
+        """Commit the collected changes: on return, they and the vectors that moved are on the disk.
+
+        Parameters
+        ----------
+        origin : Origin, optional
+            Where the changes come from.
+        skip_unknown : bool
+            Skip edges and nodes to remove that do not exist, and count them.
+
+        Returns
+        -------
+        Commit
+            Number of the group, and stats of it.
+        """
+        operations, self._pending = self._pending, []
+        if not operations and origin is None:
+            return Commit(self.group, 0, 0, 0, 0)
+        self._catch_up()
+        names = NameResolution(self._table)
+        group, skipped = names.resolve(operations, skip=skip_unknown)
+        try:
+            self._is_stale = True  # until memory has what the disk may have
+            position, problem = group.apply(self._kernel)  # without a problem, the number of skipped changes
+            if problem:
+                raise names.refusal(problem, operations, position)
+            update = self._make_update(group)
+            rewritten = self._table.updates() if self._stored > 2 * self._table.moved + SPARE else None
+            self._store.append(group, origin or Origin(), update, rewritten=rewritten)
+            self._stored = len(update.moved) + (self._stored if rewritten is None else self._table.moved)
+            self._accept(update)
+            self._is_stale = False
+        except BaseException:
+            self._undo()
+            raise
+        self._replayed += len(group.operations)
+        self._consider_refresh(len(operations))
+        return Commit(self.group, len(operations), skipped + position, len(group.names), len(update.moved))
+
+    def _undo(self) -> None:
+        """Bring memory to what the disk has after a group that failed, now or, if that fails, when it is needed."""
+        with suppress(Exception):
+            self._kernel.undo()
+            self._is_stale = self._store.group != self.group
+            self._catch_up()
+
+    # ---- refreshes ---------------------------------------------------------------------------------------------------
+
+    def _consider_refresh(self, changes: int) -> None:
+        """Begin a refresh if one is due, and go over to it if it is ready; a failure is a warning."""
+        if self._refresh is not None:
+            self.finish_ready_refresh()
+            return
+        self._since_look += changes
+        if not self.auto_refresh or self._since_look < max(LOOK, LOOK_SHARE * len(self)):
+            return
+        self._since_look = 0
+        reason = refresh_reason(self._kernel, self._model, bounds=self.bounds(), logged=self._replayed)
+        if reason is not None:
+            self._begin_refresh(reason)
+
+    def _begin_refresh(self, reason: str, *, threads: int = 1) -> None:
+        state = WriterState(self._model, self._kernel, self._vectors)
+        self._refresh = Refresh(state, group=self.group, reason=reason, threads=threads)
+
+    def finish_ready_refresh(self) -> bool:
+        """Go over to a refresh that is ready; return whether there was one. A failure is a warning."""
+        if self._refresh is None or not self._refresh.is_ready():
+            return False
+        with self._warning():
+            self._finish_refresh()
+        return True
+
+    @contextmanager
+    def _warning(self) -> Iterator[None]:
+        """Warn of an error of what was not asked for, and is not needed: what was committed counts."""
+        self.refresh_problem = None
+        try:
+            yield
+        except Exception as error:
+            self.refresh_problem = str(error)
+            warnings.warn(f"{self.path}: a new generation could not be made: {error}", stacklevel=5)
+
+    def _finish_refresh(self) -> dict[str, Any]:
+        refresh, self._refresh = self._refresh, None
+        assert refresh is not None
+        state, stats = refresh.result(self._store.groups(after=refresh.group), self._table)
+        self._save(state, stats)
+        del refresh, state  # what is opened takes as much memory
+        try:
+            self._open()
+        except OSError:  # the new checkpoint counts already: once more, then each answer tries to open it
+            self._open()
+        return stats
+
+    def _save(self, state: WriterState, refresh: dict[str, Any] | None = None) -> None:
+        """Write a checkpoint of this moment, which is then to be opened."""
+        generation = self._store.generation + 1
+        removed = self._table.removed()
+        save_checkpoint(self._store.folder(generation), state, group=self.group, removed=removed)
+        self._is_stale = True
+        self._store.switch(generation, through=self.group, refresh=refresh)
+
+    def refresh(self, reason: str = "by request") -> dict[str, Any]:
+        """Fit basis, axes and rotation again now; return stats, with the drift of the vectors."""
+        self._catch_up()
+        if self._pending:
+            raise InputError(f"{len(self._pending):,} changes are not committed; commit them or roll back first")
+        if self._refresh is None:
+            self._begin_refresh(reason, threads=self.threads)
+        assert self._refresh is not None
+        self._refresh.wait()
+        return self._finish_refresh()
+
+    @property
+    def refreshing(self) -> bool:
+        """Whether a refresh is under way in the background."""
+        return self._refresh is not None
+
+    # ---- the whole ---------------------------------------------------------------------------------------------------
+
+    def graph(self) -> Graph:
+        """Return the graph as it is now."""
+        self._catch_up()
+        indptr, indices, weights = self._kernel.rows()
+        rows, nodes = self._rows(), self._kernel.nodes
+        if self._sides is not None or len(rows) < nodes:
+            from scipy.sparse import csr_array
+
+            kept = csr_array((weights, indices, indptr), shape=(nodes, nodes))[rows][:, rows].sorted_indices()
+            indptr, indices, weights = kept.indptr.astype(np.int64), kept.indices.astype(np.int32), kept.data
+        plain = bool(np.all(weights == 1))
+        graph = Graph(indptr, indices, None if plain else weights, self.names, source=str(self.path))
+        return graph if self._sides is None else replace(graph, sources=self.sources)
+
+    def _linked_rows(self, row: int) -> NDArray[np.int64]:
+        linked: NDArray[np.int64] = self._kernel.neighbors(row)[0].astype(np.int64)
+        return linked
+
+    def sharp_bounds(self, rounds: int = 30) -> NDArray[np.float64]:
+        """Return bounds of all nodes, in the order of `names`, from the lags of all nodes: sharper than `bounds`."""
+        self._catch_up()
+        radii = np.empty(self._kernel.nodes)
+        self._kernel.bounds(radii, rounds=rounds)
+        rows = self._rows()
+        return chord_bounds(self._table.lengths[rows], radii[rows], self._publish)
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts of the moment, ready for JSON."""
+        bounds = self.bounds()
+        return {
+            "nodes": len(self),
+            "edges": int(self._kernel.entries) // 2,
+            "group": self.group,
+            "generation": self._store.generation,
+            "tolerance": self.settings.tolerance,
+            "within_tolerance": float(np.mean(bounds <= self.settings.tolerance)) if len(bounds) else 1.0,
+            "without_bound": int(np.sum(bounds >= 2)),
+            "captured_energy": captured_share(self._kernel),
+            "captured_at_refresh": self._model.share,
+            "new_since_refresh": int(self._kernel.nodes - len(self._model.basis)),
+            "refreshing": self.refreshing,
+            "refresh_problem": self.refresh_problem,
+        }
+
+    def check(self, *, deep: bool = True) -> dict[str, Any]:
+        """Return stats of a check that files are as they were written, the database is sound and lags are true.
+
+        With ``deep`` every row of R is computed again, and every residual is compared with the lag that is kept of it.
+        """
+        stats = {**self.stats(), "database": self._store.find_damage()}
+        checkpoint = self._checkpoint()
+        checkpoint.check_files()
+        for _ in self._store.groups(after=checkpoint.group):  # their checksums, and those of updates
+            pass
+        self._store.unseen(generation=-1, group=-1)
+        stats["files"] = len(checkpoint.manifest["files"])
+        return {**stats, **self._check_lags()} if deep else stats
+
+    def _check_lags(self) -> dict[str, Any]:
+        """Return how the true residuals compare with the lags."""
+        kernel, columns = self._kernel, self._model.basis.shape[1]
+        kept, true = np.empty((2, kernel.nodes))
+        kernel.lags(kept)
+        fresh = self._model.make_kernel(*kernel.rows())
+        fresh.make_targets()
+        states = np.empty((kernel.nodes, columns), np.float32)
+        for start, _, block, _ in kernel_blocks(kernel, columns):
+            states[start : start + len(block)] = block
+        fresh.put_states(states)
+        fresh.measure()
+        fresh.lags(true)
+        is_beyond = true - 2 * self._model.rounding > kept * (1 + 1e-6)  # what is measured is rounded, too
+        return {
+            "largest_lag": float(kept.max(initial=0.0)),
+            "largest_residual": float(true.max(initial=0.0)),
+            "lag_tolerance": self._model.lag,
+            "beyond_lag": int(is_beyond.sum()),
+        }
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Copy the folder as it is now, committed changes and all, to a new path."""
+        self._catch_up()
+        copy_live(self._store, path)
+
+    def close(self) -> None:
+        """Close the folder; changes that were not committed are dropped.
+
+        A refresh that is under way is waited for. A long log becomes a new checkpoint, so that the folder opens fast.
+        """
+        try:
+            with self._warning():
+                if self._refresh is not None and not self._is_stale:
+                    self._refresh.wait()
+                    self._finish_refresh()
+                elif self._replayed > REPLAYED and not self._is_stale:
+                    self._save(WriterState(self._model, self._kernel, self._table))
+        finally:
+            self._store.close()
+
+    def __enter__(self) -> Live:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self.commit()
+        finally:
+            self.close()
+
+
+def list_values(values: Any) -> list[Any]:
+    """Return several values as a list; InputError for a single one."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InputError(f"{values!r} is a single value; pass a list of names")
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)

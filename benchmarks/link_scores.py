@@ -27,10 +27,10 @@ from common import data, graph, machine
 from graphrefine import Graph, datasets
 from graphrefine.embedding.learn import auc, learn_degree_weight
 from graphrefine.embedding.scores import cosine
-from graphrefine.embedding.state import log_degrees
 from graphrefine.evaluate import read_labels
 from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.evaluate.vector_maker import VectorMaker
+from graphrefine.search.vectors import log_degrees
 
 BARS = ("ppi", "wikipedia-pos", "blogcatalog", "web-google")
 OTHERS = ("coauthor-cs", "planetoid-pubmed", "lastfm-asia", "amazon-photo", "flickr-8k-subset", "youtube-77k-groups")

@@ -18,8 +18,8 @@ from graphrefine.datasets import Dataset
 from graphrefine.display.machine import identify_machine
 from graphrefine.errors import GraphRefineError, MissingExtraError, OutputError
 from graphrefine.kernels.numerics import numerics_entry
+from graphrefine.system.digest import hash_json
 from graphrefine.system.files import check_writable, replacing
-from graphrefine.system.fingerprint import hash_json
 from reproduction.findings import Gap
 from reproduction.progress import RunProgress
 from reproduction.setup import Source

@@ -245,7 +245,7 @@ def test_bad_arguments_are_named() -> None:
         layout(np.eye(3), "tsne")
     bad = np.eye(3)
     bad[1, 2] = np.nan
-    with pytest.raises(InputError, match=r"node 1 \(row 1\) holds nan"):
+    with pytest.raises(InputError, match=r"node 1 \(row 1\) has nan"):
         layout(bad)
     with pytest.raises(InputError, match="threads must be at least 1"):
         layout(np.eye(3), threads=0)

@@ -212,7 +212,7 @@ def test_nan_rows_are_named(tmp_path: Path) -> None:
     bad = embedding(names=[f"node {row}" for row in range(60)])
     bad.vectors[5, 1] = np.nan
     for make in (bad.map, lambda: obtain_layout(bad, "pca")):
-        with pytest.raises(InputError, match=r"the vector of node 'node 5' \(row 5\) holds nan"):
+        with pytest.raises(InputError, match=r"the vector of node 'node 5' \(row 5\) has nan"):
             make()
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import graphrefine
 from cli_runs import refuses, works, write_csv
 from graphrefine import Embedding, Graph, load
-from graphrefine.embedding.align import rotation
+from graphrefine.embedding.derive import rotation
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import identities
 from graphrefine.linalg import unit_rows

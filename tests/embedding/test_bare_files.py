@@ -13,8 +13,8 @@ import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding
 from graphrefine.embedding.formats import FORMATS, SERVER, Format
-from graphrefine.embedding.state import STATE_FORMATS
 from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.search.vectors import STATE_FORMATS
 
 EDGES = [(f"u{i}", f"i{j}") for i in range(12) for j in range(9) if (i * j + i) % 3 == 0]
 BARE = [each for each in FORMATS if not each.state]
@@ -41,7 +41,7 @@ def test_bare_files_have_no_scores_of_links(kind: str, format: Format, tmp_path:
     for again in (bare, pickle.loads(pickle.dumps(bare))):
         with pytest.raises(InputError, match=r"does not say; .*\(folder, npz, .* or score='cosine'"):
             again.neighbors(name, score="link")
-        with pytest.raises(InputError, match="recommend goes by"):
+        with pytest.raises(InputError, match="recommend needs"):
             again.recommend(name)
         with pytest.raises(InputError, match="score='link'"):
             again.all_neighbors(1, score="link")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import graphrefine
 from graphrefine import Embedding
 from graphrefine.datasets import block_model
-from graphrefine.embedding.table import Parts
+from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
@@ -110,7 +110,7 @@ def test_other_recipes_are_told_and_only_what_they_share_is_kept() -> None:
 def with_recipe(embedding: Embedding, **changes: Any) -> Embedding:
     """An embedding whose recipe has changes; ... takes an entry away."""
     recipe = {name: value for name, value in {**embedding.recipe, **changes}.items() if value is not ...}
-    return Embedding.from_parts(Parts(embedding.names, embedding.vectors, recipe, state=embedding.state))
+    return Embedding.from_data(EmbeddingData(embedding.names, embedding.vectors, recipe, state=embedding.state))
 
 
 def remade(embedding: Embedding, names: list[str], **changes: Any) -> Embedding:

@@ -1,12 +1,12 @@
-"""Fingerprints by their definition, and seals: one changed bit anywhere in a file is found."""
+"""Fingerprints by their definition, and files held to them: a changed number in a file is found."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import random
-import re
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,14 @@ import pytest
 import graphrefine
 from graphrefine import Embedding, load
 from graphrefine.embedding.fingerprint import Fingerprint
+from graphrefine.embedding.formats import choose_format
+from graphrefine.embedding.formats.io import load_data
 from graphrefine.errors import ArgumentWarning, FormatError
 from graphrefine.system.digest import digest_array, digest_file
+from graphrefine.system.files import replacing_folder
 
 RING = [(f"n{i}", f"n{(i * 7 + 1) % 40}") for i in range(40)]
-SEALED = ["x", "x.npz", "x.parquet", "x.arrow", "x.safetensors"]
+VERIFIED_FORMATS = ["x", "x.npz", "x.parquet", "x.arrow", "x.safetensors"]
 
 
 @pytest.fixture(scope="module")
@@ -81,11 +84,9 @@ def test_large_content_is_hashed_in_blocks(tmp_path: Path) -> None:
     wanted = hashlib.sha256(b"".join(hashlib.sha256(block).digest() for block in blocks)).hexdigest()[:32]
     assert digest_array(content, "u1") == wanted
     (tmp_path / "f").write_bytes(content.tobytes())
-    with (tmp_path / "f").open("rb") as file:
-        assert digest_file(file.fileno()) == wanted
-        place = (3 << 20) - 2
-        other = content.tobytes()[:place] + b"abcd" + content.tobytes()[place + 4 :]
-        assert digest_file(file.fileno(), {place: b"abcd"}) == digest_array(np.frombuffer(other, np.uint8), "u1")
+    assert digest_file(tmp_path / "f") == wanted
+    (tmp_path / "empty").touch()
+    assert digest_file(tmp_path / "empty") == digest_array(content[:0], "u1")
 
 
 def test_each_part_of_the_fingerprint_changes_alone(ring: Embedding) -> None:
@@ -108,66 +109,51 @@ def test_each_part_of_the_fingerprint_changes_alone(ring: Embedding) -> None:
     )
 
 
-@pytest.mark.parametrize("name", SEALED)
-def test_files_hold_the_fingerprint_and_it_is_true(name: str, ring: Embedding, tmp_path: Path) -> None:
-    from graphrefine.embedding.formats.stored_parts import load_parts
-
+@pytest.mark.parametrize("name", VERIFIED_FORMATS)
+def test_files_have_the_fingerprint_of_their_content(name: str, ring: Embedding, tmp_path: Path) -> None:
     ring.save(tmp_path / name)
-    parts = load_parts(tmp_path / name)
-    assert Fingerprint.parse(parts.marks.fingerprint) == ring.fingerprint == load(tmp_path / name).fingerprint
-    assert parts.recipe == ring.recipe
+    data = load_data(tmp_path / name)
+    assert Fingerprint.parse(data.fingerprint) == ring.fingerprint == load(tmp_path / name).fingerprint
+    assert data.recipe == ring.recipe
 
 
-@pytest.mark.parametrize("name", SEALED)
-def test_one_flipped_bit_is_found_by_load(name: str, ring: Embedding, tmp_path: Path) -> None:
-    path = tmp_path / name
+@pytest.mark.parametrize("name", VERIFIED_FORMATS)
+def test_one_flipped_bit_is_found_by_load_or_changes_nothing(name: str, ring: Embedding, tmp_path: Path) -> None:
+    """Bytes that no content depends on, such as those that align arrays, may have any value."""
+    path, refused = tmp_path / name, 0
     ring.save(path)
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     draws = random.Random(name)
     for _ in range(60):
         file = draws.choice(files)
-        content = bytearray(file.read_bytes())
-        content[draws.randrange(len(content))] ^= 1 << draws.randrange(8)
         before = file.read_bytes()
+        content = bytearray(before)
+        content[draws.randrange(len(content))] ^= 1 << draws.randrange(8)
         file.write_bytes(content)
-        with pytest.raises(FormatError):
-            load(path)
+        try:
+            assert load(path).fingerprint == ring.fingerprint
+        except FormatError:
+            refused += 1
         file.write_bytes(before)
-    load(path)
+    assert refused > 20 and load(path) == ring
+
+
+@pytest.mark.parametrize("name", VERIFIED_FORMATS)
+def test_one_changed_number_is_found(name: str, ring: Embedding, tmp_path: Path) -> None:
+    """The control: with another program's numbers in the place of ours, only the fingerprint can tell."""
+    moved = ring.vectors.copy()
+    moved[3, 1] += 1
+    path = tmp_path / name
+    file_format = choose_format(path)
+    with replacing_folder(path, replaceable=file_format.check_replaceable) if name == "x" else nullcontext(path) as out:
+        file_format.write(out, ring.data._replace(vectors=moved, fingerprint=json.dumps(ring.fingerprint.to_dict())))
+    with pytest.raises(FormatError, match="vectors differs"):
+        load(path)
+    assert np.array_equal(load(path, verify=False).vectors, moved)
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
-def test_a_flipped_bit_in_the_size_of_a_seal_is_damage(name: str, ring: Embedding, tmp_path: Path) -> None:
-    """Once taken for a file that another program has written anew, which is loaded with a warning."""
-    ring.save(tmp_path / name)
-    content = (tmp_path / name).read_bytes()
-    copies = [found.start() for found in re.finditer(rb"grs1-[0-9a-f]{16}-", content)]
-    assert len(copies) == (2 if name == "x.arrow" else 1)
-    for copy in copies:
-        for place in range(copy, copy + 21):
-            changed = bytearray(content)
-            changed[place] ^= 1 << place % 3
-            (tmp_path / name).write_bytes(changed)
-            with pytest.raises(FormatError):
-                load(tmp_path / name)
-
-
-def test_a_flipped_bit_in_the_first_byte_of_an_archives_comment_is_damage(ring: Embedding, tmp_path: Path) -> None:
-    """Once taken for a comment of somebody else, and the file for one without a seal."""
-    ring.save(tmp_path / "x.npz")
-    content = (tmp_path / "x.npz").read_bytes()
-    first = content.rindex(b"PK\5\6") + 22
-    assert content[first:].startswith(b'{"format": "graphrefine embedding"')
-    for bit in range(8):
-        changed = bytearray(content)
-        changed[first] ^= 1 << bit
-        (tmp_path / "x.npz").write_bytes(changed)
-        with pytest.raises(FormatError, match="comment"):
-            load(tmp_path / "x.npz")
-
-
-@pytest.mark.parametrize("name", ["x.parquet", "x.arrow"])
-def test_a_file_that_another_program_wrote_anew_is_loaded_with_a_word(
+def test_a_file_that_another_program_rewrote_is_loaded_with_a_warning(
     name: str, ring: Embedding, tmp_path: Path
 ) -> None:
     import pyarrow as pa
@@ -181,7 +167,7 @@ def test_a_file_that_another_program_wrote_anew_is_loaded_with_a_word(
             table = ipc.open_file(source).read_all().slice(0, 7)
         with ipc.new_file(str(tmp_path / name), table.schema) as writer:
             writer.write_table(table)
-    with pytest.warns(ArgumentWarning, match="written anew by another program"):
+    with pytest.warns(ArgumentWarning, match="rewritten by another program"):
         some = load(tmp_path / name)
     assert some.names.tolist() == ring.names[:7].tolist()
 
@@ -189,22 +175,15 @@ def test_a_file_that_another_program_wrote_anew_is_loaded_with_a_word(
 def test_large_mapped_files_are_verified_on_request(
     ring: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphrefine.embedding.formats.stored_parts.VERIFIED", 100)
+    monkeypatch.setattr("graphrefine.embedding.formats.io.VERIFIED", 100)
     ring.save(tmp_path / "x")
     content = bytearray((tmp_path / "x" / "vectors.npy").read_bytes())
     content[-1] ^= 1
     (tmp_path / "x" / "vectors.npy").write_bytes(content)
     load(tmp_path / "x")
     load(tmp_path / "x", verify=False)
-    with pytest.raises(FormatError, match=r"vectors\.npy does not have the checksum"):
+    with pytest.raises(FormatError, match="vectors differs"):
         load(tmp_path / "x", verify=True)
-
-
-def test_a_name_that_looks_like_a_seal_stays_a_name(tmp_path: Path) -> None:
-    names = ["grs1-" + "0" * 16 + "-" + "0" * 32, "bob"]
-    for name in SEALED:
-        Embedding(names, [[1], [2]]).save(tmp_path / name)
-        assert load(tmp_path / name).names.tolist() == names
 
 
 def test_a_replaced_folder_has_no_stray_files(ring: Embedding, tmp_path: Path) -> None:

@@ -532,7 +532,7 @@ def test_pickles_are_never_loaded(tmp_path: Path) -> None:
 
 def test_foreign_numpy_files_are_explained(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", weights=np.ones((2, 2)), bias=np.ones(2))
-    with pytest.raises(FormatError, match="no array 'vectors'; it holds weights, bias"):
+    with pytest.raises(FormatError, match="no array 'vectors', only weights, bias"):
         load(tmp_path / "other.npz")
     np.save(tmp_path / "flat.npy", np.ones(3))
     np.save(tmp_path / "edges.npy", np.ones((3, 2), dtype=int))
@@ -587,14 +587,14 @@ def _safetensors(path: Path, header: object, data: bytes) -> Path:
 @pytest.mark.parametrize(
     ("header", "problem"),
     [
-        ({"a": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}, "no tensor 'vectors'; it holds a"),
+        ({"a": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]}}, "no tensor 'vectors', only a"),
         ({"vectors": {"dtype": "BF16", "shape": [2, 2], "data_offsets": [0, 8]}}, "type BF16"),
         ({"vectors": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 8]}}, "does not take 8 bytes"),
         ({"vectors": {"dtype": "F32", "shape": [-1, -2], "data_offsets": [0, 8]}}, "not possible"),
         ({"vectors": {"dtype": "F32", "shape": [1, 1], "data_offsets": [4, 8]}}, "gap at byte 0"),
         ({"vectors": {"dtype": "F32", "shape": [1, 1], "data_offsets": [0, 4]}}, "take 4 bytes, but 8"),
         ({"vectors": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}, "floating-point"),
-        (b'{"a":1,"a":2}', "twice"),
+        (b'{"a":1,"a":2}', "duplicate"),
         ([], "not a JSON object"),
         ({"__metadata__": 3}, "not a JSON object"),
     ],

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(filter.problem() is not None, reason=str(filter.
 
 BAD = """
 import contextlib, os, pathlib, sys
-from graphrefine.embedding.formats import stored_parts
+from graphrefine.embedding.formats import io
 from faults import __main__ as program
 
 @contextlib.contextmanager
@@ -31,7 +31,7 @@ def replacing(path, *, durable=False):
         pathlib.Path(path).unlink(missing_ok=True)
     beside.rename(path)
 
-stored_parts.replacing = replacing
+io.replacing = replacing
 sys.exit(program.main())
 """
 

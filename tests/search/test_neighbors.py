@@ -490,7 +490,7 @@ def test_neighbors_prints_what_the_library_finds(friends: Path) -> None:
     ]
     assert figures["score"] == "cosine" and figures["search"] == "exact"
     out = works("neighbors", friends, "bob", "-k", "1").out
-    assert out.splitlines() == ["node  neighbor  cosine", "bob   cy         0.8000"]
+    assert out.splitlines() == ["node  neighbor  cosine", "bob   cy        0.8000"]
 
 
 def test_neighbors_by_file_stdin_vectors_and_filters(friends: Path, labels_file: Path, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ import pytest
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.formats import Format, safetensors_file
 from graphrefine.embedding.formats.folder import check_replaceable
-from graphrefine.embedding.table import Parts
+from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import OutputError
 from graphrefine.system import files
 from graphrefine.system.arrays import save_npy
@@ -443,7 +443,7 @@ def test_numbers_that_a_full_disk_does_not_take_are_an_error() -> None:
     with pytest.raises(OSError, match="No space left"):
         save_npy(Path("/dev/full"), array)
     with pytest.raises(OSError, match="No space left"):
-        safetensors_file.write(Path("/dev/full"), Parts(np.arange(40), array[:, None], {}))
+        safetensors_file.write(Path("/dev/full"), EmbeddingData(np.arange(40), array[:, None], {}))
 
 
 def test_a_name_that_the_disk_does_not_confirm_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,13 +23,13 @@ from graphrefine.analysis.remake import remake
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.fingerprint import NAME, Fingerprint
 from graphrefine.embedding.formats import Format, format_place, input_format, is_address
-from graphrefine.embedding.formats.seal import find_damage
-from graphrefine.embedding.formats.stored_parts import check_kind, load_parts
-from graphrefine.embedding.table import Parts, check_finite
+from graphrefine.embedding.formats.io import check_kind, load_data
+from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.lookup import SIDES
 from graphrefine.progress import Watcher
 from graphrefine.readers.options import ReadOptions
+from graphrefine.search.vectors import check_finite
 from graphrefine.system.checks import check_number
 
 PathLike = str | os.PathLike[str]
@@ -136,7 +136,7 @@ def check(
     if whole is None:
         return verdict
     fingerprint = whole.fingerprint
-    verdict.figures |= {"nodes": len(whole), "dim": whole.dim, "fingerprint": fingerprint.figures()}
+    verdict.figures |= {"nodes": len(whole), "dim": whole.dim, "fingerprint": fingerprint.to_dict()}
     if expect is not None:
         _check_expected(expect, fingerprint, verdict)
     usable = _check_use(whole, "the embedding", verdict)
@@ -237,8 +237,8 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
     verdict.figures |= {"embedding": format_place(path), "format": file_format.name, "whole": False, "stored": None}
     _check_place(path, file_format)
     try:
-        parts = load_parts(path, format=format, table=table, verify=False)
-        embedding = Embedding.from_parts(parts)
+        data = load_data(path, format=format, table=table, verify=False)
+        embedding = Embedding.from_data(data)
         check_finite(embedding.vectors, embedding.names)  # mapped ones are not, so far
     except (FormatError, InputError) as error:
         if file_format.server:
@@ -247,7 +247,7 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
         return None
     if not is_address(path):
         embedding.path = Path(path)
-    problem = _find_difference(path, file_format, parts, embedding, verdict)
+    problem = _find_difference(file_format, data, embedding, verdict)
     if problem is not None:
         verdict.problems.append(f"{format_place(path)}: {problem}")
     return embedding
@@ -310,24 +310,19 @@ def _check_use(embedding: Embedding, words: str, verdict: Verdict) -> bool:
     return problem is None
 
 
-def _find_difference(
-    path: PathLike, file_format: Format, parts: Parts, embedding: Embedding, verdict: Verdict
-) -> str | None:
-    damage = find_damage(Path(path), parts) if file_format.state and not file_format.server else None
-    if damage is not None:
-        return damage
-    if parts.marks.fingerprint is None:
+def _find_difference(file_format: Format, data: EmbeddingData, embedding: Embedding, verdict: Verdict) -> str | None:
+    if data.fingerprint is None:
         verdict.figures["whole"] = None
         why = "it was written before there were fingerprints, or by another program"
         why = why if file_format.state else f"the format {file_format.name} has no place for one"
         verdict.remarks.append(f"no fingerprint is stored ({why}): an expected one alone can tell whether it is whole")
         return None
-    stored = Fingerprint.parse(parts.marks.fingerprint)
+    stored = Fingerprint.parse(data.fingerprint)
     if stored is None:
         return "its fingerprint is damaged"
-    verdict.figures["stored"] = stored.figures()
+    verdict.figures["stored"] = stored.to_dict()
     if differing := stored.differences(embedding.fingerprint):
-        return f"other {', '.join(differing)} than it was written with: changed since"
+        return f"other {', '.join(differing)} than it was written with: damaged, or changed since"
     verdict.figures["whole"] = True
     return None
 

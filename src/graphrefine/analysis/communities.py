@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from graphrefine.display.table import Table
-from graphrefine.embedding.embedding import Embedding
-from graphrefine.embedding.table import check_finite, check_table
+from graphrefine.embedding.embedding import Embedding, check_embedding
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
@@ -27,6 +26,7 @@ from graphrefine.linalg.kmeans import Clusters, find_clusters, sample_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.search.neighbors import as_graph, match_nodes
 from graphrefine.search.searcher import Search
+from graphrefine.search.vectors import check_finite
 from graphrefine.system import as_plain
 from graphrefine.system.checks import check_integer
 
@@ -83,7 +83,7 @@ def find_communities(
     """
     if count is not None:
         count = check_integer("count", count, least=1)
-    check_table(embedding, "embedding")
+    check_embedding(embedding, "embedding")
     if count is not None and count > len(embedding):
         raise InputError(
             f"count={count}: there are {len(embedding):,} nodes, and no more communities", argument="count"

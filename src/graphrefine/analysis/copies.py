@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.analysis.neighbor_sets import NeighborSets
-from graphrefine.embedding.table import VectorTable
 from graphrefine.graph.lookup import SIDES
 from graphrefine.search.equal_rows import group_by, group_equal_rows
 from graphrefine.search.scores import ScoreSide
+from graphrefine.search.vectors import VectorTable
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -1,7 +1,7 @@
 """Drift: what has become of the nodes of an older embedding in a newer one.
 
 ``moved`` is the distance of the unit rows of a node after the newer vectors were rotated onto the older ones
-(`graphrefine.embedding.align`): 0 is no movement, 1.41 a right angle, 2 the opposite direction, and 1 that of a vector
+(`graphrefine.embedding.derive`): 0 is no movement, 1.41 a right angle, 2 the opposite direction, and 1 that of a vector
 which has become zeros. ``kept`` is the share of its k nearest nodes in the older embedding that are among the k nearest
 in the newer one (`graphrefine.analysis.neighbor_overlap`). It needs no rotation, and prefers none of nodes that are
 equally near. Of directed and bipartite graphs, whose vectors are there to score edges, ``targets`` is the share of the
@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from graphrefine.analysis.neighbor_overlap import Ranking, compare_rankings, count_batches
 from graphrefine.display.table import Table
-from graphrefine.embedding.align import BLOCK, align_tables, rotatable
-from graphrefine.embedding.embedding import Embedding
-from graphrefine.embedding.table import check_table
+from graphrefine.embedding.derive import BLOCK, align_tables, rotatable
+from graphrefine.embedding.embedding import Embedding, check_embedding
 from graphrefine.graph.lookup import SIDES, Side
 from graphrefine.kernels.numerics import warn_of_differences
 from graphrefine.linalg import unit_rows
@@ -86,8 +85,8 @@ def measure_drift(
     """
     if sample is not None:
         check_integer("sample", sample, least=1)
-    check_table(old, "old")
-    check_table(new, "new")
+    check_embedding(old, "old")
+    check_embedding(new, "new")
     warn_of_differences(old.recipe, new.recipe, stacklevel=2)
     stages = Stages(watcher)
     with stages.stage("align"):

@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 from graphrefine.analysis.copies import Copies, group_neighbors, group_vectors
 from graphrefine.analysis.neighbor_sets import NeighborSets, Overlaps
 from graphrefine.display.table import Table
-from graphrefine.embedding.embedding import Embedding
-from graphrefine.embedding.table import check_finite, check_table
+from graphrefine.embedding.embedding import Embedding, check_embedding
 from graphrefine.errors import InputError
 from graphrefine.progress import Stages, Watcher
 from graphrefine.search.close_pairs import ClosePairs, find_close_pairs, pair_cosines
 from graphrefine.search.neighbors import as_graph, match_nodes
 from graphrefine.search.searcher import Search
+from graphrefine.search.vectors import check_finite
 from graphrefine.system.checks import check_integer, check_number
 from graphrefine.system.threads import usable_threads
 
@@ -98,7 +98,7 @@ def find_duplicates(
     group  node  other   cosine
         1  ada   Ada L.       1
     """
-    check_table(embedding, "embedding")
+    check_embedding(embedding, "embedding")
     check_finite(embedding.vectors, embedding.names)
     stages = Stages(watcher)
     links = None if graph is None else Links.of(embedding, graph)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphrefine.display.table import Table
-    from graphrefine.embedding.table import VectorTable
     from graphrefine.evaluate import Labels
     from graphrefine.graph.graph import Graph
+    from graphrefine.search.vectors import VectorTable
 
 JSON_ROWS = 1000  # of a table that has no file
 TOKEN_LENGTH = 4096  # characters that are read of a file

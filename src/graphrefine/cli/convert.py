@@ -97,8 +97,8 @@ def convert_embedding(
     Conversion(nodes=3, dim=1, source_format='csv', target_format='word2vec')
     """
     from graphrefine.embedding.embedding import load
-    from graphrefine.embedding.formats.pgvector_sql import table_name
-    from graphrefine.embedding.table import check_finite
+    from graphrefine.embedding.formats.pgvector import table_name
+    from graphrefine.search.vectors import check_finite
 
     read_as, write_as = input_format(source, source_format), choose_format(target, target_format)
     if "table" in write_as.takes and table is None and not read_as.server:
@@ -106,7 +106,7 @@ def convert_embedding(
     written = table if "table" in write_as.takes or not read_as.server else None
     options = write_as.options({"table": written, "index": index, "replace": replace, "blank_names": blank_names})
     if write_as.server:
-        write_as.check_place(os.fspath(target), **{name: options[name] for name in options if name != "index"})
+        write_as.check_address(os.fspath(target), **{name: options[name] for name in options if name != "index"})
     else:
         place = os.fspath(source), os.fspath(target)
         if read_as.name != write_as.name or not is_same(*place):  # the same vectors may be written again

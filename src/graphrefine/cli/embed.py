@@ -23,7 +23,7 @@ from graphrefine.cli.options import (
     run_values,
 )
 from graphrefine.display.console import note, progress_bar, show_json
-from graphrefine.embedding.formats import check_output, choose_format, format_place
+from graphrefine.embedding.formats import check_content, check_output, format_place
 from graphrefine.system.memory import PeakMemory
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
     of OGB; or '-', standard input.
     """
     from graphrefine.cli.describe import describe_result, dimension_line, drift_line, summary_line
+    from graphrefine.embedding.formats.io import save_data
     from graphrefine.pipeline.embed_run import EmbedRun
 
     start = perf_counter()
@@ -65,27 +66,25 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
         inputs.append(align_to)
     check_not_input(output, inputs)
     with EmbedRun(_make_request(output, options)) as run:
-        file_format = choose_format(output, output_format)
-        check_output(output, format=output_format)
+        file_format = check_output(output, format=output_format)
         with PeakMemory(tree=run.cluster is not None) as peak, progress_bar() as bar:
             graph = run.read(bar)
             learn = file_format.state if run.request.run.learn is None else run.request.run.learn
             plan = run.make_plan(learn=learn, writing=file_format.memory)
             note(f"read: {graph.reading}")
-            check_output(output, format=output_format, names=graph.names, values=graph.nodes * run.settings.dim)
+            check_content(output, file_format, graph.names, graph.nodes * run.settings.dim)
             if memory is not None or plan.mode != "memory":
                 note(plan.in_words())
             embedding = run.embed()
             with run.stages.stage("write"):
-                fingerprint = embedding.fingerprint
-                embedding.save(output, format=output_format)
+                fingerprint = save_data(embedding.data, output, file_format) or embedding.fingerprint
     figures = {
         "output": output,
         "reading": graph.reading,
         "peak_mb": peak.bytes / 1e6,
         **run.figures(total=perf_counter() - start),
     }
-    figures["fingerprint"] = fingerprint.figures()
+    figures["fingerprint"] = fingerprint.to_dict()
     remarks = _remark_on_learning(run, learn=learn)
     remarks += describe_result(graph, embedding, figures)
     if align_to is not None:
@@ -104,10 +103,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
 
 def _make_request(output: str, options: dict[str, Any]) -> Request:
     """Return the request that the options make."""
-    from graphrefine.embedding.embedding import load
-    from graphrefine.methods.registry import make_settings
-    from graphrefine.pipeline.embed_run import Request, aligned_dim
-    from graphrefine.pipeline.settings import RunSettings, check_work, work_folder
+    from graphrefine.pipeline.embed_run import Request
 
     source, features, align_to = options.pop("graph"), options.pop("features"), options.pop("align_to")
     reading, values = reading_options(options), run_values(options)

@@ -216,7 +216,7 @@ def export(
     graphrefine live export web.live -o today.parquet
     graphrefine live export web.live --to postgresql://me@server/shop
     """  # noqa: D301
-    from graphrefine.embedding.formats.pgvector_sql import table_name
+    from graphrefine.embedding.formats.pgvector import table_name
     from graphrefine.live.reader import LiveReader
 
     if (output is None) == (to is None):
@@ -241,16 +241,15 @@ def export(
 
 def _export_table(live: LiveReader, address: str, table: str, after: int | None) -> tuple[int, str]:
     """Bring a table up to date, or make it; the number of rows written, and the place."""
-    from graphrefine.embedding.formats.pgvector_server import write
-    from graphrefine.embedding.formats.pgvector_update import table_recipe, update
-    from graphrefine.embedding.table import Parts
+    from graphrefine.embedding.formats.pgvector import table_recipe, update, write
+    from graphrefine.embedding.state import State
 
     check_address(address)
     recipe = None if live.sources is not None else table_recipe(address, table=table)  # two sides are written whole
     ours = recipe is not None and recipe.get("folder") == live.id
     if recipe is None or not ours:
         whole = live.snapshot()
-        write(address, Parts(whole.names, whole.vectors, whole.recipe, state=whole.state), table=table)
+        write(address, whole.data, table=table)
         return len(whole), f"{format_address(address)}, table {table}"
     if after is None:
         after = int(recipe["group"])
@@ -261,7 +260,7 @@ def _export_table(live: LiveReader, address: str, table: str, after: int | None)
             argument="changed_since",
         )
     some = live.snapshot(after=after)
-    update(address, Parts(some.names, some.vectors, some.recipe), every=live.names, table=table)
+    update(address, some.data._replace(state=State()), every=live.names, table=table)
     return len(some), f"{format_address(address)}, table {table}"
 
 

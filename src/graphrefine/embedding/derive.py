@@ -1,39 +1,50 @@
-"""Embeddings made of embeddings: some of the rows, several one below the other, the first axes; new nodes, alignment.
+"""Embeddings derived from embeddings: some rows, several one below the other, the first axes, a rotation.
 
 What is derived keeps of the recipe and the state what stays true: a subset loses the fold map, which goes with the
 degrees of all nodes; rows from several recipes keep the settings that all share; fewer axes lose what was learned on
 all of them.
+
+Alignment: two runs give the same picture, turned by any rotation. The best one back, ``min_R |X R - Y|`` over
+orthogonal R, is ``U V^T`` of the SVD ``X^T Y = U S V^T`` (Schönemann, Psychometrika 1966), over the unit rows of the
+shared nodes. Lengths, angles and every score stay as they are. What is left is the drift: the mean distance of unit
+rows.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.align import align_vectors, check_alike, join_names
 from graphrefine.embedding.fingerprint import GRAPH, settings_of
-from graphrefine.embedding.new_nodes import fold_new_nodes
-from graphrefine.embedding.state import State
-from graphrefine.embedding.table import Parts, VectorTable
+from graphrefine.embedding.fold_in import turn_fold_map
+from graphrefine.embedding.side_maps import turn_side_maps
+from graphrefine.embedding.state import EmbeddingData, State, StatefulVectors
 from graphrefine.errors import ArgumentWarning, InputError
-from graphrefine.graph.lookup import SIDES, Side, list_some
-from graphrefine.kernels.numerics import bits_of, compare_bits, describe_numerics, origin_of
+from graphrefine.graph.lookup import SIDES, Side, list_some, quote_name
+from graphrefine.graph.node_ids import Names, as_names
+from graphrefine.kernels.numerics import bits_of, compare_bits, describe_numerics, origin_of, warn_of_differences
 from graphrefine.linalg import unit_rows
 from graphrefine.methods.registry import METHODS, find_method
+from graphrefine.search.vectors import check_finite
 from graphrefine.system import as_plain
+from graphrefine.system.threads import one_blas_thread
 
+BLOCK = 1 << 14  # rows scaled or rotated at a time
+# Added to the cross product, in proportion to it, so that R is as near to no rotation as it can be in the directions
+# that fewer shared nodes than columns leave open. Far below the rounding of float32, far above that of the SVD.
+TOWARDS = 1e-13
+
+Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
-BLOCK = 1 << 14  # rows scaled at a time
-
-__all__ = ["align_vectors", "concatenate", "fold_new_nodes", "take_subset", "truncate"]
 
 
-def take_subset(table: VectorTable, key: Any) -> Parts:
+def take_subset(table: StatefulVectors, key: Any) -> EmbeddingData:
     """Some rows of a table: see `graphrefine.Embedding.subset`."""
     key_rows = table.lookup.select(key)
     rows = np.arange(len(table))[key_rows] if isinstance(key_rows, slice) else np.atleast_1d(key_rows)
@@ -50,16 +61,14 @@ def take_subset(table: VectorTable, key: Any) -> Parts:
     state = table.state.rows(which)
     if len(rows) < len(table):
         state = replace(state, fold_map=None)  # which was learned with the degrees of all nodes
-    return Parts(table.names[which], table.vectors[which], recipe, state=state)
+    return EmbeddingData(table.names[which], table.vectors[which], recipe, state=state)
 
 
-def concatenate(tables: Sequence[VectorTable]) -> Parts:
+def concatenate(tables: Sequence[StatefulVectors]) -> EmbeddingData:
     """The rows of several tables, one below the other: see `graphrefine.Embedding.concat` and `extended`."""
     if not tables:
         raise InputError("concat() needs at least one embedding; the list is empty")
     for table in tables:
-        if not isinstance(table, VectorTable):
-            raise InputError(f"concat() takes a list of embeddings; a {type(table).__name__} is in it")
         check_alike(tables[0], table)
     _check_distinct(tables)
     sides: tuple[Side | None, ...] = SIDES if tables[0].sides.kind == "rows" else (None,)
@@ -74,10 +83,10 @@ def concatenate(tables: Sequence[VectorTable]) -> Parts:
     if not same:
         state = replace(state, fold_map=None, degree_weight=None)
     names = join_names([table.names[rows] for table, rows in pieces])
-    return Parts(names, np.concatenate([table.vectors[rows] for table, rows in pieces]), recipe, state=state)
+    return EmbeddingData(names, np.concatenate([table.vectors[rows] for table, rows in pieces]), recipe, state=state)
 
 
-def _check_distinct(tables: Sequence[VectorTable]) -> None:
+def _check_distinct(tables: Sequence[StatefulVectors]) -> None:
     """Refuse a name that two tables have, on the same side where there are two."""
     for later, table in enumerate(tables):
         for earlier in range(later):
@@ -121,7 +130,7 @@ def _warn_of_recipes(recipes: list[dict[str, Any]]) -> None:
     warnings.warn(ArgumentWarning(text), stacklevel=5)
 
 
-def truncate(table: VectorTable, dim: int) -> Parts:
+def truncate(table: StatefulVectors, dim: int) -> EmbeddingData:
     """The first axes of vectors, rows of length 1: see `graphrefine.Embedding.truncated`."""
     dim = as_plain(dim)
     if isinstance(dim, bool) or not isinstance(dim, int) or not 1 <= dim <= table.dim:
@@ -131,10 +140,10 @@ def truncate(table: VectorTable, dim: int) -> Parts:
     for start in range(0, len(table), BLOCK):
         vectors[start : start + BLOCK] = unit_rows(table.vectors[start : start + BLOCK, :dim])
     state = replace(table.state, fold_map=None, degree_weight=None)
-    return Parts(table.names, vectors, {**table.recipe, "truncated": dim}, state=state)
+    return EmbeddingData(table.names, vectors, {**table.recipe, "truncated": dim}, state=state)
 
 
-def _check_axes(table: VectorTable, dim: int) -> None:
+def _check_axes(table: StatefulVectors, dim: int) -> None:
     """Refuse vectors whose first axes do not say most, or whose lengths have a meaning."""
     recipe, again = table.recipe, f"embed the graph with dim={dim} instead"
     if table.sides.kind is not None:
@@ -153,3 +162,154 @@ def _check_axes(table: VectorTable, dim: int) -> None:
             return
         problem = f"the axes of {method!r} are not in the order of what they say: the first are no better; {again}"
     raise InputError(f"truncated({dim}): {problem}")
+
+
+class Drift(NamedTuple):
+    """How far apart two embeddings are, as the mean distance of the unit rows of the nodes that both have."""
+
+    shared: int  # nodes with a vector in both; zero vectors do not count
+    before: float
+    after: float
+
+
+def align_vectors(moved: StatefulVectors, fixed: StatefulVectors) -> EmbeddingData:
+    """The same vectors, rotated onto older ones: see `graphrefine.Embedding.align_to`."""
+    R, drift = align_tables(moved, fixed)
+    warn_of_differences(moved.recipe, fixed.recipe, stacklevel=3)
+    if drift.shared < moved.dim:
+        warnings.warn(
+            f"{drift.shared:,} shared nodes with vectors do not settle a rotation of {moved.dim} numbers: the nodes "
+            "that are not shared may still be turned against the old ones",
+            stacklevel=3,
+        )
+    turn = turn_fold_map if moved.sides.kind is None else turn_side_maps
+    fold_map = None if moved.fold_map is None else turn(moved.fold_map, R)
+    vectors = rotate(rotatable(moved), R).reshape(moved.vectors.shape)
+    recipe = {**moved.recipe, "aligned": drift._asdict()}
+    return EmbeddingData(moved.names, vectors, recipe, state=replace(moved.state, fold_map=fold_map))
+
+
+def join_names(names: Sequence[Names]) -> Names:
+    """Names one below the other; integers beside strings stay what they are."""
+    if len({each.dtype for each in names}) == 1:
+        return np.concatenate(names)
+    listed = [name for each in names for name in each.tolist()]
+    return as_names(listed, len(listed))
+
+
+def align_tables(moved: StatefulVectors, fixed: StatefulVectors) -> tuple[NDArray[np.float64], Drift]:
+    """The rotation of one table of vectors onto another by the nodes that both have, and the drift that remains."""
+    check_alike(moved, fixed)
+    for table, place in _places(moved, fixed):
+        try:
+            check_finite(table.vectors, table.names)
+            table.lookup.check_distinct()
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from error
+    shared = moved.lookup.shared(fixed.lookup)
+    if not len(shared[0]):
+        raise InputError(f"no node is in both embeddings, so there is nothing to align by; {_tell_names(moved, fixed)}")
+    if moved.sides.kind == "columns":  # one rotation for source and target, so that their products stay
+        here, there = (np.concatenate([2 * rows, 2 * rows + 1]) for rows in shared)
+        shared = (here, there)
+    ours, theirs = rotatable(moved), rotatable(fixed)
+    R = rotation(ours, theirs, shared)
+    return R, drift(ours, theirs, shared, R)
+
+
+def _places(moved: StatefulVectors, fixed: StatefulVectors) -> list[tuple[StatefulVectors, str]]:
+    """Each table with its file, or with its part in this, for a message."""
+    words = (moved, "the new embedding"), (fixed, "the old embedding")
+    return [(table, text if table.path is None else str(table.path)) for table, text in words]
+
+
+def _tell_names(moved: StatefulVectors, fixed: StatefulVectors) -> str:
+    """How the names of two tables without a common one differ, as far as can be told."""
+    firsts = [
+        f"{quote_name(table.names[0]) if len(table.names) else 'no node'} in {place}"
+        for table, place in _places(moved, fixed)
+    ]
+    text = f"the names begin with {' and with '.join(firsts)}"
+    mine, theirs = ({normalize("NFC", str(name)) for name in table.names.tolist()} for table in (moved, fixed))
+    if not mine & theirs:
+        return text
+    kinds = [{type(name) for name in table.names.tolist()} for table in (moved, fixed)]
+    if kinds[0] == kinds[1] == {str}:
+        example = quote_name(min(mine & theirs))
+        return f"{text}; some look the same, such as {example}, and have other characters (Unicode NFC and NFD)"
+    return f"{text}; some look the same, but numbers and texts are different names"
+
+
+def rotatable(table: StatefulVectors) -> Floats:
+    """The vectors as rows to be rotated alike: of directed graphs, the source and then the target of a node."""
+    return table.vectors.reshape(-1, table.dim // 2) if table.sides.kind == "columns" else table.vectors
+
+
+def check_alike(one: StatefulVectors, other: StatefulVectors) -> None:
+    """Raise InputError unless the vectors of two tables can stand side by side."""
+    if other.sides.kind != one.sides.kind:
+        raise InputError(
+            "one embedding has source and target vectors, and the other has none, or has them in another way; make "
+            "both from the same kind of graph"
+        )
+    if other.dim != one.dim:
+        raise InputError(f"vectors of {one.dim} and of {other.dim} numbers do not go together; choose one dim for both")
+
+
+def rotation(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> NDArray[np.float64]:
+    """The orthogonal R (k, k) that brings shared rows of ``moved`` closest to those of ``fixed``.
+
+    Fewer shared nodes than columns leave R open in some directions: there it is as near to no rotation as it can be.
+
+    Examples
+    --------
+    A quarter turn is found and undone:
+
+    >>> both = np.array([0, 1]), np.array([0, 1])
+    >>> rotation(np.array([[0, 1], [-1, 0]], np.float32), np.eye(2, dtype=np.float32), both).round(6).tolist()
+    [[0.0, -1.0], [1.0, 0.0]]
+    """
+    k = moved.shape[1]
+    cross = np.zeros((k, k))
+    with one_blas_thread():
+        for mine, theirs in _blocks(moved, fixed, shared):
+            cross += mine.T.astype(np.float64) @ theirs
+        U, _, V = np.linalg.svd(cross + TOWARDS * max(float(np.linalg.norm(cross)), 1.0) * np.eye(k))
+    turned: NDArray[np.float64] = U @ V
+    return turned
+
+
+def rotate(vectors: Floats, R: NDArray[np.float64]) -> Floats:
+    """``vectors @ R``, as a new array."""
+    out = np.empty((len(vectors), R.shape[1]), np.float32)
+    with one_blas_thread():
+        for lo in range(0, len(vectors), BLOCK):
+            np.matmul(vectors[lo : lo + BLOCK], R, out=out[lo : lo + BLOCK], casting="same_kind")
+    return out
+
+
+def drift(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows], R: NDArray[np.float64]) -> Drift:
+    """The mean distance of the unit rows of shared nodes, as they are and after the rotation.
+
+    Examples
+    --------
+    >>> quarter = np.array([[0.0, 1.0], [-1.0, 0.0]])
+    >>> one = np.array([[1, 0]], np.float32)
+    >>> drift(one, one, (np.array([0]), np.array([0])), quarter)
+    Drift(shared=1, before=0.0, after=1.4142135623730951)
+    """
+    count, before, after = 0, 0.0, 0.0
+    with one_blas_thread():
+        for mine, theirs in _blocks(moved, fixed, shared):
+            count += len(mine)
+            before += float(np.linalg.norm(mine.astype(np.float64) - theirs, axis=1).sum())
+            after += float(np.linalg.norm(mine @ R - theirs, axis=1).sum())
+    return Drift(count, before / max(count, 1), after / max(count, 1))
+
+
+def _blocks(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> Iterator[tuple[Floats, Floats]]:
+    """Unit rows of the shared nodes that are zero in neither, some at a time."""
+    for lo in range(0, len(shared[0]), BLOCK):
+        mine, theirs = moved[shared[0][lo : lo + BLOCK]], fixed[shared[1][lo : lo + BLOCK]]
+        there = mine.any(axis=1) & theirs.any(axis=1)
+        yield unit_rows(mine[there]), unit_rows(theirs[there])

@@ -2,41 +2,59 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator, KeysView, Mapping
+from functools import cached_property
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, cast, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from graphrefine.embedding.fingerprint import Fingerprint, fingerprint_of
-from graphrefine.embedding.formats import (
-    READ_ERRORS,
-    format_place,
-    input_format,
-    is_address,
-    unreadable,
-)
-from graphrefine.embedding.formats.stored_parts import load_parts, save_parts
+from graphrefine.embedding.formats import READ_ERRORS, format_place, input_format, is_address, unreadable
+from graphrefine.embedding.formats.io import load_data, names_as_text, write_embedding
 from graphrefine.embedding.learn import learn_state
-from graphrefine.embedding.scored_table import ScoredTable
-from graphrefine.embedding.state import State
-from graphrefine.embedding.table import Parts, as_vectors, check_finite, has_finite_sum
-from graphrefine.graph.lookup import Unknown, quote_name
+from graphrefine.embedding.state import DEGREE_WEIGHT, EmbeddingData, State
+from graphrefine.errors import InputError, MissingExtraError
+from graphrefine.graph.lookup import Lookup, Name, Side, Sides, Unknown, quote_name
+from graphrefine.graph.node_ids import as_names
 from graphrefine.kernels.numerics import warn_of_numerics
+from graphrefine.search.vectors import as_vectors, check_finite, has_finite_sum
+from graphrefine.system import as_plain
+from graphrefine.system.companions import Stamp, stamp_file
 from graphrefine.system.threads import one_blas_thread
 
 if TYPE_CHECKING:
     from graphrefine.display.maps.map import Map
-    from graphrefine.embedding.frames import Frames
+    from graphrefine.display.table import Table
+    from graphrefine.embedding.scores import PairScore
     from graphrefine.graph.graph import Graph
     from graphrefine.progress import Watcher
     from graphrefine.readers.options import ReadKeywords
+    from graphrefine.search.rankings import Neighbor, Ranking, Rankings, Recommendation
+
+OneName = str | int | np.integer[Any]
+Score = Literal["cosine", "dot", "link"]
+_ROWS_COMPARED = 1 << 14  # at a time
 
 
-class Embedding(ScoredTable):
+class SearchKeywords(TypedDict, total=False):
+    """The keywords of `Embedding.neighbors` that lists of nodes and vectors share."""
+
+    score: Score
+    index: bool | None
+    among: Any
+    labels: Any
+    label: str | None
+    unlinked: Any
+    side: Side | None
+    unknown: Unknown
+    threads: int | None
+
+
+class Embedding:
     """Vectors with the names of their nodes and the recipe that made them.
 
     Parameters
@@ -55,7 +73,21 @@ class Embedding(ScoredTable):
     degree_weight : float, optional
         Weight of the degrees in `score`, learned from the graph (`graphrefine.embedding.learn`); else 0.1.
 
-    Its attributes are those of `graphrefine.embedding.table.VectorTable`: names, vectors, recipe, state, path.
+    Attributes
+    ----------
+    names : ndarray of n int64, or of n str or other ids (dtype object)
+    vectors : ndarray of float32, (n, k), in memory or mapped from a file (then read-only)
+    recipe : dict
+    state : State
+        Degrees, and all that was learned from the graph.
+    sides : Sides
+        Rows or columns of source and target vectors; see `graphrefine.graph.lookup`.
+    path : Path or None
+        The file that the vectors were loaded from; an index or a map of them is stored next to it.
+    file_stamp : dict or None
+        Size and time of that file when it was opened.
+    is_bare : bool
+        Whether that file has names and numbers alone, so that nothing says what their graph was.
 
     Examples
     --------
@@ -68,6 +100,10 @@ class Embedding(ScoredTable):
     (False, 1, 2, 2)
     """
 
+    path: Path | None = None
+    file_stamp: Stamp | None = None
+    is_bare: bool = False
+
     def __init__(
         self,
         names: Any,
@@ -79,20 +115,30 @@ class Embedding(ScoredTable):
         degree_weight: float | None = None,
     ) -> None:
         counts = None if degrees is None else np.asarray(degrees)
-        self._fill(Parts(names, as_vectors(vectors), recipe or {}, state=State(counts, fold_map, degree_weight)))
+        state = State(counts, fold_map, degree_weight)
+        self._fill(EmbeddingData(names, as_vectors(vectors), recipe or {}, state=state))
 
-    def _fill(self, parts: Parts) -> None:
-        finite = parts.mapped or has_finite_sum(parts.vectors)
-        super().__init__(parts.names, parts.vectors, parts.recipe, parts.state, mapped=parts.mapped)
-        if not finite:
+    def _fill(self, data: EmbeddingData) -> None:
+        is_finite = data.mapped or has_finite_sum(data.vectors)
+        self.vectors = data.vectors
+        self.recipe = as_recipe(data.recipe)
+        self.state = data.state.checked(*data.vectors.shape, sides=self.recipe.get("sides"), mapped=data.mapped)
+        self.sides = Sides.of(self.recipe, data.vectors.shape)
+        self.names = as_names(data.names, len(data.vectors))
+        if not is_finite:
             check_finite(self.vectors, self.names)
 
     @classmethod
-    def from_parts(cls, parts: Parts) -> Embedding:
-        """An embedding of names, vectors, recipe and state, as a file format gives them."""
+    def from_data(cls, data: EmbeddingData) -> Embedding:
+        """Return the embedding of names, vectors, recipe and state, as a file format reads them."""
         embedding = cls.__new__(cls)
-        embedding._fill(parts)
+        embedding._fill(data)
         return embedding
+
+    @property
+    def data(self) -> EmbeddingData:
+        """Names, vectors, recipe and state, as a file format writes them."""
+        return EmbeddingData(self.names, self.vectors, self.recipe, state=self.state)
 
     def __repr__(self) -> str:
         ends = f", names {quote_name(self.names[0])} ... {quote_name(self.names[-1])}" if len(self) else ""
@@ -103,6 +149,412 @@ class Embedding(ScoredTable):
         from graphrefine.embedding.notebook import embedding_html
 
         return embedding_html(self)
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """Rows by the names of their nodes."""
+        return Lookup(self.names, self.sides)
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def __getitem__(self, key: Any) -> NDArray[np.float32]:
+        """The vector of a node, or those of several; `graphrefine.graph.lookup.Lookup.select` has what a key means.
+
+        Examples
+        --------
+        >>> people = Embedding(["ann", "bob", "cy"], [[1, 2], [3, 4], [5, 6]])
+        >>> people["bob"].tolist(), people[["cy", "ann"]].tolist()
+        ([3.0, 4.0], [[5.0, 6.0], [1.0, 2.0]])
+        >>> people[1:].tolist() == people[people.vectors[:, 0] > 2].tolist() == people.vectors[1:].tolist()
+        True
+        """
+        vectors: NDArray[np.float32] = self.vectors[self.lookup.select(key)]
+        return vectors
+
+    def __contains__(self, name: object) -> bool:
+        return bool(self.lookup.on_sides(name))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.names.tolist())
+
+    def get(self, name: Name, default: Any = None, *, side: Side | None = None) -> Any:
+        """The vector of a node, or the default if no node is called so.
+
+        Examples
+        --------
+        >>> people = Embedding(["ann", "bob"], [[1, 2], [3, 4]])
+        >>> people.get("bob").tolist(), people.get("eve"), people.get("eve", 0)
+        ([3.0, 4.0], None, 0)
+        """
+        if not isinstance(name, Hashable):
+            raise InputError(f"get({name!r}): one name is expected; embedding[[...]] gives the vectors of several")
+        row = self.lookup.find(name, side)
+        first = 0 if side is None else self.sides.first(side)
+        return default if row is None else self.vectors[row + first]
+
+    def keys(self) -> KeysView[Any]:
+        """The names, as a dict has them."""
+        return KeysView(cast("Mapping[Any, Any]", self))
+
+    def values(self) -> NDArray[np.float32]:
+        """The vectors, in the order of the names: `vectors` itself.  # (n, k)."""
+        return self.vectors
+
+    def items(self) -> Iterator[tuple[Any, NDArray[np.float32]]]:
+        """Pairs of name and vector, in the order of the rows.
+
+        Examples
+        --------
+        >>> [(name, vector.tolist()) for name, vector in Embedding(["ann", "bob"], [[1], [2]]).items()]
+        [('ann', [1.0]), ('bob', [2.0])]
+        """
+        return zip(self.names.tolist(), self.vectors, strict=True)
+
+    def to_dict(self) -> dict[Any, NDArray[np.float32]]:
+        """Vectors by name, as views; InputError where a name stands on both sides of a bipartite graph.
+
+        Examples
+        --------
+        >>> Embedding(["ann"], [[1, 2]]).to_dict()
+        {'ann': array([1., 2.], dtype=float32)}
+        """
+        vectors = dict(self.items())
+        if len(vectors) < len(self):
+            for name in self:
+                self.index(name)  # raises the error of the name that stands twice
+        return vectors
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of nodes and of numbers in a vector."""
+        return len(self), self.dim
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        """The vectors for NumPy and all that takes arrays: themselves, unless another type or a copy is asked for."""
+        same = dtype is None or np.dtype(dtype) == self.vectors.dtype
+        if copy is False and not same:
+            raise InputError(f"the vectors are float32: as {np.dtype(dtype)} they need a copy", argument="copy")
+        return self.vectors if same and not copy else np.array(self.vectors, dtype)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        """The vectors by DLPack, for torch, JAX, CuPy and others; they share the memory."""
+        try:
+            return self.vectors.__dlpack__(**options)
+        except BufferError as error:
+            if self.vectors.flags.writeable:
+                raise
+            raise BufferError(f"{error}; the vectors are read-only: numpy.array(embedding) is a copy to give") from None
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        """The processor."""
+        return self.vectors.__dlpack_device__()
+
+    def __eq__(self, other: object) -> bool:
+        """Whether names, vectors, recipe and state are the same, rows in the same order."""
+        if not isinstance(other, Embedding):
+            return NotImplemented
+        same = self.shape == other.shape and self.recipe == other.recipe and self.names.dtype == other.names.dtype
+        if self is other or not same or not np.array_equal(self.names, other.names) or self.state != other.state:
+            return self is other
+        blocks = (slice(start, start + _ROWS_COMPARED) for start in range(0, len(self), _ROWS_COMPARED))
+        return all(np.array_equal(self.vectors[rows], other.vectors[rows]) for rows in blocks)
+
+    __hash__ = None  # type: ignore[assignment]  # equal by content, which can change
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what can be made again, for pickles and copies."""
+        kept = ("names", "vectors", "recipe", "state", "sides", "path", "file_stamp", "is_bare")
+        return {name: value for name, value in self.__dict__.items() if name in kept}
+
+    def index(self, name: Name, *, side: Side | None = None) -> int:
+        """Give the row of a node in `vectors`; or, where a side is named, in `source` or `target`.
+
+        Examples
+        --------
+        >>> Embedding([10, 20], [[1], [2]]).index(20)
+        1
+        >>> users_and_items = Embedding([1, 2, 1], [[1], [2], [3]], {"sides": "rows", "sources": 2})
+        >>> users_and_items.index(2), users_and_items.index(1, side="target")
+        (1, 0)
+        """
+        return self.lookup.row(name, side)
+
+    @property
+    def dim(self) -> int:
+        """Numbers in a vector."""
+        return int(self.vectors.shape[1])
+
+    @property
+    def degrees(self) -> NDArray[np.float32] | None:
+        """Number of neighbors of each node, for `score`; None if not known.  # (n,)."""
+        return self.state.degrees
+
+    @property
+    def fold_map(self) -> NDArray[np.float32] | None:
+        """Regression that `fold_in` uses, learned from the graph; None if nothing was learned.  # (6k, k)."""
+        return self.state.fold_map
+
+    @property
+    def degree_weight(self) -> float:
+        """Weight of the degrees in `score`: learned from the graph, or 0.1."""
+        return DEGREE_WEIGHT if self.state.degree_weight is None else self.state.degree_weight
+
+    @property
+    def source(self) -> NDArray[np.float32]:
+        """Vectors of nodes as sources: of directed graphs half of the columns, of bipartite ones the first rows.
+
+        Where edges have no direction, source and target are both `vectors`. The score of an edge from u to v is
+        ``source[u] @ target[v]``. A view, not a copy.
+
+        Examples
+        --------
+        >>> both = Embedding(["ada", "bob"], [[1, 2, 3, 4], [5, 6, 7, 8]], {"sides": "columns"})
+        >>> both.source[0].tolist(), both.target[1].tolist()
+        ([1.0, 2.0], [7.0, 8.0])
+        """
+        return self.sides.vectors(self.vectors, "source")
+
+    @property
+    def target(self) -> NDArray[np.float32]:
+        """Vectors of nodes as targets; see `source`."""
+        return self.sides.vectors(self.vectors, "target")
+
+    @property
+    def source_names(self) -> NDArray[Any]:
+        """The node of each row of `source`."""
+        return self.sides.names(self.names, "source")
+
+    @property
+    def score_name(self) -> str:
+        """Name of the score that `graphrefine.Embedding.score` gives, as in `graphrefine evaluate links`."""
+        if self.sides.kind is not None:
+            return "dot"
+        return "cosine" if self.degrees is None else "cosine-degree"
+
+    @property
+    def target_names(self) -> NDArray[Any]:
+        """The node of each row of `target`."""
+        return self.sides.names(self.names, "target")
+
+    @overload
+    def score(self, u: OneName, v: OneName, *, unknown: Unknown = "error") -> float: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def score(self, u: tuple[Any, ...], v: Any = None, *, unknown: Unknown = "error") -> Any: ...
+
+    @overload
+    def score(
+        self, u: OneName | Iterable[Any], v: OneName | Iterable[Any] | None = None, *, unknown: Unknown = "error"
+    ) -> NDArray[np.float32]: ...
+
+    def score(self, u: Any, v: Any = None, *, unknown: Unknown = "error") -> Any:
+        """Likelihood of edges between nodes: the higher, the likelier; for nodes that are alike, take the cosine.
+
+        ``cos(x_u, x_v) + w (ln d_u + ln d_v)`` with w the `degree_weight`; the cosine alone where `degrees` is None;
+        ``source_u . target_v`` of directed and bipartite graphs, with u among the sources and v among the targets.
+        `score_name` tells which.
+
+        Parameters
+        ----------
+        u : name, or sequence of names
+            One end, or one of each pair.
+        v : name, or sequence of as many names, optional
+            One name against several is scored with each of them. None means every node.
+        unknown : "error" or "skip"
+            Names that no node has: an error, or NaN in their place, with a warning.
+
+        Returns
+        -------
+        float
+            For two names.
+        ndarray of float32
+            (m,) for m pairs; (n,) for a name and every node, in the order of the rows; (m, n) for m names and every
+            node.
+
+        Examples
+        --------
+        >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]], degrees=[1, 2, 1])
+        >>> round(people.score("ada", "bob"), 3)  # 0.6 + 0.1 ln 2
+        0.669
+        >>> people.score("ada", ["bob", "cy"]).round(3).tolist()
+        [0.6690000295639038, 0.0]
+        >>> people.score("ada").shape
+        (3,)
+        """
+        from graphrefine.embedding.scores import score_nodes
+
+        return score_nodes(self, self._pair_score, u, v, unknown=unknown)
+
+    @cached_property
+    def _pair_score(self) -> PairScore:
+        from graphrefine.embedding.scores import score_of
+
+        return score_of(self)
+
+    @overload
+    def recommend(
+        self, nodes: OneName, k: int = 10, *, exclude: Any = (), unknown: Unknown = "error"
+    ) -> Ranking[Recommendation]: ...
+
+    @overload
+    def recommend(
+        self, nodes: tuple[Any, ...], k: int = 10, *, exclude: Any = (), unknown: Unknown = "error"
+    ) -> Any: ...
+
+    @overload
+    def recommend(
+        self, nodes: Iterable[Any], k: int = 10, *, exclude: Any = (), unknown: Unknown = "error"
+    ) -> Rankings[Recommendation]: ...
+
+    def recommend(self, nodes: Any, k: int = 10, *, exclude: Any = (), unknown: Unknown = "error") -> Any:
+        """The k targets with the highest ``source . target``, and their scores, the highest first.
+
+        Parameters
+        ----------
+        nodes : name, or sequence of names
+            Sources: users, if the graph was bipartite; any nodes otherwise.
+        k : int
+            Number of targets; fewer where there are no more.
+        exclude : names of targets, Graph, table or pairs (source, target), or mapping of sources to targets
+            Targets to leave out: those named, or the ones that a source has there. A node is never recommended to
+            itself.
+        unknown : "error" or "skip"
+            Names that no source has: an error, or an empty list in their place, with a warning.
+
+        Returns
+        -------
+        list of Recommendation(node, score)
+            Or, for several nodes, a list of such lists. Both have `table`, `to_pandas`, `to_polars` and `to_arrow`.
+
+        Examples
+        --------
+        >>> two = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
+        >>> two.recommend("ann") == [("cake", 3.0), ("tea", 1.0)], two.recommend("ann", exclude=["cake"])
+        (True, [Recommendation(node='tea', score=1.0)])
+        >>> two.recommend(["ann"]).table()
+        source  target  rank  score
+        ann     cake       1      3
+        ann     tea        2      1
+        """
+        from graphrefine.embedding.recommend import recommend
+
+        return recommend(self, nodes, k, exclude=exclude, unknown=unknown)
+
+    @overload
+    def neighbors(self, nodes: OneName, k: int = 10, **options: Unpack[SearchKeywords]) -> Ranking[Neighbor]: ...
+
+    @overload
+    def neighbors(self, nodes: tuple[Any, ...], k: int = 10, **options: Unpack[SearchKeywords]) -> Any: ...
+
+    @overload
+    def neighbors(self, nodes: Iterable[Any], k: int = 10, **options: Unpack[SearchKeywords]) -> Rankings[Neighbor]: ...
+
+    @overload
+    def neighbors(
+        self, nodes: None = None, k: int = 10, *, vectors: ArrayLike, **options: Unpack[SearchKeywords]
+    ) -> Any: ...
+
+    def neighbors(
+        self,
+        nodes: Any = None,
+        k: int = 10,
+        *,
+        vectors: ArrayLike | None = None,
+        score: Score = "cosine",
+        index: bool | None = None,
+        among: Any = None,
+        labels: Any = None,
+        label: str | None = None,
+        unlinked: Any = None,
+        side: Side | None = None,
+        unknown: Unknown = "error",
+        threads: int | None = None,
+    ) -> Any:
+        """The k nodes nearest to a node, the nearest first, itself left out.
+
+        Parameters
+        ----------
+        nodes : name, or sequence of names
+            Whose neighbors; or give ``vectors``.
+        k : int
+            Number of neighbors; fewer, if there are no more.
+        vectors : array of shape (dim,) or (q, dim)
+            Find the nodes near these instead.
+        score : "cosine", "dot" or "link"
+            Measure of nearness. "cosine": nodes that are alike, whatever their degree; one with a zero vector has
+            no neighbors. "dot": the inner product, for vectors whose length has a meaning; of unit vectors, as
+            REFINE's are, the cosine. "link": what `score` gives, nodes that are likely to be linked, hubs first.
+        index : bool
+            Whether to search by an index rather than exactly (extra ``ann``): made if it is missing, stored beside the
+            file that the embedding was loaded from. If not given: beyond a million nodes.
+        among : names
+            Find only these nodes.
+        labels, label
+            Find only nodes that have that label; ``labels`` is what `graphrefine evaluate labels` takes.
+        unlinked : Graph, or what `graphrefine.read` takes
+            Leave out the neighbors that a node has in this graph: near, but not linked yet.
+        side : "source" or "target"
+            Where a name stands on both sides of a bipartite graph. Its neighbors by the cosine are of the same side,
+            by "link" of the other.
+        unknown : "error" or "skip"
+            Names that no node has: an error, or an empty list in their place, with a warning.
+        threads : int
+            One for each core if not given; the answer does not depend on it.
+
+        Returns
+        -------
+        list of Neighbor(node, score)
+            Or, for several nodes or vectors, a list of such lists. Both have `table`, `to_pandas`, `to_polars` and
+            `to_arrow`.
+
+        Examples
+        --------
+        >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]])
+        >>> [(near.node, round(near.score, 1)) for near in people.neighbors("bob")]
+        [('cy', 0.8), ('ada', 0.6)]
+        >>> people.neighbors(vectors=[0, 2], k=1)
+        [Neighbor(node='cy', score=1.0)]
+        >>> people.neighbors(["ada", "cy"], k=1).table()
+        node  neighbor  rank  score
+        ada   bob          1    0.6
+        cy    bob          1    0.8
+        """
+        limits: dict[str, Any] = {"among": among, "labels": labels, "label": label, "unlinked": unlinked}
+        limits |= {"side": side, "unknown": unknown, "threads": threads}
+        from graphrefine.search.neighbors import find_neighbors
+
+        return find_neighbors(self, nodes, k, vectors=vectors, score=score, index=index, **limits)
+
+    def all_neighbors(
+        self,
+        k: int = 10,
+        *,
+        score: Score = "cosine",
+        index: bool | None = None,
+        among: Any = None,
+        labels: Any = None,
+        label: str | None = None,
+        unlinked: Any = None,
+        threads: int | None = None,
+        watch: Watcher | None = None,
+    ) -> Table:
+        """The k nearest nodes of every node as one table; the options are those of `neighbors`.
+
+        `graphrefine.search.all_neighbors.all_neighbors` is the same in blocks, for more nodes than a table can hold.
+
+        Examples
+        --------
+        >>> Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]]).all_neighbors(1)
+        node  neighbor  rank  score
+        ada   bob          1    0.6
+        bob   cy           1    0.8
+        cy    bob          1    0.8
+        """
+        limits: dict[str, Any] = {"among": among, "labels": labels, "label": label, "unlinked": unlinked}
+        from graphrefine.search.all_neighbors import all_neighbors, join_tables
+
+        return join_tables(all_neighbors(self, k, score=score, index=index, threads=threads, watch=watch, **limits))
 
     @one_blas_thread()  # as in a run
     def learn(self, graph: Graph, *, seed: int = 0) -> Embedding:
@@ -119,7 +571,7 @@ class Embedding(ScoredTable):
         """
         degrees = graph.neighbor_counts().astype(np.float32)
         state = learn_state(graph, self.vectors, degrees, seed=seed, sides=self.sides)
-        return type(self).from_parts(Parts(self.names, self.vectors, self.recipe, state=state))
+        return type(self).from_data(self.data._replace(state=state))
 
     @property
     def fingerprint(self) -> Fingerprint:
@@ -130,18 +582,27 @@ class Embedding(ScoredTable):
         >>> str(Embedding(["ada", "bob"], [[1, 0], [0.6, 0.8]], {"seed": 0}).fingerprint)
         'grf1:604e8fbac8eb65265c1c799457817985'
         """
-        return fingerprint_of(Parts(self.names, self.vectors, self.recipe, state=self.state))
+        return fingerprint_of(self.data)
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame: the names are its index, each axis a column ``v0``, ``v1`` ...; it shares the memory.
 
         ``pandas.DataFrame(embedding)`` is the same without names.
         """
-        return self._frames.pandas()
+        try:
+            import pandas as pd
+        except ModuleNotFoundError:
+            raise MissingExtraError("to_pandas()", "pandas") from None
+        index = pd.Index(self.names, name="node", tupleize_cols=False)
+        return pd.DataFrame(self.vectors, index=index, columns=[f"v{axis}" for axis in range(self.dim)], copy=False)
 
     def to_polars(self) -> Any:
         """A polars DataFrame: columns ``node`` and ``vector``, and ``degree`` where it is known."""
-        return self._frames.polars()
+        try:
+            import polars as pl
+        except ModuleNotFoundError:
+            raise MissingExtraError("to_polars()", "polars") from None
+        return pl.DataFrame(self._as_arrow())
 
     def to_arrow(self) -> Any:
         """A pyarrow Table with the columns of `to_polars`, recipe and state in its schema, as in our parquet files.
@@ -153,17 +614,20 @@ class Embedding(ScoredTable):
         >>> Embedding(["ada", "bob"], [[1, 0], [0, 1]]).to_arrow().to_pylist()
         [{'node': 'ada', 'vector': [1.0, 0.0]}, {'node': 'bob', 'vector': [0.0, 1.0]}]
         """
-        return self._frames.arrow()
+        return self._as_arrow()
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The table of `to_arrow` by the Arrow PyCapsule interface: what pyarrow, polars and DuckDB take."""
-        return self._frames.arrow_stream(requested_schema)
+        return self._as_arrow().__arrow_c_stream__(requested_schema)
 
-    @property
-    def _frames(self) -> Frames:
-        from graphrefine.embedding.frames import Frames
+    def _as_arrow(self) -> Any:
+        try:
+            import pyarrow  # noqa: F401  of the module below, which does not say whose need it is
+        except ModuleNotFoundError:
+            raise MissingExtraError("to_arrow()", "pyarrow", "io") from None
+        from graphrefine.embedding.formats.arrow_files import arrow_table
 
-        return Frames(self)
+        return arrow_table(names_as_text(self.data, "an Arrow table", stacklevel=4))
 
     def subset(self, nodes: Any) -> Embedding:
         """The embedding of some nodes, in the order given, with the recipe and all of the state that is still true.
@@ -178,7 +642,9 @@ class Embedding(ScoredTable):
         >>> some, some.degrees.tolist()
         (Embedding(2 nodes x 2, names 'cy' ... 'ada'), [3.0, 1.0])
         """
-        return type(self).from_parts(_derive().take_subset(self, nodes))
+        from graphrefine.embedding.derive import take_subset
+
+        return type(self).from_data(take_subset(self, nodes))
 
     @classmethod
     def concat(cls, embeddings: Iterable[Embedding]) -> Embedding:
@@ -193,7 +659,13 @@ class Embedding(ScoredTable):
         >>> Embedding.concat([people.subset(["cy"]), people.subset(["ada", "bob"])])
         Embedding(3 nodes x 2, names 'cy' ... 'bob')
         """
-        return cls.from_parts(_derive().concatenate(list(embeddings)))
+        from graphrefine.embedding.derive import concatenate
+
+        listed = list(embeddings)
+        for each in listed:
+            if not isinstance(each, Embedding):
+                raise InputError(f"concat() takes a list of embeddings; a {type(each).__name__} is in it")
+        return cls.from_data(concatenate(listed))
 
     def truncated(self, dim: int) -> Embedding:
         """The first ``dim`` axes, rows of length 1 again: shorter vectors without another run.
@@ -210,7 +682,9 @@ class Embedding(ScoredTable):
         >>> ring.truncated(2).shape, ring.truncated(2).recipe["truncated"]
         ((8, 2), 2)
         """
-        return type(self).from_parts(_derive().truncate(self, dim))
+        from graphrefine.embedding.derive import truncate
+
+        return type(self).from_data(truncate(self, dim))
 
     def fold_in(self, edges: Any, *, unknown: Unknown = "error", **reading: Unpack[ReadKeywords]) -> Embedding:
         """Vectors for new nodes from their edges alone, in milliseconds; formula: `graphrefine.embedding.fold_in`.
@@ -237,7 +711,9 @@ class Embedding(ScoredTable):
         >>> people.fold_in([("eve", "ada"), ("eve", "bob")])["eve"].round(3).tolist()
         [0.7070000171661377, 0.7070000171661377]
         """
-        return type(self).from_parts(_derive().fold_new_nodes(self, edges, unknown=unknown, **reading))
+        from graphrefine.embedding.new_nodes import fold_new_nodes
+
+        return type(self).from_data(fold_new_nodes(self, edges, unknown=unknown, **reading))
 
     def extended(self, new: Embedding) -> Embedding:
         """The rows of another embedding below its own, such as those of `fold_in`; like `concat`, with its warning.
@@ -248,7 +724,10 @@ class Embedding(ScoredTable):
         >>> people.extended(people.fold_in([("eve", "ada")]))
         Embedding(3 nodes x 2, names 'ada' ... 'eve')
         """
-        whole = type(self).from_parts(_derive().concatenate([self, new]))
+        from graphrefine.embedding.derive import concatenate
+
+        check_embedding(new, "new")
+        whole = type(self).from_data(concatenate([self, new]))
         whole.lookup.check_distinct()
         return whole
 
@@ -272,7 +751,10 @@ class Embedding(ScoredTable):
         >>> {name: round(value, 3) for name, value in turned.align_to(old).recipe["aligned"].items()}
         {'shared': 2, 'before': 1.414, 'after': 0.0}
         """
-        return type(self).from_parts(_derive().align_vectors(self, old))
+        from graphrefine.embedding.derive import align_vectors
+
+        check_embedding(old, "old")
+        return type(self).from_data(align_vectors(self, old))
 
     def map(
         self,
@@ -327,8 +809,7 @@ class Embedding(ScoredTable):
         >>> load(path)
         Embedding(2 nodes x 2, names 'ada' ... 'bob')
         """
-        parts = Parts(self.names, self.vectors, self.recipe, state=self.state)
-        save_parts(parts, path, format=format, durable=durable, **options)
+        write_embedding(self.data, path, format=format, durable=durable, **options)
 
     @classmethod
     def load(
@@ -360,26 +841,52 @@ class Embedding(ScoredTable):
         ArgumentWarning
             The recipe states another numerics version. The vectors are used as they are.
         """
-        from graphrefine.system.companions import stamp_file
-
-        place, stamp = Path(path), stamp_file(Path(path))  # before the read: a newer file would not match
-        parts = load_parts(path, format=format, table=table, verify=verify)
+        stamp = stamp_file(Path(path))  # before the read: a newer file would not match
+        data = load_data(path, format=format, table=table, verify=verify)
         try:
-            embedding = cls.from_parts(parts)
+            embedding = cls.from_data(data)
         except READ_ERRORS as error:
             raise unreadable(path, input_format(path, format), error) from error
         if not is_address(path):
-            embedding.path, embedding.file_stamp = place, stamp
-            embedding.is_bare = not parts.recipe and not parts.marks.texts() and not parts.state.arrays()
+            embedding.path, embedding.file_stamp = Path(path), stamp
+            embedding.is_bare = not data.recipe and data.fingerprint is None and not data.state.arrays()
         warn_of_numerics(embedding.recipe, source=format_place(path), stacklevel=2)
         return embedding
 
 
-def _derive() -> ModuleType:
-    """The module that makes embeddings of embeddings, loaded with the first of them."""
-    from graphrefine.embedding import derive
-
-    return derive
-
-
 load = Embedding.load
+
+
+def check_embedding(value: Any, argument: str) -> None:
+    """Refuse what is no embedding, such as the path of one.
+
+    Examples
+    --------
+    >>> check_embedding("friends.npz", "old")
+    Traceback (most recent call last):
+        ...
+    graphrefine.errors.InputError: old: an Embedding is expected, not str; graphrefine.load('friends.npz') reads one
+    """
+    if isinstance(value, Embedding):
+        return
+    hint = f"; graphrefine.load({str(value)!r}) reads one" if isinstance(value, str | os.PathLike) else ""
+    raise InputError(f"{argument}: an Embedding is expected, not {type(value).__name__}{hint}", argument=argument)
+
+
+def as_recipe(recipe: dict[str, Any]) -> dict[str, Any]:
+    """Give a recipe as it will come back from a file (tuples as lists, for one)."""
+    if not isinstance(recipe, dict):
+        raise InputError(f"recipe must be a dict of settings, not {type(recipe).__name__}")
+    try:
+        copy: dict[str, Any] = json.loads(json.dumps(recipe, allow_nan=False, default=_plain_scalar))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"recipe holds something that JSON cannot: {error}") from error
+    return copy
+
+
+def _plain_scalar(value: Any) -> Any:
+    """The Python number of a NumPy scalar; TypeError for anything else that JSON cannot hold."""
+    plain = as_plain(value)
+    if plain is value:
+        raise TypeError(f"{type(value).__name__} {value!r}")
+    return plain

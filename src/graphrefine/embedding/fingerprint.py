@@ -16,7 +16,7 @@ from graphrefine.kernels.numerics import FORMER_KEY, KEY, MADE_ON, bits_of
 from graphrefine.system.digest import DIGITS, digest_array, digest_json, digest_names
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.table import Parts
+    from graphrefine.embedding.state import EmbeddingData
     from graphrefine.graph.graph import Graph
 
 NAME = "grf1:"
@@ -47,13 +47,13 @@ class Fingerprint(NamedTuple):
         lines = "".join(f"{name} {digits}\n" for name, digits in self._asdict().items() if name != "state")
         return NAME + hashlib.sha256(lines.encode()).hexdigest()[:DIGITS]
 
-    def figures(self) -> dict[str, str]:
+    def to_dict(self) -> dict[str, str]:
         """The name and the parts, as JSON and files hold them."""
         return {"name": str(self), **self._asdict()}
 
     @classmethod
     def parse(cls, stored: Any) -> Fingerprint | None:
-        """Undo `figures`, given as JSON or as text of it; None where it is none or does not fit its name."""
+        """Undo `to_dict`, given as JSON or as text of it; None where it is none or does not fit its name."""
         try:
             value = json.loads(stored) if isinstance(stored, str | bytes) else stored
             fingerprint = cls(*(value[name] for name in cls._fields))
@@ -66,7 +66,7 @@ class Fingerprint(NamedTuple):
         return [name for name in self._fields if getattr(self, name) != getattr(other, name)]
 
 
-def fingerprint_of(parts: Parts) -> Fingerprint:
+def fingerprint_of(parts: EmbeddingData) -> Fingerprint:
     """The fingerprint of names, vectors, recipe and state."""
     graph, bits, pieces = parts.recipe.get(GRAPH), bits_of(parts.recipe), parts.state.arrays()
     state = {}

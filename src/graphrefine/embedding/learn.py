@@ -25,10 +25,11 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding import fold_in
 from graphrefine.embedding.fold_in import Links, Neighbors, parts
-from graphrefine.embedding.state import FOLD_BLOCKS, State, log_degrees
+from graphrefine.embedding.state import FOLD_BLOCKS, State
 from graphrefine.errors import ArgumentWarning
 from graphrefine.graph.lookup import ONE, Sides
 from graphrefine.linalg import unit_rows
+from graphrefine.search.vectors import log_degrees
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph

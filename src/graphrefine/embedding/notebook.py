@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.display.html import count_of, render, shorten
-from graphrefine.embedding.table import VectorTable
+from graphrefine.embedding.state import StatefulVectors
 from graphrefine.kernels.numerics import describe_numerics
 
 FIRST = 5  # rows from the top; and one from the end
@@ -22,7 +22,7 @@ NUMBERS = 64  # of a vector, at most
 OPACITIES = (0.15, 0.4, 0.7, 1.0)  # of numbers, from small to large
 
 
-def embedding_html(embedding: VectorTable) -> str:
+def embedding_html(embedding: StatefulVectors) -> str:
     """An embedding for a notebook: its size, its origin and its first rows.
 
     Examples
@@ -54,7 +54,7 @@ def _origin(recipe: dict[str, Any]) -> str:
     return ", ".join([f"by {recipe['method']}", *([graph] if graph else []), *settings, describe_numerics(recipe)])
 
 
-def _storage(embedding: VectorTable) -> str:
+def _storage(embedding: StatefulVectors) -> str:
     """Type, size and file of the vectors, and isolated nodes."""
     size = embedding.vectors.nbytes
     facts = [f"float32, {size / 1e6:,.0f} MB" if size >= 1e6 else f"float32, {size / 1e3:,.1f} kB"]
@@ -65,7 +65,7 @@ def _storage(embedding: VectorTable) -> str:
     return "; ".join(facts)
 
 
-def _table(embedding: VectorTable) -> tuple[list[str], list[list[Any]]]:
+def _table(embedding: StatefulVectors) -> tuple[list[str], list[list[Any]]]:
     """The heads, and the first rows: names, side, degree, and the vector as a strip."""
     rows = _first_rows(embedding)
     numbers = np.array(embedding.vectors[rows, :NUMBERS])  # a copy of these few
@@ -88,7 +88,7 @@ def _table(embedding: VectorTable) -> tuple[list[str], list[list[Any]]]:
     return [*columns], lines
 
 
-def _first_rows(embedding: VectorTable) -> list[int]:
+def _first_rows(embedding: StatefulVectors) -> list[int]:
     """The first rows and the last one; of two sides, the first of each."""
     count, split = len(embedding), embedding.sides.first("target")
     ends = [(0, split, FIRST_OF_SIDE), (split, count, FIRST_OF_SIDE)] if split else [(0, count, FIRST)]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.table import VectorTable, check_origin
+from graphrefine.embedding.state import StatefulVectors
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import Unknown, quote_name, warn_skipped
@@ -17,6 +17,7 @@ from graphrefine.readers.layout import find_pair
 from graphrefine.readers.objects import Kind, find_kind
 from graphrefine.search.neighbors import LinkedRows, as_graph
 from graphrefine.search.rankings import Ranking, Rankings, Recommendation
+from graphrefine.search.vectors import check_origin
 from graphrefine.system import as_plain
 from graphrefine.system.checks import check_integer
 
@@ -24,7 +25,7 @@ Rows = NDArray[np.int64]
 
 
 def recommend(
-    table: VectorTable, nodes: Any, k: int, *, exclude: Any, unknown: Unknown = "error"
+    table: StatefulVectors, nodes: Any, k: int, *, exclude: Any, unknown: Unknown = "error"
 ) -> Ranking[Recommendation] | Rankings[Recommendation]:
     """The targets with the highest scores for a source, or for several; see `graphrefine.Embedding.recommend`."""
     check_integer("k", k, least=1)
@@ -32,7 +33,7 @@ def recommend(
     one = table.lookup.is_name(nodes)
     names = [nodes] if one else list(nodes)
     rows = table.lookup.rows(names, "source", unknown=unknown)
-    warn_skipped([names[at] for at in np.flatnonzero(rows < 0)], len(names), stacklevel=5)
+    warn_skipped([names[at] for at in np.flatnonzero(rows < 0)], len(names), stacklevel=4)
     exclusions = Exclusions(table, exclude) if (rows >= 0).any() else None
     rankings = [
         Ranking() if row < 0 or exclusions is None else _rank_targets(table, row, int(k), exclusions.of(row))
@@ -41,7 +42,7 @@ def recommend(
     return rankings[0] if one else Rankings(rankings, [as_plain(name) for name in names], ("source", "target"))
 
 
-def _rank_targets(table: VectorTable, row: int, k: int, excluded: list[int]) -> Ranking[Recommendation]:
+def _rank_targets(table: StatefulVectors, row: int, k: int, excluded: list[int]) -> Ranking[Recommendation]:
     own = [] if table.sides.kind == "rows" else [row]
     target_scores = table.target @ table.source[row]
     top = best(target_scores, k, without=np.array([*excluded, *own], np.int64))
@@ -68,7 +69,7 @@ def best(scores: NDArray[np.float32], count: int, *, without: Rows) -> Rows:
 class Exclusions:
     """The targets to leave out for a source: what `graphrefine.Embedding.recommend` takes, read once."""
 
-    def __init__(self, table: VectorTable, exclude: Any) -> None:
+    def __init__(self, table: StatefulVectors, exclude: Any) -> None:
         self._table = table
         self._by_source: Mapping[Any, Any] | None = None
         self._for_all: list[int] | None = None
@@ -107,7 +108,7 @@ def _find_kind(exclude: Any) -> Kind:
         ) from None
 
 
-def _find_targets(table: VectorTable, names: Iterable[Any]) -> list[int]:
+def _find_targets(table: StatefulVectors, names: Iterable[Any]) -> list[int]:
     """The rows of the names that are targets; others cannot be recommended anyway."""
     rows = (table.lookup.find(name, "target") for name in names)
     return [row for row in rows if row is not None]
@@ -117,7 +118,7 @@ def _is_text_keyed(mapping: Mapping[Any, Any]) -> bool:
     return all(isinstance(key, str) for key in mapping)
 
 
-def _check_sources(table: VectorTable, mapping: Mapping[Any, Any]) -> None:
+def _check_sources(table: StatefulVectors, mapping: Mapping[Any, Any]) -> None:
     """Refuse a mapping of which no key is a source."""
     if mapping and not any(table.lookup.find(key, "source") is not None for key in mapping):
         raise InputError(
@@ -135,6 +136,6 @@ def _listed_targets(source: Any, mapping: Mapping[Any, Any]) -> list[Any]:
     return list(targets)
 
 
-def _is_pair(table: VectorTable, value: Any) -> bool:
+def _is_pair(table: StatefulVectors, value: Any) -> bool:
     """Whether this is (source, target), with a weight or without, rather than the name of a node."""
     return isinstance(value, tuple | list) and len(value) in (2, 3) and not table.lookup.is_name(value)

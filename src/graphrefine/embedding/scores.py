@@ -27,11 +27,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.learn import warn_unlearned
-from graphrefine.embedding.state import DEGREE_WEIGHT, log_degrees
-from graphrefine.embedding.table import VectorTable
+from graphrefine.embedding.state import DEGREE_WEIGHT, StatefulVectors
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import SIDES, Side, Unknown, warn_skipped
 from graphrefine.linalg import inverse_lengths
+from graphrefine.search.vectors import log_degrees
 
 BLOCK = 1 << 14  # pairs scored at a time
 
@@ -146,21 +146,21 @@ def cosine_degree(vectors: Floats, degrees: NDArray[Any], weight: float = DEGREE
     return replace(cosine(vectors), added=(weight * log_degrees(degrees)).astype(np.float32))
 
 
-def score_of(table: VectorTable) -> PairScore:
+def score_of(table: StatefulVectors) -> PairScore:
     """The score of an embedding: see `graphrefine.Embedding.score`."""
     if table.sides.kind is not None:
         return PairScore(table.source, second=PairScore(table.target))
     if table.is_bare:
         text = f"{table.path} holds no degrees, and does not say whether edges have a direction or two sides"
-        warnings.warn(ArgumentWarning(f"{text}, so score is the cosine alone"), stacklevel=6)
+        warnings.warn(ArgumentWarning(f"{text}, so score is the cosine alone"), stacklevel=5)
     if table.degrees is None:
         return cosine(table.vectors)
     if table.state.degree_weight is None:
-        warn_unlearned(table.recipe, f"score gives degrees the usual weight, {table.degree_weight}", stacklevel=7)
+        warn_unlearned(table.recipe, f"score gives degrees the usual weight, {table.degree_weight}", stacklevel=6)
     return cosine_degree(table.vectors, table.degrees, table.degree_weight)
 
 
-def score_nodes(table: VectorTable, score: PairScore, u: Any, v: Any = None, *, unknown: Unknown = "error") -> Any:
+def score_nodes(table: StatefulVectors, score: PairScore, u: Any, v: Any = None, *, unknown: Unknown = "error") -> Any:
     """The scores of nodes by name, one with one, one with several, or with all: see `graphrefine.Embedding.score`."""
     sides: tuple[Side | None, Side | None] = SIDES if table.sides.kind else (None, None)
     first = _find_rows(table, u, sides[0], unknown)
@@ -178,11 +178,11 @@ def score_nodes(table: VectorTable, score: PairScore, u: Any, v: Any = None, *, 
     return float(pair_scores[0]) if is_name(u) and is_name(v) else pair_scores
 
 
-def _find_rows(table: VectorTable, nodes: Any, side: Side | None, unknown: Unknown) -> NDArray[np.int64]:
+def _find_rows(table: StatefulVectors, nodes: Any, side: Side | None, unknown: Unknown) -> NDArray[np.int64]:
     """The rows of names; -1, with a warning, for those that are unknown and skipped."""
     names = [nodes] if table.lookup.is_name(nodes) else list(nodes)
     rows = table.lookup.rows(names, side, unknown=unknown)
-    warn_skipped([names[at] for at in np.flatnonzero(rows < 0)], len(names), stacklevel=6)
+    warn_skipped([names[at] for at in np.flatnonzero(rows < 0)], len(names), stacklevel=5)
     return rows
 
 

@@ -1,4 +1,4 @@
-"""State of an embedding beside names, vectors and recipe: one field for each piece, one home for all.
+"""Content of an embedding: names, vectors, recipe, and the state, which has one field for each piece.
 
 A file format stores the whole state or none of it, without knowing the pieces: arrays by name (`State.arrays`), or
 columns with a number for each node (`State.columns`) and text for the rest (`State.texts`); `State.from_stored` takes
@@ -10,17 +10,18 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
+from graphrefine.graph.node_ids import Names
+from graphrefine.search.vectors import VectorTable
 
 Kind = Literal["column", "array", "number"]
 FOLD_BLOCKS = 6  # of k rows each, in a fold map; see `graphrefine.embedding.fold_in`
 DEGREE_WEIGHT = 0.1  # where it was not learned
-STATE_FORMATS = ("folder", "npz", "parquet", "arrow", "safetensors", "pgvector")  # hold recipe and state
 
 
 def _piece(kind: Kind, *, column: str | None = None) -> dict[str, str | None]:
@@ -165,12 +166,6 @@ def names_of(*kinds: Kind) -> tuple[str, ...]:
     return tuple(each.name for each in fields(State) if each.metadata["kind"] in kinds)
 
 
-def log_degrees(degrees: NDArray[Any]) -> NDArray[np.float64]:
-    """The logarithm of degrees; a node without edges counts as one of half a neighbor."""
-    logs: NDArray[np.float64] = np.log(np.maximum(degrees, 0.5), dtype=np.float64)
-    return logs
-
-
 def _check_degrees(degrees: NDArray[Any], count: int, *, mapped: bool) -> NDArray[np.float32]:
     if degrees.shape != (count,) or degrees.dtype.kind not in "biuf":
         raise InputError(
@@ -204,3 +199,27 @@ def _array(value: Any) -> NDArray[Any]:
     shape, _, numbers = text.partition(":")
     rows, columns = (int(length) for length in shape.split("x"))
     return np.frombuffer(base64.b64decode(numbers, validate=True), "<f4").reshape(rows, columns)
+
+
+class EmbeddingData(NamedTuple):
+    """The content of an embedding, as every file format stores it; the whole state, or none of it.
+
+    ``mapped`` says that the vectors stay on disk until they are used, so that nothing reads them all to check them.
+    """
+
+    names: Names
+    vectors: NDArray[np.float32]  # (n, k)
+    recipe: dict[str, Any]
+    mapped: bool = False
+    state: State = State()
+    fingerprint: str | None = None  # of the content, as JSON; None where the format or the file has none
+
+
+class StatefulVectors(VectorTable, Protocol):
+    """Named vectors with their state: what the functions on an embedding need of it."""
+
+    state: State
+
+    @property
+    def fold_map(self) -> NDArray[np.float32] | None:
+        """Regression for the vectors of new nodes."""

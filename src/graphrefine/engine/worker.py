@@ -26,7 +26,7 @@ from graphrefine.graph.graph import Rows
 from graphrefine.graph.stored import StoredPattern
 from graphrefine.graph.stored_checks import damage
 from graphrefine.kernels.numerics import NUMERICS_VERSION
-from graphrefine.system.fingerprint import hash_parts
+from graphrefine.system.digest import hash_parts
 from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
 
 PLAN = "cluster/plan.npz"  # the layout, see `read_layout`

@@ -21,7 +21,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.table import check_table
+from graphrefine.embedding.embedding import check_embedding
 from graphrefine.errors import InputError
 from graphrefine.evaluate.judges import PENALTIES, PENALTY_FOLDS, LabelJudge, SplitFigures, make_split, training_size
 from graphrefine.evaluate.label_results import LabelScores, RatioScores
@@ -72,7 +72,7 @@ def evaluate_labels(
         Anything that `as_labels` takes: a file, a mapping, a table, a list, a pair (graph, attribute). Nodes that the
         embedding does not have are counted and left out, as are classes without a node in it.
     ratios : sequence of float
-        Parts of the nodes that train, each above 0 and below 1.
+        EmbeddingData of the nodes that train, each above 0 and below 1.
     repeats : int, optional
         Splits for each ratio; if not given 10, and 50 at ratios up to 0.05, where scores differ more between splits.
     C : float, sequence of float, or "cv"
@@ -221,7 +221,7 @@ def split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], N
         vectors, names = embedding, np.arange(len(embedding))
     else:
         if isinstance(embedding, str | PathLike):
-            check_table(embedding, "embedding")
+            check_embedding(embedding, "embedding")
         vectors, names = embedding.vectors, embedding.names
     if vectors.ndim != 2 or vectors.dtype.kind not in "biuf":
         raise InputError(f"vectors: a matrix of numbers is expected, not {vectors.ndim}-d {vectors.dtype}")

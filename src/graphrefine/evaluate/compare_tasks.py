@@ -20,7 +20,7 @@ from graphrefine.evaluate.metrics import METRICS
 from graphrefine.evaluate.results import LinkScores
 from graphrefine.graph.graph import Graph
 from graphrefine.readers.labels import Labels, align, as_labels
-from graphrefine.system.fingerprint import hash_parts
+from graphrefine.system.digest import hash_parts
 
 HELD_OUT = 0.3
 SCORES = ("dot", "cosine", "dot-degree", "cosine-degree")  # scores by vectors

@@ -19,7 +19,6 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 import graphrefine
-from graphrefine.embedding.state import STATE_FORMATS
 from graphrefine.errors import InputError
 from graphrefine.explore import request_params, responses
 from graphrefine.explore.background import Task
@@ -30,6 +29,7 @@ from graphrefine.explore.routes import NO_QUERY, CurrentSession, PageHandler, ma
 from graphrefine.explore.session import Session
 from graphrefine.graph.lookup import SIDES
 from graphrefine.search.scores import SCORES
+from graphrefine.search.vectors import STATE_FORMATS
 
 PATIENCE = 5.0  # seconds to wait for a map or column that is being made
 CHUNK = 1 << 18  # bytes sent at a time, so that a slow reader is waited for

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.embedding.table import Parts, check_finite
 from graphrefine.errors import InputError, MissingExtraError, UnknownNameError
 from graphrefine.explore.autocomplete import Autocomplete
 from graphrefine.explore.background import Background, Task, Watch
@@ -28,6 +27,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import Side, is_integer
 from graphrefine.graph.node_ids import is_range, text_names
 from graphrefine.search.index import INDEX_BEYOND
+from graphrefine.search.vectors import check_finite
 from graphrefine.system.companions import companion
 
 
@@ -223,7 +223,7 @@ def _with_texts(embedding: Embedding, graph: Graph | None) -> tuple[Embedding, G
     names = text_names(embedding.names, sources=embedding.recipe.get("sources"))
     if names is embedding.names:
         return embedding, graph
-    whole = Embedding.from_parts(Parts(names, embedding.vectors, embedding.recipe, state=embedding.state))
+    whole = Embedding.from_data(embedding.data._replace(names=names))
     named = graph if graph is None or graph.stored else replace(graph, names=text_names(graph.names))
     return whole, named
 

@@ -31,8 +31,8 @@ from graphrefine.graph.graph import Graph, Rows
 from graphrefine.graph.node_ids import Names, object_array, unpack
 from graphrefine.graph.stored_checks import AGAIN, check_block, check_bounds, check_file, check_manifest
 from graphrefine.graph.stored_writer import REVERSE, is_marked, map_file
+from graphrefine.system.digest import hash_parts
 from graphrefine.system.files import recover
-from graphrefine.system.fingerprint import hash_parts
 from graphrefine.system.storage import Storage, StoredArray
 
 SUFFIX = ".grf"

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from graphrefine.embedding.embedding import Embedding
-from graphrefine.embedding.table import check_table
+from graphrefine.embedding.embedding import Embedding, check_embedding
 from graphrefine.errors import ArgumentWarning, KeywordError, suggest
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import Method
@@ -119,7 +118,7 @@ def embed(
     reading, others = split_reading(others)
     _check_keywords(others, find_method(method))
     if align_to is not None:
-        check_table(align_to, "align_to")
+        check_embedding(align_to, "align_to")
         dim = aligned_dim(dim, align_to, "align_to")
     automatic = isinstance(dim, str) and dim == "auto"
     settings = make_settings(

@@ -18,8 +18,7 @@ from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.fingerprint import GRAPH, digest_graph
 from graphrefine.embedding.learn import can_learn, learn_state
-from graphrefine.embedding.state import State
-from graphrefine.embedding.table import Parts
+from graphrefine.embedding.state import EmbeddingData, State
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import ONE, Sides
@@ -345,7 +344,7 @@ def _embed(
             with one_blas_thread():
                 state = learn_state(graph, vectors, degrees, seed=settings.seed, sides=places)
         release_free_memory()
-    return Embedding.from_parts(Parts(graph.names, vectors, recipe, state=state))
+    return Embedding.from_data(EmbeddingData(graph.names, vectors, recipe, state=state))
 
 
 def lower_tier(settings: Any) -> str | None:

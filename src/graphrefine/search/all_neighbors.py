@@ -16,7 +16,7 @@ from graphrefine.search.searcher import Search
 from graphrefine.system.checks import check_integer
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.table import VectorTable
+    from graphrefine.search.vectors import VectorTable
 
 BATCH = 1 << 14  # nodes of a block
 

@@ -36,7 +36,7 @@ from graphrefine.system import companions
 from graphrefine.system.files import replacing_folder
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.table import VectorTable
+    from graphrefine.search.vectors import VectorTable
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]

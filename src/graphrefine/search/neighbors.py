@@ -18,7 +18,7 @@ from graphrefine.search.searcher import Search
 from graphrefine.system import as_plain
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.table import VectorTable
+    from graphrefine.search.vectors import VectorTable
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -52,7 +52,7 @@ def find_neighbors(
     )
     if filters.get("unknown") == "skip" and names is not None:
         missing = [name for name in names if embedding.lookup.find(name, filters.get("side")) is None]
-        warn_skipped(missing, len(names), stacklevel=5)
+        warn_skipped(missing, len(names), stacklevel=4)
     return lists[0] if single else lists
 
 

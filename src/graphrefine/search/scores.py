@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.state import log_degrees
-from graphrefine.embedding.table import check_finite, check_origin
 from graphrefine.graph.lookup import SIDES
 from graphrefine.linalg import inverse_lengths
+from graphrefine.search.vectors import check_finite, check_origin, log_degrees
 from graphrefine.system.checks import check_choice
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.table import VectorTable
+    from graphrefine.search.vectors import VectorTable
 
 SCORES = ("cosine", "dot", "link")
 

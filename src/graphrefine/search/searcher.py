@@ -17,7 +17,7 @@ from graphrefine.system.checks import check_integer
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.table import VectorTable
+    from graphrefine.search.vectors import VectorTable
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]

@@ -27,7 +27,7 @@ from graphrefine.pipeline.embed import embed, warn_of_direction
 from graphrefine.readers.options import split_reading
 from graphrefine.readers.read import read
 from graphrefine.sklearn.adjacency_input import edge_digits
-from graphrefine.system.fingerprint import hash_parts
+from graphrefine.system.digest import hash_parts
 
 MOST_BYTES = 1 << 30
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.embedding.table import Parts
+from graphrefine.embedding.state import EmbeddingData
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names
 from graphrefine.pipeline.feature_table import read_features
@@ -41,7 +41,7 @@ def fold_rows(
         directed=True,
         threads=threads,
     )
-    by_position = Embedding.from_parts(Parts(np.arange(n), model.vectors, model.recipe, state=model.state))
+    by_position = Embedding.from_data(EmbeddingData(np.arange(n), model.vectors, model.recipe, state=model.state))
     return by_position.fold_in(edges).vectors
 
 

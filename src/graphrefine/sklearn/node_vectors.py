@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.embedding.formats.recognition import is_saved_embedding
+from graphrefine.embedding.formats import is_saved_embedding
 from graphrefine.errors import ArgumentWarning, InputError, KeywordError, suggest
 from graphrefine.graph.lookup import SIDES, list_some, quote_name
 from graphrefine.methods.registry import METHODS, find_method

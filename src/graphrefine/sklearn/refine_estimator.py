@@ -2,7 +2,7 @@
 
 `transform` gives vectors that can be compared with the fitted ones. Another snapshot of the graph is embedded with the
 fitted settings, its known nodes drawn the same random rows as then, and rotated onto the fitted vectors by the nodes
-that both have (`graphrefine.embedding.align`). New nodes are folded in by their edges to fitted nodes
+that both have (`graphrefine.embedding.derive`). New nodes are folded in by their edges to fitted nodes
 (`graphrefine.embedding.fold_in`).
 """
 
@@ -21,7 +21,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.embedding.table import Parts
+from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names, name_array
@@ -188,7 +188,9 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             embedding.recipe["auto_dim"] = dimension.figures()
         self.seed_, self._settings, self._has_features = settings.seed, settings, features is not None
         self._directed, self._by_name, self._fingerprint = graph.directed, isinstance(X, Graph), edge_digits(graph)
-        self.model_ = Embedding.from_parts(Parts(names, embedding.vectors, embedding.recipe, state=embedding.state))
+        self.model_ = Embedding.from_data(
+            EmbeddingData(names, embedding.vectors, embedding.recipe, state=embedding.state)
+        )
         self.embedding_ = self.model_.vectors
         self._n_features_out = settings.dim
         return self
@@ -314,7 +316,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             )
         table = place_features(features, graph, names)
         embedding, _ = embed_graph(graph, self._settings, features=table, threads=self.threads)
-        moved = Embedding.from_parts(Parts(names, embedding.vectors, embedding.recipe, state=embedding.state))
+        moved = Embedding.from_data(embedding.data._replace(names=names))
         return moved.align_to(self.model_).vectors
 
     def _fold_in(

@@ -35,7 +35,7 @@ class StoredVectors(Protocol):
 
 
 def stamp_file(path: Path) -> Stamp | None:
-    """Size and time of the file that holds the vectors of an embedding; None if there is none."""
+    """Return size and time of the file with the vectors of an embedding; None if there is none."""
     try:
         status = (path / "vectors.npy" if path.is_dir() else path).stat()
     except OSError:
@@ -44,7 +44,7 @@ def stamp_file(path: Path) -> Stamp | None:
 
 
 def companion(path: Path, kind: str) -> Path:
-    """Where a companion stands.
+    """Return the path of a companion.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def companion(path: Path, kind: str) -> Path:
 
 
 def stamp(embedding: StoredVectors) -> Stamp:
-    """What tells these vectors from all others.
+    """Return what tells these vectors from all others.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def stamp(embedding: StoredVectors) -> Stamp:
 
 
 def is_current(of: Any, embedding: StoredVectors) -> bool:
-    """Whether a stamp is of these vectors: at once if their file is the same as then, else by reading them all."""
+    """Return whether a stamp is of these vectors: at once if their file is as it was, else by reading them all."""
     if not isinstance(of, dict) or (of.get("nodes"), of.get("dim")) != embedding.vectors.shape:
         return False
     if embedding.file_stamp is not None and all(of.get(key) == value for key, value in embedding.file_stamp.items()):
@@ -78,7 +78,7 @@ def is_current(of: Any, embedding: StoredVectors) -> bool:
 
 
 def read_meta(folder: Path, mark: str) -> dict[str, Any] | None:
-    """The ``meta.json`` of a companion whose format is `mark`; None if there is no such, or it is damaged."""
+    """Return the ``meta.json`` of a companion whose format is `mark`; None if there is no such, or it is damaged."""
     return read_mark(folder / META, mark)
 
 
@@ -86,13 +86,13 @@ def write_meta(folder: Path, meta: Mapping[str, Any]) -> None:
     """Write ``meta.json`` with the size and the digest of every file in the folder, and a digest of its own."""
     files = sorted(folder.iterdir())
     whole = {**meta, "files": {file.name: file.stat().st_size for file in files}}
-    whole["digests"] = {file.name: _digest(file) for file in files}
+    whole["digests"] = {file.name: digest_file(file) for file in files}
     whole["digest"] = digest_json(whole)
     (folder / META).write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
 
 
 def is_whole(folder: Path, meta: Mapping[str, Any], *files: str) -> bool:
-    """Whether ``meta.json`` and all files have the digests that they were written with, these files among them.
+    """Return whether ``meta.json`` and all files have the digests that they were written with, these files among them.
 
     Asked before anything is made of the files: a damaged index can end the process that opens it.
     """
@@ -101,14 +101,9 @@ def is_whole(folder: Path, meta: Mapping[str, Any], *files: str) -> bool:
         return False
     try:
         own = digest_json({name: value for name, value in meta.items() if name != "digest"}) == meta.get("digest")
-        return own and all(_digest(folder / name) == digest for name, digest in digests.items())
+        return own and all(digest_file(folder / name) == digest for name, digest in digests.items())
     except (OSError, ValueError, TypeError):
         return False
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return digest_file(file.fileno())
 
 
 def check_version(folder: Path, mark: str, newest: int) -> None:

@@ -1,4 +1,4 @@
-"""Digests of arrays and files: SHA-256 of blocks, so that threads share the work and no copy of all is made.
+"""Hashes of arrays, files and JSON: SHA-256 of blocks, so that threads share the work and no copy of all is made.
 
 The digest of n bytes is the SHA-256 of the SHA-256 of its blocks, one after the other, of 2^20 bytes each; the first 32
 digits of it. SHA-256 is that of the standard library: 1.8 GB/s a core where the processor has instructions for it.
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,12 @@ from graphrefine.system.threads import map_tasks, usable_threads
 
 BLOCK = 1 << 20  # bytes: a part of the definition
 DIGITS = 32
-_PIECE = 1 << 14  # bytes read at a time
 _NAMES_AT_ONCE = 1 << 16  # a part of the definition
 _FEW = 8  # blocks that are not worth a thread
 
 
 def digest_blocks(blocks: Iterable[bytes]) -> str:
-    """The digest of content that comes in its blocks.
+    """Return the digest of content that comes in its blocks.
 
     Examples
     --------
@@ -40,7 +39,7 @@ def _join(digests: Iterable[bytes]) -> str:
 
 
 def digest_json(value: Mapping[str, Any]) -> str:
-    """The digest of a JSON object: keys sorted, no blanks, ASCII.
+    """Return the digest of a JSON object: keys sorted, no blanks, ASCII.
 
     Examples
     --------
@@ -51,7 +50,7 @@ def digest_json(value: Mapping[str, Any]) -> str:
 
 
 def digest_array(array: NDArray[Any], dtype: str) -> str:
-    """The digest of the numbers of an array, row after row, in this type (little-endian).
+    """Return the digest of the numbers of an array, row after row, in this type (little-endian).
 
     Examples
     --------
@@ -60,11 +59,16 @@ def digest_array(array: NDArray[Any], dtype: str) -> str:
     True
     """
     content = np.ascontiguousarray(array, dtype=dtype).reshape(-1).view(np.uint8).data
-    return _digest_parts(len(content), lambda start, end: [content[start:end]])
+    starts = range(0, len(content), BLOCK)
+
+    def digest(start: int) -> bytes:
+        return hashlib.sha256(content[start : start + BLOCK]).digest()
+
+    return _join(map(digest, starts) if len(starts) <= _FEW else map_tasks(starts, digest, usable_threads(None)))
 
 
 def digest_names(names: NDArray[Any]) -> str:
-    r"""The digest of names in their order: integers of 64 bits, or texts.
+    r"""Return the digest of names in their order: integers of 64 bits, or texts.
 
     Texts come in blocks of 65,536, each the lengths of the names in bytes (32 bits) and then their UTF-8 bytes.
 
@@ -88,50 +92,35 @@ def _pack(names: list[Any]) -> bytes:
     return np.fromiter(map(len, encoded), "<u4", len(encoded)).tobytes() + b"".join(encoded)
 
 
-def digest_file(handle: int, replaced: Mapping[int, bytes] | None = None) -> str:
-    """The digest of an open file, with other bytes at some places (offset -> bytes)."""
-    places = replaced or {}
-
-    def read(start: int, end: int) -> Iterator[bytes]:
-        for first, piece in read_pieces(handle, start, end):
-            yield _replace(piece, first, places) if places else piece
-
-    return _digest_parts(os.fstat(handle).st_size, read)
+def digest_file(path: Path) -> str:
+    """Return the digest of a file, as `digest_array` has it of its bytes."""
+    if not path.stat().st_size:  # which cannot be mapped
+        return digest_blocks([])
+    return digest_array(np.memmap(path, np.uint8, mode="r"), "u1")
 
 
-def _replace(piece: bytes, start: int, places: Mapping[int, bytes]) -> bytes:
-    """A piece of a file that starts somewhere, with the bytes that stand at other places in it."""
-    for place, text in places.items():
-        first, last = max(place - start, 0), min(place - start + len(text), len(piece))
-        if first < last:
-            offset = start - place
-            piece = piece[:first] + text[first + offset : last + offset] + piece[last:]
-    return piece
+def hash_parts(*parts: NDArray[Any] | bytes | None) -> str:
+    """Return the digits of arrays and bytes, one after the other; None is a part too.
+
+    Graphs on disk, work folders and comparisons store them: they stay the same from version to version.
+
+    Examples
+    --------
+    >>> hash_parts(np.arange(3)) == hash_parts(np.arange(3)), hash_parts(b"a", None) == hash_parts(b"a")
+    (True, False)
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        digest.update(part if isinstance(part, bytes) else b"-" if part is None else np.ascontiguousarray(part).data)
+    return digest.hexdigest()
 
 
-def read_pieces(handle: int, start: int, end: int) -> Iterator[tuple[int, bytes]]:
-    """Pieces of an open file between two places, each with its place; whatever the position of the file is."""
-    read = getattr(os, "pread", _read_mapped)
-    while start < end and (piece := read(handle, min(end - start, _PIECE), start)):
-        yield start, piece
-        start += len(piece)
+def hash_json(value: Any) -> str:
+    """Return the digits of a value of JSON, in any order of its keys.
 
-
-def _read_mapped(handle: int, count: int, start: int) -> bytes:
-    """Bytes of a file where the system has no pread (Windows)."""
-    import mmap
-
-    with mmap.mmap(handle, 0, access=mmap.ACCESS_READ) as content:
-        return content[start : start + count]
-
-
-def _digest_parts(size: int, read: Callable[[int, int], Iterable[bytes | memoryview]]) -> str:
-    starts = range(0, size, BLOCK)
-
-    def digest(start: int) -> bytes:
-        block = hashlib.sha256()
-        for piece in read(start, min(start + BLOCK, size)):
-            block.update(piece)
-        return block.digest()
-
-    return _join(map(digest, starts) if len(starts) <= _FEW else map_tasks(starts, digest, usable_threads(None)))
+    Examples
+    --------
+    >>> hash_json({"b": 1, "a": [1, 2]}) == hash_json({"a": [1, 2], "b": 1})
+    True
+    """
+    return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()[:24]

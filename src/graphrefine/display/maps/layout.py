@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from graphrefine.display.maps.clusters import lay_out_clusters
 from graphrefine.display.maps.nearest import Neighbors
 from graphrefine.display.maps.principal import project
-from graphrefine.embedding.table import as_vectors, check_finite
 from graphrefine.errors import ArgumentWarning, OutputError
 from graphrefine.progress import Stages, Watcher
+from graphrefine.search.vectors import as_vectors, check_finite
 from graphrefine.system import companions
 from graphrefine.system.arrays import save_npy
 from graphrefine.system.checks import check_choice, check_integer
@@ -25,7 +25,7 @@ from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.table import VectorTable
+    from graphrefine.search.vectors import VectorTable
 
 METHODS = ("auto", "clusters", "pca")
 STRAY = 0.001  # of the points, at either end of an axis, may lie outside of what decides the scale

@@ -36,7 +36,7 @@ from graphrefine.system.files import check_writable, replacing
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
-    from graphrefine.embedding.table import VectorTable
+    from graphrefine.search.vectors import VectorTable
 
 SUFFIXES = (".png", ".svg", ".html", ".parquet")
 _NEEDS = {".png": ("matplotlib", "plot"), ".svg": ("matplotlib", "plot"), ".parquet": ("pyarrow", "io")}

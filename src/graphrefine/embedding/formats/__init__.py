@@ -1,8 +1,8 @@
 """The file formats of an embedding, one line each in ``FORMATS``.
 
-A format is a module here with a function that writes ``Parts`` to a path and one that reads them back.
-Writers write where they are told (``graphrefine.system.files`` makes it one step); readers raise FormatError
-or any of ``READ_ERRORS``, which the caller turns into one. A new format is one file and one line.
+A format is a module here with a function that writes an ``EmbeddingData`` to a path and one that reads it back.
+``formats.io`` makes a write one step; readers raise FormatError or any of ``READ_ERRORS``, which it turns into one.
+A new format is one file and one line.
 
 ================  =====================  ========  ===============  ==================
 format            suffix                 names     recipe, state    on load
@@ -19,9 +19,9 @@ csv, csv.gz       .csv .csv.gz           kept      lost             read
 pgvector          an address             no NUL    kept             read
 ================  =====================  ========  ===============  ==================
 
-Every format returns the vectors bit for bit, and the order of the rows. In word2vec files, strings that
-are all written as integers are, such as "1" and "2", come back as integers. An address is that of a PostgreSQL
-server, ``postgresql://user@host/database``: what is written there is a table, not a file.
+Every format returns the vectors bit for bit, and the order of the rows. In word2vec files, strings that are all
+integers, such as "1" and "2", come back as integers. An address is that of a PostgreSQL server,
+``postgresql://user@host/database``: what is written there is a table, not a file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ import importlib
 import importlib.util
 import os
 import re
-import warnings
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +38,6 @@ from urllib.parse import urlsplit
 from zipfile import BadZipFile
 
 from graphrefine.errors import (
-    ArgumentWarning,
     FormatError,
     InputError,
     MissingExtraError,
@@ -47,10 +45,10 @@ from graphrefine.errors import (
     mask_address,
     suggest,
 )
-from graphrefine.system.files import check_writable
+from graphrefine.system.files import check_free_disk, check_writable
 
 if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
-    from graphrefine.embedding.table import Parts
+    from graphrefine.embedding.state import EmbeddingData
     from graphrefine.graph.node_ids import Names
 
 PathLike = str | os.PathLike[str]
@@ -67,14 +65,14 @@ ARROW = 36_000_000  # bytes of pyarrow, its memory pool, and blocks of rows as i
 
 @dataclass(frozen=True)
 class Format:
-    """One line of the table: where a format's functions are, and what to know before calling them."""
+    """One line of the table: the module with a format's functions, and what to know before calling them."""
 
     name: str
     suffixes: tuple[str, ...]
     module: str
     writer: str = "write"
     reader: str = "read"
-    check: str | None = None  # the function that refuses names which the format cannot hold
+    check: str | None = None  # the function that refuses names which the format cannot store
     needs: str | None = None  # an optional package
     extra: str = "io"  # which installs it
     folder: bool = False
@@ -85,19 +83,22 @@ class Format:
     server: bool = False  # an address rather than a path
     rewritable: bool = False  # whether other programs write such files and keep metadata that they do not know
 
-    def write(self, path: Path | str, parts: Parts, **options: Any) -> None:
-        """Write an embedding at ``path``."""
-        self.check_names(parts.names)
-        self._function(self.writer)(path, parts, **options)
+    def write(self, path: Path | str, data: EmbeddingData, **options: Any) -> None:
+        """Write an embedding to ``path``."""
+        self._function(self.writer)(path, data, **options)
 
-    def read(self, path: Path | str, **options: Any) -> Parts:
+    def read(self, path: Path | str, **options: Any) -> EmbeddingData:
         """Read the embedding at ``path``."""
         self.check_package()
-        parts: Parts = self._function(self.reader)(path, **options)
-        return parts
+        data: EmbeddingData = self._function(self.reader)(path, **options)
+        return data
+
+    def is_embedding(self, path: Path) -> bool:
+        """Return whether a file or a folder, which this format shares with graphs, is an embedding."""
+        return bool(self._function("is_embedding")(path))
 
     def options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """The options of the writer that are not None; InputError for one that it does not take.
+        """Return the options of the writer that are not None; InputError for one that it does not take.
 
         Examples
         --------
@@ -111,19 +112,19 @@ class Format:
             raise InputError(f"{name}= is no option of the format {self.name}; {accepted}", argument=name)
         return values
 
-    def check_place(self, address: str, **options: Any) -> None:
+    def check_address(self, address: str, **options: Any) -> None:
         """Raise OutputError if nothing could be written at the address of a server."""
         self.check_package()
-        self._function("check_place")(address, **options)
+        self._function("check_writable")(address, **options)
 
     def check_names(self, names: Names) -> None:
-        """Raise InputError if the format cannot hold one of these names."""
+        """Raise InputError if the format cannot store one of these names."""
         self.check_package()
         if self.check is not None and names.dtype == object:
             self._function(self.check)(names)
 
     def replace_blanks(self, names: Names) -> tuple[Names, int]:
-        """Names without blanks, which the format cannot hold, and how many have changed."""
+        """Return names without blanks, which the format cannot store, and how many have changed."""
         replaced: tuple[Names, int] = self._function("replace_blanks")(names)
         return replaced
 
@@ -145,54 +146,28 @@ FORMATS = (
     Format("npy", (".npy",), "numpy_files", "write_npy", "read_npy"),
     Format("npz", (".npz",), "numpy_files", "write_npz", "read_npz", state=True),
     Format(
-        "parquet",
-        (".parquet",),
-        "arrow_files",
-        "write_parquet",
-        "read_parquet",
-        "check",
-        "pyarrow",
-        state=True,
-        memory=ARROW,
-        rewritable=True,
+        "parquet", (".parquet",), "arrow_files", "write_parquet", "read_parquet", "check", "pyarrow",
+        state=True, memory=ARROW, rewritable=True,
     ),
     Format(
-        "arrow",
-        (".arrow", ".feather"),
-        "arrow_files",
-        "write_arrow",
-        "read_arrow",
-        "check",
-        "pyarrow",
-        state=True,
-        memory=ARROW,
-        rewritable=True,
+        "arrow", (".arrow", ".feather"), "arrow_files", "write_arrow", "read_arrow", "check", "pyarrow",
+        state=True, memory=ARROW, rewritable=True,
     ),
     Format("safetensors", (".safetensors",), "safetensors_file", state=True),
     Format(
-        "word2vec",
-        (".txt", ".vec", ".w2v"),
-        "word2vec_text",
-        check="check",
-        bytes_per_value=12,
-        memory=ARROW,
-        takes=BLANKS,
+        "word2vec", (".txt", ".vec", ".w2v"), "word2vec", "write_text", "read_text", "check",
+        bytes_per_value=12, memory=ARROW, takes=BLANKS,
     ),
-    Format("word2vec-binary", (".bin",), "word2vec_binary", check="check", takes=BLANKS),
+    Format("word2vec-binary", (".bin",), "word2vec", "write_binary", "read_binary", "check", takes=BLANKS),
     Format("csv", (".csv",), "csv_file", bytes_per_value=12, memory=ARROW),
     Format("csv.gz", (".csv.gz",), "csv_file", "write_gzip", bytes_per_value=6, memory=ARROW),
-)
+)  # fmt: skip
 SERVER = Format(
-    "pgvector",
-    (),
-    "pgvector_server",
-    check="check",
-    needs="psycopg",
-    extra="postgres",
-    state=True,
-    takes=("table", "index", "replace"),
-    server=True,
-)
+    "pgvector", (), "pgvector", check="check", needs="psycopg", extra="postgres", state=True,
+    takes=("table", "index", "replace"), server=True,
+)  # fmt: skip
+_SHARED = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".npz": "npz"}  # with graphs
+_OWN = (".safetensors", ".npy", ".vec", ".w2v", ".bin")  # suffixes that no graph has
 
 
 def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Format:
@@ -211,7 +186,7 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
         raise InputError(f"{format_address(path)}: a server takes the format {SERVER.name}, not {format!r}")
     if _DRIVERS.match(os.fspath(path)):
         raise InputError(
-            f"{mask_address(os.fspath(path))}: is an address of SQLAlchemy; say postgresql://user@host/database"
+            f"{mask_address(os.fspath(path))}: is an address of SQLAlchemy; pass postgresql://user@host/database"
         )
     if format is not None:
         zipped = f"{format}.gz" if os.fspath(path).lower().endswith(".gz") else format
@@ -237,19 +212,19 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
     )
 
 
-def is_address(place: str | os.PathLike[str]) -> bool:
-    """Whether this is the address of a server rather than a path.
+def is_address(path: PathLike) -> bool:
+    """Return whether this is the address of a server rather than a path.
 
     Examples
     --------
     >>> is_address("postgresql://ada@localhost/graphs"), is_address("postgresql.parquet")
     (True, False)
     """
-    return bool(_SCHEMES.match(os.fspath(place)))
+    return bool(_SCHEMES.match(os.fspath(path)))
 
 
 def format_address(address: str | os.PathLike[str]) -> str:
-    """The address as messages have it: without password and options.
+    """Return the address as messages have it: without password and options.
 
     Examples
     --------
@@ -266,13 +241,13 @@ def format_address(address: str | os.PathLike[str]) -> str:
     return f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"
 
 
-def format_place(place: str | os.PathLike[str]) -> str:
-    """A path as it is, an address without its password."""
-    return format_address(place) if is_address(place) else os.fspath(place)
+def format_place(path: PathLike) -> str:
+    """Return a path as it is, an address without its password."""
+    return format_address(path) if is_address(path) else os.fspath(path)
 
 
 def check_address(address: str | os.PathLike[str]) -> None:
-    """Refuse an address that would be cut in the middle of its password, parts of which then stand in messages."""
+    """Refuse an address that would be cut in the middle of its password, parts of which would get into messages."""
     if _is_torn(os.fspath(address)):
         raise InputError(
             f"{format_address(address)}: the address cannot be taken apart; in a user or password, write @ as %40, / "
@@ -281,11 +256,11 @@ def check_address(address: str | os.PathLike[str]) -> None:
 
 
 def _is_torn(text: str) -> bool:
-    """Whether an @ stands elsewhere than between user and host, or the port is no number."""
-    place = text.partition("://")[2]
-    login, _, rest = place.partition("@")
-    if "@" not in place:
-        login, rest = "", place
+    """Return whether an @ is elsewhere than between user and host, or the port is no number."""
+    server = text.partition("://")[2]
+    login, _, rest = server.partition("@")
+    if "@" not in server:
+        login, rest = "", server
     hosts = re.split("[/?]", rest, maxsplit=1)[0]
     one = r"(\[[0-9a-fA-F:.]*\]|[^:\[\]@#]*)(:[0-9]*)?"
     torn = re.search("[/?#]", login) or "@" in rest.partition("?")[0]
@@ -293,30 +268,45 @@ def _is_torn(text: str) -> bool:
 
 
 def unreadable(path: PathLike, file_format: Format, error: Exception) -> FormatError:
-    """The error of a file or a table that cannot be read as its format."""
+    """Return the error of a file or a table that cannot be read as its format."""
     problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return FormatError(format_place(path), f"cannot be read as {file_format.name}: {problem}")
 
 
 def input_format(path: PathLike, format: str | None) -> Format:
-    """The format of a file to read: a folder is the native format, whatever its name."""
+    """Return the format of a file to read: a folder is the native format, whatever its name."""
     return choose_format(path, "folder" if format is None and Path(path).is_dir() else format)
 
 
-def check_output(path: PathLike, *, format: str | None = None, names: Names | None = None, values: int = 0) -> None:
-    """Check before the work whether an embedding could be saved at ``path``.
+def is_saved_embedding(path: PathLike) -> bool:
+    """Return whether a path is an embedding, not a graph: by its suffix, or by its content where both have it.
 
-    Parameters
-    ----------
-    path : path
-        Its suffix must be known, its package installed, its folder there and writable; what stands there
-        already must be something to be replaced.
-    format : str, optional
-        The format, whatever the suffix.
-    names : array, optional
-        The names to be stored, if known by now: not every format can hold every name.
-    values : int
-        Number of numbers that will be stored (nodes times dim), if known by now: the disk must have room for them.
+    Tables in text (csv, txt) may be either, and are no embeddings here.
+
+    Examples
+    --------
+    >>> is_saved_embedding("friends.safetensors"), is_saved_embedding("friends.csv")
+    (True, False)
+    """
+    if is_address(path):
+        return True
+    file = Path(path)
+    shared = "folder" if file.is_dir() else _SHARED.get(file.suffix.lower())
+    if shared is None:
+        return file.suffix.lower() in _OWN
+    return file.exists() and choose_format(path, shared).is_embedding(file)
+
+
+def check_output(path: PathLike, *, format: str | None = None) -> Format:
+    """Check before the work whether an embedding could be saved at ``path``, and return the format.
+
+    Its suffix must be known, its package installed, its folder there and writable; what is there already must be
+    something to be replaced.
+
+    Examples
+    --------
+    >>> check_output("vectors.safetensors").name
+    'safetensors'
     """
     file_format = choose_format(path, format)
     if file_format.server:
@@ -324,29 +314,19 @@ def check_output(path: PathLike, *, format: str | None = None, names: Names | No
             f"{format_place(path)}: is a server; make a file first, then: graphrefine convert FILE postgresql://..."
         )
     file_format.check_package()
-    if names is not None:
-        check_names(path, file_format, names)
+    check_writable(path, folder=file_format.folder, replaceable=file_format.check_replaceable)
+    return file_format
+
+
+def check_content(path: PathLike, file_format: Format, names: Names, values: int) -> None:
+    """Check before the work whether the format can store these names, and the disk so many numbers (nodes x dim)."""
+    check_names(path, file_format, names)
     size = values * file_format.bytes_per_value
-    check_writable(path, folder=file_format.folder, size=size, replaceable=file_format.check_replaceable)
-
-
-def names_as_text(parts: Parts, place: str, *, stacklevel: int) -> Parts:
-    """The parts with names that files can hold: of other objects their text, with a warning."""
-    if parts.names.dtype != object or set(map(type, parts.names)) <= {str}:
-        return parts
-    from graphrefine.graph.node_ids import text_names  # and NumPy, which the help does without
-
-    odd = next(name for name in parts.names.tolist() if not isinstance(name, str))
-    message = f"names such as {odd!r} ({type(odd).__name__}) are written as text, {str(odd)!r}, and come back so"
-    warnings.warn(ArgumentWarning(message), stacklevel=stacklevel)
-    try:
-        return parts._replace(names=text_names(parts.names, sources=parts.recipe.get("sources")))
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+    check_free_disk(Path(os.path.realpath(path)).parent, size, label=f"{os.fspath(path)}:")
 
 
 def check_names(path: PathLike, file_format: Format, names: Names) -> None:
-    """Raise InputError, which names the path, if a format cannot hold one of these names."""
+    """Raise InputError, which names the path, if a format cannot store one of these names."""
     try:
         file_format.check_names(names)
     except InputError as error:

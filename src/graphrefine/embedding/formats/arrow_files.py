@@ -10,25 +10,25 @@ is which.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import json
+import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats import FORMAT_VERSION
-from graphrefine.embedding.formats.encoding import MORE_MEMORY, dump_recipe, number_rows, parse_recipe, plain_array
-from graphrefine.embedding.state import COLUMNS, State, names_of
-from graphrefine.embedding.table import MARKS, Marks, Parts
-from graphrefine.errors import FormatError, InputError
+from graphrefine.embedding.formats.decimals import plain_array
+from graphrefine.embedding.formats.io import check_memory, join_data, metadata_texts
+from graphrefine.embedding.state import COLUMNS, EmbeddingData, names_of
+from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.graph.node_ids import Names, pack
 from graphrefine.readers.arrow import parquet_batches
-from graphrefine.readers.limits import check_unpacked
-from graphrefine.system.versions import version_problem
 
 _NAMES = ("node", "name", "id")  # of columns that are meant to name the nodes
 _KEY = b"graphrefine"
+_METADATA = ("version", "fingerprint", *names_of("array", "number"))  # under graphrefine.NAME
 _PARQUET_VALUES = 1 << 23  # numbers in a row group: 32 MB
 _CHUNK_VALUES = 1 << 17  # numbers that are laid out at a time: 0.5 MB, and as much of levels
 _WRITER_ROWS = 1024  # in a step of pyarrow's writer, which ends pages between steps only
@@ -49,11 +49,11 @@ def check(names: Names) -> None:
             ) from error
 
 
-def write_parquet(path: Path, parts: Parts) -> None:
+def write_parquet(path: Path, data: EmbeddingData) -> None:
     """Write names, vectors and recipe."""
     from pyarrow import parquet
 
-    schema = _schema(parts)
+    schema = _schema(data)
     with parquet.ParquetWriter(
         path,
         schema,
@@ -63,47 +63,44 @@ def write_parquet(path: Path, parts: Parts) -> None:
         use_byte_stream_split=["vector.list.element"],
         write_statistics=["node"],
     ) as writer:
-        for batch in _batches(parts, schema, _PARQUET_VALUES):
+        for batch in _batches(data, schema, _PARQUET_VALUES):
             writer.write_table(_chunked(batch), row_group_size=max(len(batch), 1))
 
 
-def write_arrow(path: Path, parts: Parts) -> None:
+def write_arrow(path: Path, data: EmbeddingData) -> None:
     """Write names, vectors and recipe."""
     from pyarrow import ipc
 
-    schema = _schema(parts)
+    schema = _schema(data)
     with ipc.new_file(str(path), schema) as writer:
-        for batch in _batches(parts, schema, _ARROW_VALUES):
+        for batch in _batches(data, schema, _ARROW_VALUES):
             writer.write_batch(batch)
 
 
-def arrow_table(parts: Parts) -> Any:
+def arrow_table(data: EmbeddingData) -> Any:
     """Names, vectors and recipe as a table of Arrow that shares their memory."""
     import pyarrow as pa
 
-    if parts.names.dtype == object:
-        check(parts.names)
-    schema = _schema(parts)
-    return pa.Table.from_batches(_batches(parts, schema, _ARROW_VALUES), schema)
+    if data.names.dtype == object:
+        check(data.names)
+    schema = _schema(data)
+    return pa.Table.from_batches(_batches(data, schema, _ARROW_VALUES), schema)
 
 
-def _schema(parts: Parts) -> Any:
+def _schema(data: EmbeddingData) -> Any:
     import pyarrow as pa
 
-    node = pa.large_string() if parts.names.dtype == object else pa.int64()
+    node = pa.large_string() if data.names.dtype == object else pa.int64()
     element = pa.field("element", pa.float32(), nullable=False)
-    dim = parts.vectors.shape[1]
+    dim = data.vectors.shape[1]
     vector = pa.list_(element, dim) if dim else pa.list_(element)  # pyarrow divides by a fixed size of 0
     fields = [
         pa.field("node", node, nullable=False),
         pa.field("vector", vector, nullable=False),
     ]
-    fields += [pa.field(name, pa.float32(), nullable=False) for name in parts.state.columns()]
-    metadata = {_KEY: dump_recipe(parts.recipe)}
-    metadata |= {_KEY + f".{name}".encode(): text for name, text in parts.state.texts().items()}
-    if marks := parts.marks.texts():
-        marks["version"] = str(FORMAT_VERSION)
-        metadata |= {_KEY + f".{name}".encode(): text for name, text in marks.items()}
+    fields += [pa.field(name, pa.float32(), nullable=False) for name in data.state.columns()]
+    metadata = {_KEY + f".{name}".encode(): text for name, text in metadata_texts(data, "array", "number").items()}
+    metadata[_KEY] = metadata.pop(_KEY + b".recipe")
     return pa.schema(fields, metadata=metadata)
 
 
@@ -128,21 +125,21 @@ def _nodes(names: Names) -> Any:
     return pa.Array.from_buffers(pa.large_string(), len(names), [None, pa.py_buffer(offsets), pa.py_buffer(text)])
 
 
-def _batches(parts: Parts, schema: Any, values: int) -> Iterator[Any]:
+def _batches(data: EmbeddingData, schema: Any, values: int) -> Iterator[Any]:
     """Cut an embedding into record batches that share its memory."""
     import pyarrow as pa
 
-    step = max(1, values // max(parts.vectors.shape[1], 1))
-    for start in range(0, len(parts.vectors), step):
+    step = max(1, values // max(data.vectors.shape[1], 1))
+    for start in range(0, len(data.vectors), step):
         rows = slice(start, start + step)
-        nodes = _nodes(parts.names[rows])
-        numbers = plain_array(parts.vectors[rows].reshape(-1))
+        nodes = _nodes(data.names[rows])
+        numbers = plain_array(data.vectors[rows].reshape(-1))
         kind = schema.field("vector").type
-        if parts.vectors.shape[1]:
+        if data.vectors.shape[1]:
             vectors = pa.FixedSizeListArray.from_arrays(numbers, type=kind)
         else:
             vectors = pa.array([[]] * len(nodes), type=kind)
-        columns = parts.state.columns().values()
+        columns = data.state.columns().values()
         further = [plain_array(column[rows].astype(np.float32, copy=False)) for column in columns]
         yield pa.record_batch([nodes, vectors, *further], schema=schema)
 
@@ -164,13 +161,12 @@ def is_embedding(path: Path) -> bool:
     return True
 
 
-def read_parquet(path: Path) -> Parts:
+def read_parquet(path: Path) -> EmbeddingData:
     """Read names, vectors and recipe, some rows at a time."""
     from pyarrow import parquet
 
     with _explain_errors(path), parquet.ParquetFile(path, thrift_string_size_limit=_FOOTER_BYTES) as file:
-        schema = file.schema_arrow  # made anew each time
-        _check_version(path, file.metadata.metadata)
+        schema, metadata = file.schema_arrow, _metadata(file.metadata.metadata)  # the property builds a new schema
         node, vector = _columns(path, schema)
         further = _state_columns(schema)
         columns = [column for column in (node, vector, *further) if column is not None]
@@ -178,11 +174,10 @@ def read_parquet(path: Path) -> Parts:
         shape = (file.metadata.num_rows, _dim(schema.field(vector).type))
         nodes = number_rows(path, shape[0], schema.metadata) if node is None else node
         names, vectors, numbers = _gather(path, batches, shape, node=nodes, vector=vector, further=further)
-        state = State.from_stored(numbers | _texts(schema))
-        return Parts(names, vectors, _recipe(schema), state=state, marks=_marks(file.metadata.metadata))
+        return join_data(path, names, vectors, metadata, state=numbers)
 
 
-def read_arrow(path: Path) -> Parts:
+def read_arrow(path: Path) -> EmbeddingData:
     """Map names, vectors and recipe if they are in one batch, else read them."""
     with _explain_errors(path):
         return _read_arrow(path)
@@ -199,26 +194,24 @@ def _explain_errors(path: Path) -> Iterator[None]:
         raise FormatError(path, f"cannot be read: {error}") from error
 
 
-def _read_arrow(path: Path) -> Parts:
+def _read_arrow(path: Path) -> EmbeddingData:
     import pyarrow as pa
 
     file = pa.ipc.open_file(pa.memory_map(str(path)))
-    _check_version(path, file.schema.metadata)
+    metadata = _metadata(file.schema.metadata)
     node, vector = _columns(path, file.schema)
     batches = [_validated(file.get_batch(index)) for index in range(file.num_record_batches)]
-    recipe, further = _recipe(file.schema), _state_columns(file.schema)
+    further = _state_columns(file.schema)
     rows = sum(len(batch) for batch in batches)
     nodes = number_rows(path, rows, file.schema.metadata) if node is None else node
     if len(batches) == 1:
         vectors = _vectors(path, batches[0].column(vector))
         numbers = {name: _numbers(path, batches[0], name) for name in further}
         names = _names(path, batches[0], nodes, 0)
-        state = State.from_stored(numbers | _texts(file.schema))
-        return Parts(names, vectors, recipe, mapped=True, state=state, marks=_marks(file.schema.metadata))
+        return join_data(path, names, vectors, metadata, state=numbers, mapped=True)
     shape = (rows, _dim(file.schema.field(vector).type))
     names, vectors, numbers = _gather(path, iter(batches), shape, node=nodes, vector=vector, further=further)
-    state = State.from_stored(numbers | _texts(file.schema))
-    return Parts(names, vectors, recipe, state=state, marks=_marks(file.schema.metadata))
+    return join_data(path, names, vectors, metadata, state=numbers)
 
 
 def _validated(batch: Any) -> Any:
@@ -313,7 +306,7 @@ def _gather(
 
 def check_vectors(path: Path, rows: int, dim: int) -> None:
     """Refuse vectors that are beyond the memory before any is taken for them: a file may pack or announce them."""
-    check_unpacked(str(path), 4 * rows * dim, "it", way_out=MORE_MEMORY, copies=1)
+    check_memory(path, 4 * rows * dim)
 
 
 def _dim(kind: Any) -> int | None:
@@ -358,25 +351,29 @@ def _names(path: Path, batch: Any, node: str | range, start: int) -> Names:
     return names
 
 
-def _texts(schema: Any) -> dict[str, str]:
-    """Pieces of the state that are not columns."""
-    metadata = schema.metadata or {}
-    stored = ((name, metadata.get(_KEY + f".{name}".encode())) for name in names_of("array", "number"))
-    return {name: text.decode() for name, text in stored if text is not None}
+def _metadata(stored: Any) -> dict[str, str]:
+    """Return our metadata of a schema, or of a footer, as `join_data` takes it."""
+    texts = {name: (stored or {}).get(_KEY + f".{name}".encode()) for name in _METADATA}
+    texts["recipe"] = (stored or {}).get(_KEY)
+    return {name: text.decode() for name, text in texts.items() if text is not None}
 
 
-def _marks(metadata: Any) -> Marks:
-    """The marks; those of parquet stand in the footer itself: in the schema of Arrow, a copy, no seal is closed."""
-    texts = [(metadata or {}).get(_KEY + f".{name}".encode()) for name in MARKS]
-    fingerprint, seal = (None if text is None else text.decode() for text in texts)
-    return Marks(fingerprint, seal)
+def number_rows(path: Path, rows: int, metadata: Mapping[bytes, bytes] | None) -> range:
+    """Return numbers of rows, as names: those of a RangeIndex that pandas noted in the metadata, else from 0.
 
-
-def _check_version(path: Path, metadata: Any) -> None:
-    text = (metadata or {}).get(_KEY + b".version", b"1")
-    if problem := version_problem(int(text) if text.isdigit() else text, FORMAT_VERSION):
-        raise FormatError(path, problem)
-
-
-def _recipe(schema: Any) -> dict[str, Any]:
-    return parse_recipe((schema.metadata or {}).get(_KEY, b"{}"))
+    Examples
+    --------
+    >>> note = b'{"index_columns": [{"kind": "range", "start": 500, "stop": 504, "step": 1}]}'
+    >>> number_rows(Path("x.parquet"), 4, {b"pandas": note}), number_rows(Path("x.parquet"), 4, None)
+    (range(500, 504), range(0, 4))
+    """
+    try:
+        (index,) = json.loads((metadata or {})[b"pandas"])["index_columns"]
+        numbers = range(index["start"], index["stop"], index["step"])
+    except (LookupError, TypeError, ValueError, RecursionError):
+        return range(rows)
+    if len(numbers) == rows:
+        return numbers
+    note = f"names of its rows are 0, 1, ...: the index that pandas noted, {numbers}, is not that of {rows:,} rows"
+    warnings.warn(ArgumentWarning(f"{path}: {note}"), stacklevel=6)
+    return range(rows)

@@ -37,13 +37,15 @@ from graphrefine.embedding.formats.decimals import (
     LONGEST,
     GrowingRows,
     RowError,
+    create_gzip,
     format_rows,
     line_blocks,
+    open_text,
     parse_rows,
     row_chunks,
 )
-from graphrefine.embedding.formats.encoding import EDGES, create_gzip, open_text
-from graphrefine.embedding.table import Parts
+from graphrefine.embedding.formats.io import EDGES
+from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import ArgumentWarning, FormatError
 from graphrefine.graph.node_ids import Names, encode_all, from_text
 from graphrefine.readers.limits import COLUMNS
@@ -52,19 +54,19 @@ _NAME = re.compile(rb'"([^"]*(?:""[^"]*)*)"|([^",\r\n]*)')  # quoted, or not
 _NOTHING = Record([], frozenset(), 0)
 
 
-def write(path: Path, parts: Parts) -> None:
+def write(path: Path, parts: EmbeddingData) -> None:
     """Write names and vectors."""
     with path.open("wb") as file:
         _write(file, parts)
 
 
-def write_gzip(path: Path, parts: Parts) -> None:
+def write_gzip(path: Path, parts: EmbeddingData) -> None:
     """Write names and vectors, gzipped at the fastest level: digits hardly shrink further."""
     with create_gzip(path) as file:
         _write(file, parts)
 
 
-def _write(file: IO[bytes] | gzip.GzipFile, parts: Parts) -> None:
+def _write(file: IO[bytes] | gzip.GzipFile, parts: EmbeddingData) -> None:
     dim = parts.vectors.shape[1]
     file.write(_header(dim) + b"\n")
     line = b"%s,%s\n" if dim else b"%s%s\n"
@@ -79,10 +81,10 @@ def _fields(names: Names) -> list[bytes]:
     return [b'"%s"' % text.replace(b'"', b'""') for text in encode_all(names)]
 
 
-def read(path: Path) -> Parts:
+def read(path: Path) -> EmbeddingData:
     """Read names and vectors, by a header; where that has no column of names, the rows are numbered from 0."""
     names, vectors = _read_columns(path, features=False)
-    return Parts(np.arange(len(vectors)) if names is None else names, vectors, {})
+    return EmbeddingData(np.arange(len(vectors)) if names is None else names, vectors, {})
 
 
 def read_features(path: Path) -> tuple[Names | None, NDArray[np.float32]]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from graphrefine.embedding.formats.encoding import EDGES
+from graphrefine.embedding.formats.io import EDGES
 from graphrefine.graph.lookup import list_some
 from graphrefine.readers.layout import PAIRS, find_pair, fold_name
 from graphrefine.readers.small_table import NODE_WORDS

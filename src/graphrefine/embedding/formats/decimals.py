@@ -1,4 +1,4 @@
-"""Rows of float32 as lines of decimals, and back, bit for bit.
+"""Rows of float32 as lines of decimals, and back, bit for bit; and the text files that have them, gzipped or not.
 
 With pyarrow, each number is its shortest decimal that gives the same float32 again; without, nine digits,
 which always do.
@@ -6,14 +6,17 @@ which always do.
 
 from __future__ import annotations
 
+import contextlib
+import gzip
 import io
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.encoding import plain_array
+from graphrefine.embedding.formats.io import check_memory
 
 # Most readers parse a float64 and round that to float32. Of all float32 there is one (by trying every
 # one) whose shortest decimal then gives its neighbor: it gets one digit more.
@@ -21,6 +24,7 @@ ROUNDS_TWICE = (b"7.038531e-26", b"7.0385307e-26")
 _VALUES_AT_ONCE = 1 << 16  # of which each takes some 60 bytes while it is formatted
 _BYTES_AT_ONCE = 1 << 23
 LONGEST = 1 << 26  # bytes of a line
+_GZIP = b"\x1f\x8b"
 
 
 class RowError(ValueError):
@@ -190,6 +194,41 @@ def _last_line_end(block: bytes) -> int:
             return end + 1
         stop, within = quote, not within
     return 0
+
+
+@contextlib.contextmanager
+def open_text(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file of text to be read, gzipped or not, which its first bytes show."""
+    with path.open("rb") as raw:
+        zipped = raw.read(2) == _GZIP
+        raw.seek(0)
+        with _Unpacked(fileobj=raw) if zipped else raw as file:
+            yield file  # type: ignore[misc]  # GzipFile reads as files do
+
+
+class _Unpacked(gzip.GzipFile):
+    """Gzipped data, read as far as the memory allows."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Return bytes, at most ``size``."""
+        data = super().read(size)
+        check_memory(Path(self.name), self.tell())
+        return data
+
+
+@contextlib.contextmanager
+def create_gzip(path: Path) -> Iterator[gzip.GzipFile]:
+    """Open a file to be written gzipped, at the fastest level: digits hardly shrink further."""
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", compresslevel=1, fileobj=raw, mtime=0) as file:
+        yield file
+
+
+def plain_array(numbers: NDArray[Any]) -> Any:
+    """Return an Arrow array that shares the memory of numbers; pyarrow's own way would load pandas, for nothing."""
+    import pyarrow as pa
+
+    kind = pa.from_numpy_dtype(numbers.dtype)
+    return pa.Array.from_buffers(kind, len(numbers), [None, pa.py_buffer(np.ascontiguousarray(numbers))])
 
 
 def _arrow() -> Any:

@@ -6,10 +6,10 @@
     names.npy      int64 (n,), or the UTF-8 bytes of all names; absent where the names are 0, 1, ..., n - 1
     offsets.npy    int64 (n + 1,): where each name begins in those bytes; only for strings
     NAME.npy       an array of the state, such as degrees (n,) and fold_map (6k, k); absent if not known
-    meta.json      what this is: version, counts, kind of names, bytes and digest of each file, recipe, numbers of the
-                   state, fingerprint and seal
+    meta.json      what this is: version, counts, kind of names, bytes of each file, recipe, numbers of the state, and
+                   the fingerprint, which finds damage in any of it
 
-A folder is never changed once it is in place, only replaced whole. A reader holds on to the folder that it
+A folder is never changed once it is written, only replaced whole. A reader holds on to the folder that it
 opened, so what it loads is all old or all new, even while the folder is being replaced.
 """
 
@@ -26,54 +26,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.formats import FORMAT_VERSION
-from graphrefine.embedding.state import State, names_of
-from graphrefine.embedding.table import MARKS, Marks, Parts
+from graphrefine.embedding.formats.io import MARK, join_data
+from graphrefine.embedding.state import EmbeddingData, names_of
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, save_npy
-from graphrefine.system.digest import digest_file
 from graphrefine.system.files import check_only, recover
 from graphrefine.system.versions import version_problem
 
-MARK = "graphrefine embedding"
 _ARRAYS = names_of("column", "array")  # of the state; its numbers stand in meta.json
 _FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy", *(f"{name}.npy" for name in _ARRAYS)})
-_ATTEMPTS = 100  # each one is lost only to a whole replacement in those few microseconds
+_ATTEMPTS = 100  # to open a folder; each is lost only to a replacement in those few microseconds
 
 
-def write(path: Path, parts: Parts) -> None:
+def write(path: Path, data: EmbeddingData) -> None:
     """Fill the existing, empty folder ``path``."""
-    arrays: dict[str, NDArray[Any]] = {"vectors.npy": parts.vectors}
-    numbers, sizes, digests = {}, {}, {}
-    for name, piece in parts.state.arrays().items():
-        if name in _ARRAYS:
-            arrays[f"{name}.npy"] = piece
-        else:
-            numbers[name] = piece.item()
-    if is_range(parts.names):
+    state = data.state.arrays()
+    arrays = {"vectors.npy": data.vectors, **{f"{name}.npy": state[name] for name in _ARRAYS if name in state}}
+    if is_range(data.names):
         kind = "range"
-    elif parts.names.dtype != object:
-        kind, arrays["names.npy"] = "integers", parts.names
+    elif data.names.dtype != object:
+        kind, arrays["names.npy"] = "integers", data.names
     else:
         kind = "strings"
-        arrays["names.npy"], arrays["offsets.npy"] = pack(parts.names)
-    for name in sorted(arrays):
-        save_npy(path / name, arrays[name])
-        sizes[name] = (path / name).stat().st_size
-        with (path / name).open("rb") as file:
-            digests[name] = digest_file(file.fileno())
+        arrays["names.npy"], arrays["offsets.npy"] = pack(data.names)
+    for name, array in arrays.items():
+        save_npy(path / name, array)
     meta = {
         "format": MARK,
         "version": FORMAT_VERSION,
-        "nodes": len(parts.vectors),
-        "dim": parts.vectors.shape[1],
+        "nodes": len(data.vectors),
+        "dim": data.vectors.shape[1],
         "dtype": "float32",
         "names": kind,
-        "files": sizes,
-        "digests": digests,
-        "recipe": parts.recipe,
-        **numbers,
-        **parts.marks.texts(),
+        "files": {name: (path / name).stat().st_size for name in sorted(arrays)},
+        "recipe": data.recipe,
+        **{name: state[name].item() for name in names_of("number") if name in state},
+        "fingerprint": data.fingerprint,
     }
     (path / "meta.json").write_text(json.dumps(meta, indent=1, allow_nan=False) + "\n", encoding="utf-8")
 
@@ -84,7 +73,7 @@ def check_replaceable(path: Path) -> None:
 
 
 def is_embedding(path: Path) -> bool:
-    """Whether a folder holds an embedding."""
+    """Return whether a folder is an embedding."""
     try:
         meta = json.loads((path / "meta.json").read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -92,7 +81,7 @@ def is_embedding(path: Path) -> bool:
     return isinstance(meta, dict) and meta.get("format") == MARK
 
 
-def read(path: Path) -> Parts:
+def read(path: Path) -> EmbeddingData:
     """Map the folder ``path``."""
     for _ in range(_ATTEMPTS):
         with _Folder(path) as folder:
@@ -135,22 +124,20 @@ class _Folder:
 
     @contextlib.contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
-        place = name if self._handle is not None else os.fspath(self.path / name)
-        with open(place, "rb", opener=lambda p, flags: os.open(p, flags, dir_fd=self._handle)) as file:
+        path = name if self._handle is not None else os.fspath(self.path / name)
+        with open(path, "rb", opener=lambda p, flags: os.open(p, flags, dir_fd=self._handle)) as file:
             yield file
 
 
-def _read(folder: _Folder) -> Parts:
+def _read(folder: _Folder) -> EmbeddingData:
     with folder.open("meta.json") as file:
         meta = _check_meta(folder.path, file.read())
     shape = (meta["nodes"], meta["dim"])
     vectors = _load(folder, "vectors.npy", meta, dtype=np.dtype(np.float32), shape=shape)
     names = _load_names(folder, meta)
     stored = [name for name in _ARRAYS if f"{name}.npy" in meta["files"]]
-    arrays = {name: _load(folder, f"{name}.npy", meta, dtype=np.dtype(np.float32)) for name in stored}
-    state = State.from_stored({name: meta.get(name) for name in names_of("number")} | arrays)
-    marks = Marks(meta.get("fingerprint"), meta.get("seal"), meta.get("digests", {}))
-    return Parts(names, vectors, meta["recipe"], mapped=True, state=state, marks=marks)
+    state = {name: _load(folder, f"{name}.npy", meta, dtype=np.dtype(np.float32)) for name in stored}
+    return join_data(folder.path, names, vectors, meta, state=state, mapped=True)
 
 
 def _check_meta(path: Path, text: bytes) -> dict[str, Any]:
@@ -161,15 +148,12 @@ def _check_meta(path: Path, text: bytes) -> dict[str, Any]:
         raise FormatError(path, "meta.json is damaged or not of a graphrefine embedding") from error
     if mark != MARK:
         raise FormatError(path, f"meta.json is of {mark!r}, not of a graphrefine embedding")
-    if problem := version_problem(version, FORMAT_VERSION):
+    if problem := version_problem(version, FORMAT_VERSION):  # before its keys, which may be others there
         raise FormatError(path, problem)
     expected = {"nodes": int, "dim": int, "names": str, "files": dict, "recipe": dict}
     for key, kind in expected.items():
         if not isinstance(meta.get(key), kind):
             raise FormatError(path, f"meta.json has no proper {key!r}: it is damaged")
-    digests = meta.get("digests", {})
-    if not isinstance(digests, dict) or (meta.keys() & {*MARKS, "digests"} and digests.keys() != meta["files"].keys()):
-        raise FormatError(path, "meta.json has no proper 'digests': it is damaged")
     return dict(meta)
 
 

@@ -1,11 +1,14 @@
-"""word2vec's text format, as gensim reads and writes it: ``n k``, then a line a node: its name and k numbers.
+r"""word2vec's formats, as gensim reads and writes them.
 
-Spaces separate, so a name can be neither empty nor hold white space. Lines may end in a space, as those of
-the original program and of fastText do.
+Text: ``n k``, then for each node a line of its name and k numbers. Lines may end in a space, as those of the original
+program and of fastText do. Binary: ``n k\n``, then for each node its name, a space and k little-endian float32; gensim
+writes nothing between the nodes, the original program a line end, and both are read. Spaces separate, so a name can be
+neither empty nor contain white space.
 """
 
 from __future__ import annotations
 
+import mmap
 import re
 from pathlib import Path
 from typing import IO
@@ -13,8 +16,8 @@ from typing import IO
 import numpy as np
 
 from graphrefine.embedding.formats.decimals import RowError, format_rows, line_blocks, parse_rows, row_chunks
-from graphrefine.embedding.formats.encoding import EDGES
-from graphrefine.embedding.table import Parts
+from graphrefine.embedding.formats.io import EDGES
+from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import Names, encode_all, from_text
 
@@ -55,16 +58,16 @@ def replace_blanks(names: Names) -> tuple[Names, int]:
     return np.array([replaced.get(name, name) for name in names.tolist()], object), count
 
 
-def write(path: Path, parts: Parts) -> None:
+def write_text(path: Path, data: EmbeddingData) -> None:
     """Write names and vectors."""
     with path.open("wb") as file:
-        file.write(b"%d %d\n" % parts.vectors.shape)
-        for rows in row_chunks(parts.vectors.shape):
-            lines = zip(encode_all(parts.names[rows]), format_rows(parts.vectors[rows], b" "), strict=True)
+        file.write(b"%d %d\n" % data.vectors.shape)
+        for rows in row_chunks(data.vectors.shape):
+            lines = zip(encode_all(data.names[rows]), format_rows(data.vectors[rows], b" "), strict=True)
             file.write(b"".join([b"%s %s\n" % line for line in lines]))
 
 
-def read(path: Path) -> Parts:
+def read_text(path: Path) -> EmbeddingData:
     """Read names and vectors."""
     texts: list[bytes] = []
     with path.open("rb") as file:
@@ -74,7 +77,7 @@ def read(path: Path) -> Parts:
             _read_block(path, block, texts, vectors)
     if len(texts) != nodes:
         raise FormatError(path, f"ends after {len(texts)} of {nodes} nodes: cut short")
-    return Parts(from_text(texts), vectors, {})
+    return EmbeddingData(from_text(texts), vectors, {})
 
 
 def read_counts(path: Path, file: IO[bytes], *, bytes_per_value: int) -> tuple[int, int]:
@@ -109,3 +112,44 @@ def _read_block(path: Path, block: bytes, texts: list[bytes], vectors: np.ndarra
     except RowError as error:
         hint = f"; {EDGES}" if max(map(len, (line.split() for line in lines))) <= 3 else ""
         raise FormatError(path, f"{error.problem}{hint}", line=start + error.row + 2) from error
+
+
+def write_binary(path: Path, data: EmbeddingData) -> None:
+    """Write names and vectors."""
+    width = 4 * data.vectors.shape[1]
+    with path.open("wb") as file:
+        file.write(b"%d %d\n" % data.vectors.shape)
+        for rows in row_chunks(data.vectors.shape):
+            numbers = data.vectors[rows].astype("<f4", copy=False).tobytes()
+            texts = encode_all(data.names[rows])
+            file.write(
+                b"".join([b"%s %s" % (text, numbers[at * width : (at + 1) * width]) for at, text in enumerate(texts)])
+            )
+
+
+def read_binary(path: Path) -> EmbeddingData:
+    """Read names and vectors."""
+    with path.open("rb") as file:
+        nodes, dim = read_counts(path, file, bytes_per_value=4)
+        start = file.tell()
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return _read_nodes(path, content, start, np.empty((nodes, dim), dtype=np.float32))
+
+
+def _read_nodes(path: Path, content: mmap.mmap, at: int, vectors: np.ndarray[tuple[int, int]]) -> EmbeddingData:
+    nodes, dim = vectors.shape
+    texts: list[bytes] = []
+    for rows in row_chunks(vectors.shape):
+        numbers = []
+        for _ in range(rows.start, rows.stop):
+            space = content.find(b" ", at)
+            end = space + 1 + 4 * dim
+            if space < 0 or end > len(content):
+                raise FormatError(path, f"ends after {len(texts)} of {nodes} nodes: cut short")
+            texts.append(content[at:space].lstrip(b"\n"))
+            numbers.append(content[space + 1 : end])
+            at = end
+        vectors[rows] = np.frombuffer(b"".join(numbers), dtype="<f4").reshape(len(numbers), dim)
+    if content[at:].strip(b"\r\n"):
+        raise FormatError(path, f"has {len(content) - at} bytes too many after its {nodes} nodes: damaged")
+    return EmbeddingData(from_text(texts), vectors, {})

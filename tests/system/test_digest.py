@@ -1,4 +1,4 @@
-"""Fingerprints: the digits that files of earlier versions hold."""
+"""Hashes that stored files have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 
 from graphrefine.evaluate.compare_tasks import encode_names
-from graphrefine.system.fingerprint import hash_json, hash_parts
+from graphrefine.system.digest import hash_json, hash_parts
 
 
 def test_digits_never_change() -> None:

@@ -103,7 +103,10 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
 
 def _make_request(output: str, options: dict[str, Any]) -> Request:
     """Return the request that the options make."""
-    from graphrefine.pipeline.embed_run import Request
+    from graphrefine.embedding.embedding import load
+    from graphrefine.methods.registry import make_settings
+    from graphrefine.pipeline.embed_run import Request, aligned_dim
+    from graphrefine.pipeline.settings import RunSettings, check_work, work_folder
 
     source, features, align_to = options.pop("graph"), options.pop("features"), options.pop("align_to")
     reading, values = reading_options(options), run_values(options)

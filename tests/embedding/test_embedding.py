@@ -12,7 +12,7 @@ import pytest
 import graphrefine
 from graphrefine.cli.convert import Conversion, convert_embedding
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.embedding.formats import FORMATS, check_output, choose_format
+from graphrefine.embedding.formats import FORMATS, check_content, check_output, choose_format
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
 
 
@@ -215,11 +215,12 @@ def test_folders_of_other_kinds_are_named(tmp_path: Path) -> None:
 
 
 def test_check_output_finds_trouble_before_the_work(people: Embedding, tmp_path: Path) -> None:
-    check_output(tmp_path / "fine.vec", names=people.names, values=people.vectors.size)
+    file_format = check_output(tmp_path / "fine.vec")
+    check_content(tmp_path / "fine.vec", file_format, people.names, people.vectors.size)
     with pytest.raises(InputError, match="'a b'"):
-        check_output(tmp_path / "x.vec", names=np.array(["a b"], dtype=object))
-    with pytest.raises(OutputError, match=r"needs about 4,000,000,000\.0 GB of disk, and"):
-        check_output(tmp_path / "x.npy", values=10**18)
+        check_content(tmp_path / "x.vec", file_format, np.array(["a b"], dtype=object), 1)
+    with pytest.raises(OutputError, match=r"needs about 12,000,000,000\.0 GB of disk, and"):
+        check_content(tmp_path / "x.vec", file_format, people.names, 10**18)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("years of work")
     with pytest.raises(OutputError, match="mine: is a folder but no embedding"):

@@ -104,10 +104,9 @@ def write(address: str, data: EmbeddingData, *, table: str = TABLE, index: bool 
     last, columns = table.rpartition(".")[2], _columns(data)
     # The same temporary name each time, so that of two who write the same table at once the second waits.
     hidden = f"{table.removesuffix(last)}graphrefine_new_{last.encode()[:40].decode(errors='ignore')}"
-    kinds = {"row_index": "bigint", "side": "text", "vector": f"vector({data.vectors.shape[1]})"}
-    kinds |= dict.fromkeys(data.state.columns(), "real")
-    kinds["node"] = 'text COLLATE "C"' if data.names.dtype == object else "bigint"
-    fields = ", ".join(f"{name} {kinds[name]} NOT NULL" for name in columns)
+    kinds = _kinds(columns, data.vectors.shape[1], has_text=data.names.dtype == object)
+    kinds["node"] = kinds["node"].replace("text", 'text COLLATE "C"')
+    fields = ", ".join(f"{name} {kind} NOT NULL" for name, kind in kinds.items())
     with connect(address, OutputError) as connection:
         _check_replaceable(connection, table, replace=replace)
         connection.execute(EXTENSION)
@@ -134,17 +133,16 @@ def read(address: str, *, table: str | None = None) -> EmbeddingData:
             raise FormatError(format_address(address), f"there is no table {table!r}; {ours}")
         _run(connection, "LOCK TABLE {} IN ACCESS SHARE MODE", table)
         about = _read_description(connection, address, table)
-        columns, head = about["columns"], struct.pack(">HH", about["dim"], 0)
+        columns, kinds = about["columns"], _kinds(about["columns"], about["dim"], has_text=about["names"] == "strings")
         names: list[Any] = []
         blocks = [np.empty((0, about["dim"]), np.float32)]
         state: dict[str, list[float]] = {name: [] for name in COLUMNS if name in columns}
-        query = f"COPY (SELECT {', '.join(columns)} FROM {{}} ORDER BY row_index) TO stdout (FORMAT BINARY)"
+        casts = ", ".join(f"{name}::{kind}" for name, kind in kinds.items())  # other programs may have changed a type
+        query = f"COPY (SELECT {casts} FROM {{}} ORDER BY row_index) TO stdout (FORMAT BINARY)"
         with connection.cursor().copy(_compose(query, table)) as source:
-            source.set_types(_types(columns, has_text=about["names"] == "strings"))
+            source.set_types(_codes(kinds))
             rows = source.rows()
             while block := list(islice(rows, _ROWS)):
-                if any(row[-1][:4] != head for row in block):
-                    raise ValueError(f"vectors of other lengths than {about['dim']}")
                 numbers = np.frombuffer(b"".join(row[-1][4:] for row in block), ">f4")
                 blocks.append(numbers.reshape(len(block), about["dim"]).astype(np.float32))
                 names += [row[1] for row in block]
@@ -235,10 +233,21 @@ def _columns(data: EmbeddingData) -> list[str]:
     return ["row_index", "node", *side, *data.state.columns(), "vector"]
 
 
-def _types(columns: list[str], *, has_text: bool) -> list[str]:
-    """Return the types of columns in a binary copy; a vector is sent as the bytes that it has there."""
-    kinds = {"row_index": "int8", "node": "text" if has_text else "int8", "side": "text", "vector": "bytea"}
-    return [kinds.get(name, "float4") for name in columns]
+def _kinds(columns: list[str], dim: int, *, has_text: bool) -> dict[str, str]:
+    """Return the types of columns in SQL."""
+    kinds = {
+        "row_index": "bigint",
+        "node": "text" if has_text else "bigint",
+        "side": "text",
+        "vector": f"vector({dim})",
+    }
+    return {name: kinds.get(name, "real") for name in columns}
+
+
+def _codes(kinds: dict[str, str]) -> list[str]:
+    """Return the types of columns in a binary copy; a vector is the bytes that it has there."""
+    return ["bytea" if kind.startswith("vector") else {"bigint": "int8", "real": "float4"}.get(kind, kind)
+            for kind in kinds.values()]  # fmt: skip
 
 
 def _copy_rows(connection: Connection, table: str, data: EmbeddingData) -> None:
@@ -247,7 +256,7 @@ def _copy_rows(connection: Connection, table: str, data: EmbeddingData) -> None:
     head = struct.pack(">HH", data.vectors.shape[1], 0)
     command = _compose(f"COPY {{}} ({', '.join(columns)}) FROM stdin (FORMAT BINARY)", table)
     with connection.cursor().copy(command) as target:
-        target.set_types(_types(columns, has_text=data.names.dtype == object))
+        target.set_types(_codes(_kinds(columns, data.vectors.shape[1], has_text=data.names.dtype == object)))
         for first in range(0, len(data.names), _ROWS):
             rows = range(first, min(first + _ROWS, len(data.names)))
             part = slice(rows.start, rows.stop)
@@ -377,6 +386,8 @@ def connect(address: str, kind: type[GraphRefineError], *, keep: bool = True) ->
         try:
             with connection.transaction(force_rollback=not keep):
                 yield connection
+        except psycopg.DataError as error:
+            raise FormatError(display, f"the table is not what graphrefine wrote: {_first_line(error)}") from error
         except psycopg.Error as error:
             way_out = _WAYS_OUT.get(error.sqlstate or "", "nothing was changed")
             if error.sqlstate in _NO_EXTENSION and "extension" in str(error):

@@ -1,7 +1,7 @@
 """Files of vectors, in every format that is loaded; an embedding that comes of them must be sound.
 
-The seal of a file is looked at after it was read; half of the inputs are loaded without a look at it, so that what
-strangers write, without a seal or with one that holds, gets as far as it can.
+Half of the inputs are loaded without a look at the fingerprint, so that what strangers write, without one or with one that
+fits, gets as far as it can.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def make_embeddings() -> list[Any]:
 
 
 def saved(suffix: str) -> Callable[[], list[bytes]]:
-    """Files of our own, with seals."""
+    """Files of our own, with fingerprints."""
 
     def make() -> list[bytes]:
         from graphrefine.errors import InputError

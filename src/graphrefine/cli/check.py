@@ -61,7 +61,7 @@ def check(
 ) -> None:
     """Check that an embedding is whole, can be made again here, and is close enough to another one.
 
-    Its file is held to the checksum and the fingerprint that it was written with. Limits hold for each side of a
+    Its file is held to the fingerprint that it was written with. Limits hold for each side of a
     bipartite graph. Exit code 0: all is well; 1: a file, EMBEDDING or NEW, is damaged or of no use, other vectors come
     out here, or NEW is beyond a limit; 2: a mistake in the command, such as a path that is missing, cannot be read or
     is no embedding.

@@ -386,9 +386,9 @@ def connect(address: str, kind: type[GraphRefineError], *, keep: bool = True) ->
         try:
             with connection.transaction(force_rollback=not keep):
                 yield connection
-        except psycopg.DataError as error:
-            raise FormatError(display, f"the table is not what graphrefine wrote: {_first_line(error)}") from error
         except psycopg.Error as error:
+            if isinstance(error, psycopg.DataError) and kind is InputError:  # a cast failed
+                raise FormatError(display, f"the table is not what graphrefine wrote: {_first_line(error)}") from error
             way_out = _WAYS_OUT.get(error.sqlstate or "", "nothing was changed")
             if error.sqlstate in _NO_EXTENSION and "extension" in str(error):
                 way_out = "install pgvector on the server (Debian: apt install postgresql-<version>-pgvector)"

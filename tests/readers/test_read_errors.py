@@ -239,36 +239,6 @@ def test_damaged_files(tmp_path: Path, suffix: str) -> None:
     refused(path, "")
 
 
-def test_damaged_mat_files(tmp_path: Path) -> None:
-    path = tmp_path / "a.mat"
-    matrix = sp.random_array((300, 300), density=0.2, rng=np.random.default_rng(0), format="csc")
-    scipy.io.savemat(path, {"network": matrix}, do_compression=True)
-    whole = path.read_bytes()
-    for size in (60, 130, 200, len(whole) // 2, len(whole) - 10):
-        path.write_bytes(whole[:size])
-        refused(path, "not a readable MATLAB file|there is no variable 'network'")
-    path.write_bytes(b"no matrix at all, " * 20)
-    refused(path, "not a readable MATLAB file")
-    path.write_bytes(b"MATLAB 7.3 MAT-file" + bytes(200))
-    refused(path, "version 7.3")
-
-
-def test_damaged_mtx_and_npz_files(tmp_path: Path) -> None:
-    path = tmp_path / "a.mtx"
-    for text in (
-        "nonsense\n",
-        "%%MatrixMarket matrix coordinate real general\n2 2 5\n1 2 1.0\n",
-        "%%MatrixMarket x\n",
-    ):
-        path.write_text(text)
-        refused(path, "not a readable Matrix Market file")
-    path = tmp_path / "a.npz"
-    path.write_bytes(b"PK\x03\x04 broken")
-    refused(path, "not a sparse matrix saved by")
-    np.savez(path, a=np.ones(3))
-    refused(path, "not a sparse matrix saved by")
-
-
 def test_pickles_in_npz_files_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.npz"
     sp.save_npz(path, sp.csr_array(np.array([[0, 1.0], [1, 0]])))
@@ -300,56 +270,6 @@ def test_damaged_tables(tmp_path: Path) -> None:
     path = tmp_path / "a.arrow"
     path.write_bytes(b"ARROW1 but broken")
     refused(path, "not a readable Arrow file")
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("x y\n", "^, line 1: a METIS graph begins with"),
-        ("2 1 7\n2\n1\n", "^, line 1: the format '007'"),
-        ("3 1\n2\n1\n", "promises 3 nodes, and 2 lines follow"),
-        ("2 2\n2\n1\n", "promises 2 edges, so 4 neighbors, not 2"),
-        ("2 1\n3\n1\n", "^, line 2: neighbor '3' is not a node from 1 to 2"),
-        ("2 1\n2\nx\n", "^, line 3: neighbor 'x' is not a node"),
-        ("2 1 1\n2\n1 1\n", "^, line 2: a neighbor stands without its weight"),
-        ("2 1 1\n2 x\n1 1\n", "^, line 2: weight 'x' is not a number"),
-        ("2 1 1\n2 1\n1 -1\n", "^, line 3: weight -1 is negative"),
-    ],
-)
-def test_bad_metis_files(tmp_path: Path, text: str, problem: str) -> None:
-    path = tmp_path / "a.graph"
-    path.write_text(text)
-    refused(path, problem)
-
-
-BOMB = """<?xml version="1.0"?><!DOCTYPE graphml [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>
-<graphml><graph edgedefault="directed"><node id="&b;"/></graph></graphml>"""
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("<graphml>\n<graph>", "^, line 2: this is not well-formed XML"),
-        (BOMB, "^, line 1: the file declares XML entities"),
-        ("<graphml><graph><node id='a'/></graph></graphml>", "there is no edge"),
-        ("<graphml><graph>\n<edge source='a'/></graph></graphml>", "^, line 2: the edge has no target"),
-        ("<graphml><graph>\n<node/></graph></graphml>", "^, line 2: the node has no id"),
-        ("<graphml><graph>\n<hyperedge/></graph></graphml>", "^, line 2: hyperedges"),
-    ],
-)
-def test_bad_graphml_files(tmp_path: Path, text: str, problem: str) -> None:
-    path = tmp_path / "a.graphml"
-    path.write_text(text)
-    refused(path, problem)
-
-
-@pytest.mark.parametrize("weight", ["x", "-1", "nan", "inf"])
-def test_bad_graphml_weights(tmp_path: Path, weight: str) -> None:
-    path = tmp_path / "a.graphml"
-    head = '<graphml><key id="w" for="edge" attr.name="weight"/><graph>\n'
-    path.write_text(f'{head}<edge source="a" target="b"><data key="w">{weight}</data></edge></graph></graphml>')
-    refused(path, f"^, line 2: weight '{weight}' is")
-    refused(path, "no edge has the attribute 'cost'; the attributes are 'weight'", weights="cost")
 
 
 def test_text_is_offered_for_text_alone(tmp_path: Path) -> None:

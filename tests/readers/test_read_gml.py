@@ -2,41 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import Any
 
-import igraph
-import networkx as nx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_writers import edges_of, networkx_graphs, same_graph
+from graph_writers import edges_of
 from graphrefine.errors import FormatError
 from graphrefine.readers.read import read
-from strategies import PATIENT
-
-
-@PATIENT
-@given(graph=networkx_graphs())
-def test_files_of_networkx_come_back(tmp_path: Path, graph: Any) -> None:
-    nx.write_gml(graph, tmp_path / "a.gml")
-    same_graph(read(tmp_path / "a.gml"), graph)
-
-
-@pytest.mark.parametrize("directed", [True, False])
-def test_a_file_of_igraph_comes_back(tmp_path: Path, directed: bool) -> None:
-    graph = igraph.Graph([(0, 1), (1, 2), (2, 0)], directed=directed)
-    graph.vs["name"], graph.es["weight"], graph.es["kind"] = ['a "&" b', "é", "x"], [0.5, 2, 3], ["p", "q", "r"]
-    graph.write_gml(str(tmp_path / "a.gml"))
-    named = read(tmp_path / "a.gml", names="name")
-    assert named.names.tolist() == ['a "&" b', "x", "é"]
-    assert named.directed is directed
-    assert edges_of(named)['a "&" b', "é"] == 0.5
-    assert named.report["ignored_columns"] == ["kind"]
-    assert read(tmp_path / "a.gml").names.tolist() == [0, 1, 2]
-
 
 MUSEUM = """# a comment with "quotes" [ and brackets
 Creator "someone & more"
@@ -91,38 +65,6 @@ def test_latin_1(tmp_path: Path) -> None:
     assert "text that is not UTF-8, read as Latin-1" in graph.reading
     with pytest.raises(FormatError, match="line 1: the text is not utf-8"):
         read(tmp_path / "a.gml", encoding="utf-8")
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("nothing here", "^, line 1: 'here' cannot stand here, after 'nothing'"),
-        ("graph [\n node [ id 1 ]", "^, line 2: the file ends|^, line 1: the file ends"),
-        ("graph [ ]\ngraph [ ]", "^, line 2: a second graph begins here"),
-        ("graph [ ] ]", "']' closes no record"),
-        ("graph [\n node [ label 1 ] ]", "^, line 2: the node has no id"),
-        ("graph [ node [ id 1 ]\n edge [ source 1 ] ]", "^, line 2: the edge has no target"),
-        ("graph [ node [ id 1 ]\n edge [ source 1 target 2 ] ]", "^, line 2: an edge names the node '2', and there is"),
-        ("graph [ node [ id 1 ]\n node [ id 1 ] ]", "^, line 2: the node '1' is declared twice"),
-        ("graph [ node [ id 1 id 2 ] ]", r"\(1, 2\) cannot be the id"),
-        ("graph [ node [ id 1 ] ]", "there is no edge in the file"),
-        ("Creator 1", "there is no graph in the file"),
-        ("graph [ directed 7 ]", "directed is 7; it must be 0 or 1"),
-        ("graph [ node [ id 1 ] edge [ source 1 target 1 weight -2 ] ]", "weight -2 is negative"),
-        ('graph [ node [ id 1 ] edge [ source 1 target 1 weight "x" ] ]', "weight 'x' is not a number"),
-        ("graph [ node [ id 1 ] edge [ source 1 target 1 weight NAN ] ]", "weight nan is negative or not finite"),
-        ("graph [ node [ id 12x ] ]", "'12x' cannot be understood"),
-        ('graph [ label "open', "cannot be understood"),
-        ("a [ " * 100, "more than 50 records stand within each other"),
-        ("graph [ node [ id " + "9" * 5000 + " ] ]", "cannot be the id"),
-        ("\0\0\0", "this looks like a binary file, not text"),
-    ],
-)
-def test_bad_files(tmp_path: Path, text: str, problem: str) -> None:
-    path = write(tmp_path, text)
-    with pytest.raises(FormatError) as caught:
-        read(path)
-    assert re.search(problem, str(caught.value).removeprefix(str(path))), caught.value
 
 
 @given(cut=st.integers(0, 400), junk=st.text(alphabet='[]"# ab1.', max_size=6))

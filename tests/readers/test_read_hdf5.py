@@ -17,13 +17,7 @@ from hypothesis import strategies as st
 from graphrefine.errors import FormatError, MissingExtraError
 from graphrefine.readers.labels import read_labels
 from graphrefine.readers.read import read
-from matlab_answers import answer_here
 from strategies import PATIENT
-
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer_here(monkeypatch)
 
 
 def save(path: Path, *, compression: str | None = None, **variables: Any) -> Path:

@@ -18,13 +18,7 @@ from hypothesis import strategies as st
 
 from graphrefine.errors import FormatError
 from graphrefine.readers.read import read
-from matlab_answers import answer_here
 from strategies import PATIENT
-
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    answer_here(monkeypatch)
 
 
 def club() -> Any:

@@ -23,9 +23,10 @@ from typing import IO, Any, NamedTuple
 from graphrefine.errors import FormatError, InputError, suggest
 from graphrefine.kernels.text_records import QuoteError, split_record
 from graphrefine.live.name_resolution import LARGEST_WEIGHT, LEAST_WEIGHT, RANGE
-from graphrefine.readers.arrow import PARQUET, file_errors, import_pyarrow, parquet_batches, sound
+from graphrefine.readers.arrow import PARQUET, import_pyarrow, parquet_batches, sound
 from graphrefine.readers.byte_stream import stream_bytes
 from graphrefine.readers.formats import BY_SUFFIX
+from graphrefine.readers.limits import wrap_errors
 from graphrefine.readers.source import CODECS, SUFFIXES, Source, refuse_page
 
 OPERATIONS = ("+", "-", "=")
@@ -444,7 +445,7 @@ def _read_parquet(source: Source, file: Any) -> Iterator[Record]:
     import pyarrow.parquet as pq
     import pyarrow.types as types
 
-    with file_errors(source, PARQUET), pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20) as table:
+    with wrap_errors(source, PARQUET), pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20) as table:
         names = list(table.schema_arrow.names)
         used = [names[position] for position in find_columns(names) if position is not None]
         for batch in parquet_batches(table, batch_size=ROWS, columns=used, use_threads=False):

@@ -1,0 +1,124 @@
+"""Round trips: what NetworkX and igraph write is read as the graph that they hold, with any names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import igraph
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_writers import AWKWARD, edges_of, edges_of_networkx, networkx_graphs, same_graph
+from graphrefine.readers.read import read
+from strategies import PATIENT
+
+UNESCAPED = AWKWARD.filter(lambda name: '"' not in name and "&#" not in name and name.isprintable())
+PLAIN = st.text(st.characters(categories=("L", "N", "S")), min_size=1, max_size=5)
+
+
+class Format(NamedTuple):
+    """A format of NetworkX: its writer, names that it can hold, and what it does not keep."""
+
+    write: Callable[[Any, Path], object]
+    names: st.SearchStrategy[str] = AWKWARD
+    has_direction: bool = True
+    has_weights: bool = True
+    has_isolated: bool = True
+
+
+def as_json(make: Callable[..., Any], **options: Any) -> Format:
+    return Format(lambda graph, path: path.write_text(json.dumps(make(graph, **options)), encoding="utf-8"))
+
+
+FORMATS = {
+    "a.graphml": Format(nx.write_graphml),
+    "a.gexf": Format(nx.write_gexf),
+    "a.gml": Format(nx.write_gml),
+    "a.net": Format(nx.write_pajek, UNESCAPED),
+    "links.json": as_json(nx.node_link_data, edges="links"),
+    "edges.json": as_json(nx.node_link_data, edges="edges"),
+    "adjacency.json": as_json(nx.adjacency_data),
+    "cytoscape.json": as_json(nx.cytoscape_data),
+    "a.edgelist": Format(nx.write_edgelist, PLAIN, has_direction=False, has_isolated=False),
+    "a.txt": Format(nx.write_edgelist, PLAIN, has_direction=False, has_isolated=False),
+    "multiline.adjlist": Format(nx.write_multiline_adjlist, PLAIN, has_direction=False),
+    "plain.adjlist": Format(nx.write_adjlist, PLAIN, has_direction=False, has_weights=False),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@PATIENT
+@given(data=st.data())
+def test_files_of_networkx_come_back(tmp_path: Path, name: str, data: st.DataObject) -> None:
+    format = FORMATS[name]
+    graph = data.draw(networkx_graphs(names=format.names))
+    format.write(graph, tmp_path / name)
+    if format.has_direction:
+        same_graph(read(tmp_path / name), graph)
+        return
+    held = read(tmp_path / name, directed=graph.is_directed())
+    expected = edges_of_networkx(graph)
+    assert edges_of(held) == (expected if format.has_weights else dict.fromkeys(expected, 1.0))
+    nodes = graph if format.has_isolated else [node for node in graph if graph.degree(node)]
+    assert sorted(map(str, held.names.tolist())) == sorted(map(str, nodes))
+
+
+@PATIENT
+@given(graph=networkx_graphs(names=PLAIN), delimiter=st.sampled_from([" ", ",", "\t", ";"]))
+def test_text_with_any_delimiter_comes_back(tmp_path: Path, graph: Any, delimiter: str) -> None:
+    nx.set_edge_attributes(graph, "x, {y}", "kind")
+    for name in ("a.txt", "a.csv", "a.edgelist"):
+        nx.write_edgelist(graph, tmp_path / name, delimiter=delimiter)
+        held = read(tmp_path / name, directed=graph.is_directed())
+        assert (held.report["format"], held.report["ignored_columns"]) == ("networkx", ["kind"])
+        assert edges_of(held) == edges_of_networkx(graph)
+    nx.write_multiline_adjlist(graph, tmp_path / "a.adjlist", delimiter=delimiter)
+    held = read(tmp_path / "a.adjlist", directed=graph.is_directed(), delimiter=delimiter)
+    assert edges_of(held) == edges_of_networkx(graph)
+
+
+@PATIENT
+@given(graph=networkx_graphs(ints=False))
+def test_pajek_of_igraph_comes_back(tmp_path: Path, graph: Any) -> None:
+    held = igraph.Graph.from_networkx(graph)
+    held.vs["name"] = held.vs["_nx_name"]
+    held.write_pajek(str(tmp_path / "a.net"))
+    same_graph(read(tmp_path / "a.net"), graph)
+
+
+@pytest.mark.parametrize("suffix", ["gml", "graphml"])
+@pytest.mark.parametrize("directed", [True, False])
+def test_names_and_attributes_of_igraph_come_back(tmp_path: Path, suffix: str, directed: bool) -> None:
+    graph = igraph.Graph([(0, 1), (1, 2), (2, 0)], directed=directed)
+    graph.vs["name"], graph.vs["age"] = ['a "&" <b>', "é", "x"], [3, 4, 5]
+    graph.es["weight"], graph.es["kind"] = [0.5, 2, 3], ["p", "q", "r"]
+    path = tmp_path / f"a.{suffix}"
+    getattr(graph, f"write_{suffix}")(str(path))
+    named = read(path, names="name")
+    assert (named.names.tolist(), named.directed) == (['a "&" <b>', "x", "é"], directed)
+    assert edges_of(named)['a "&" <b>', "é"] == 0.5
+    assert named.attributes["age"].tolist() == [3.0, 5.0, 4.0]
+    assert named.report["ignored_columns"] == ["kind"]
+    by_id = read(path).names.tolist()
+    assert by_id == ([0, 1, 2] if suffix == "gml" else ["n0", "n1", "n2"])
+    assert named.attributes["id"].tolist() == [by_id[0], by_id[2], by_id[1]]
+
+
+@pytest.mark.parametrize("suffix", ["graphml", "gexf", "gml"])
+def test_attributes_of_nodes_keep_their_types(tmp_path: Path, suffix: str) -> None:
+    graph = nx.path_graph(3)
+    values: dict[str, list[Any]] = {"club": ["x", "y", "x"], "age": [3, 4, 5], "size": [0.5, 1.5, 2.5]}
+    for name, column in values.items():
+        nx.set_node_attributes(graph, dict(enumerate(column)), name)
+    graph.nodes[1]["rare"] = 7
+    path = tmp_path / f"a.{suffix}"
+    getattr(nx, f"write_{suffix}")(graph, path)
+    attributes = read(path).attributes
+    assert {name: attributes[name].tolist() for name in values} == values
+    assert [attributes[name].dtype.kind for name in values] == ["O", "i", "f"]
+    assert attributes["rare"].tolist() == [None, 7, None]

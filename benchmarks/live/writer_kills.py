@@ -165,7 +165,7 @@ class Trial:
             self.reader.update()
             if published_bits(self.reader) != published_bits(live):
                 problems.append(f"group {live.group}: a reader sees other vectors")
-            keep = {f"generation-{live._store.generation:06d}"}
+            keep = {f"generation-{live._store.generation:06d}", live._store._moved_file(live._store.fact("moved")).name}
         left = {each.name for each in self.path.iterdir()} - FILES - TEMPORARY - keep
         return problems + ([f"left over: {sorted(left)}"] if left else [])
 

@@ -140,7 +140,7 @@ class Live(LiveVectors):
         """Load the checkpoint, and apply the groups after it again."""
         self._is_stale = True  # memory may be other than the disk
         with self._stages.stage("open"):
-            self._store.remove_old_checkpoints()  # first, as they take room
+            self._store.remove_old_files()  # first, as they take room
             checkpoint = self._checkpoint()
             self._model, self._kernel, self._table = checkpoint.load()
             self.group = self._base_group = checkpoint.group
@@ -151,7 +151,8 @@ class Live(LiveVectors):
                 group.apply(self._kernel)
                 self._accept(self._make_update(group))
                 self._replayed += len(group.operations)
-            self._stored = self._store.stored_vectors()
+            self._store.rewrite_updates(self._table.updates())
+            self._stored = self._table.moved  # vectors in all updates; one that moved often counts each time
         self._since_look = 0
         self._is_stale = False
 
@@ -284,9 +285,11 @@ class Live(LiveVectors):
             if problem:
                 raise names.refusal(problem, operations, position)
             update = self._make_update(group)
-            rewritten = self._table.updates() if self._stored > 2 * self._table.moved + SPARE else None
-            self._store.append(group, origin or Origin(), update, rewritten=rewritten)
-            self._stored = len(update.moved) + (self._stored if rewritten is None else self._table.moved)
+            if self._stored > 2 * self._table.moved + SPARE:
+                self._store.rewrite_updates(self._table.updates())
+                self._stored = self._table.moved
+            self._store.append(group, origin or Origin(), update)
+            self._stored += len(update.moved)
             self._accept(update)
             self._is_stale = False
         except BaseException:

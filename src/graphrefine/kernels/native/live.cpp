@@ -6,191 +6,22 @@
 // the length by which q has moved since. A change of an edge raises both at its two ends, a row of G that moves raises `lag` at
 // its neighbors, and `settle` makes rows anew, each of which then has no lag but that of rounding, until all are within the
 // tolerance. The vector of a node is  F = (G - a R^) / (1 - a), near T G. It is published once it has moved by a share of its
-// length since it last was. The order of all of it is a function of the changes: the same changes give the same bits.
-#include "live.h"
-#include "arrays.h"
-#include "exact.h"
-#include "live_edges.h"
+// length since it last was. The parts are in live_state.h, live_bounds.h, live_undo.h and live_hubs.h. The order of all of it is a function of the changes: the same changes give the same bits.
 #include "live_hubs.h"
-#include "threads.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <deque>
-#include <limits>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <tuple>
-#include <vector>
 
-namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
 
-template <class T> using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-const LiveArithmetic *arithmetic = &live_arithmetic_baseline();
-Exact exact;
-
-constexpr double NEVER = std::numeric_limits<double>::infinity();  // drift of a row that has to be made anew
-constexpr double UP = 1 + 1e-9;  // the rounding of bounds themselves: always upwards
-constexpr int NUMBERS = 6;       // of a node: four of `Node`, two of `Record`
-constexpr int OWN = 4;           // those of `Node`
-// Range of the weights, and of their sum at a node: products with rows of float32 neither overflow nor vanish there.
-constexpr double LEAST_WEIGHT = 0x1p-100, LARGEST_WEIGHT = 0x1p100, LARGEST_DEGREE = 0x1p120;
-
-enum Operation : std::uint8_t { ADD = 0, REMOVE = 1, SET = 2, ISOLATE = 3 };
-enum Problem : int { NONE = 0, NO_EDGE = 1, OUT_OF_RANGE = 2 };
-
-bool is_weight(float w) { return w == 0.f || (w >= LEAST_WEIGHT && w <= LARGEST_WEIGHT); }  // 0: no edge
-
-void need(bool holds, const char *what) {
-    if (!holds) throw std::invalid_argument(what);
-}
-
-double logarithm(double x) {
-    double y;
-    exact.evaluate(Function::log, &x, 0, &y, 1);
-    return y;
-}
-
-// The largest distance of two unit vectors, one of them along x and the other along x + e, |e| <= t |x|.
-// That is 2 sin(x / 2) for sin x = t, in a form that small angles do not cancel in.
-double chord(double t) { return t < 1 ? t * std::sqrt(2 / (1 + std::sqrt((1 - t) * (1 + t)))) * UP : 2; }
-
-struct Record {  // of a node: what only its own row asks for
-    double unpublished = 0;       // way of F since it was published
-    double energy = 0;            // sum of the squares of its row of M, when R was made
-    std::uint32_t published = 0;  // the last group that published its vector
-};
-
-struct Kept {  // a node as it was before the group
-    std::int32_t node;
-    double numbers[NUMBERS];  // of `Record` once the rows are kept: neighbors that are told of a step have none to change
-    std::int64_t rows, sums;  // of R and G among the kept rows, -1: not yet kept; of the hub among the kept sums, -1: none
-};
-
-struct Edge {
-    std::int32_t source, target;
-    float weight;  // 0: none
-};
-
-class LiveGraph : LiveEdges {
-    std::int64_t columns_, known_;  // known_: nodes that have a row of the basis
-    Matrix<const float> basis_;
-    std::vector<float> shift_, reach_;  // of the known nodes: shift, and length of the row of B
-    std::vector<double> rotation_, mean_;
-    double a_, loop_, tolerance_, rounding_, spread_, publish_;
-    double typical_shift_ = 0;  // of nodes without a row of the basis
-    Large<Record> records_;
-    std::int64_t hub_;  // neighbors from which a node is a hub, whose sums are kept up to date; half as many, and it is none
-    HubSums hubs_;
-    Table R_, G_;
-    std::deque<std::int32_t> queue_;
-    // of the group that is under way
-    std::uint32_t group_ = 1;
-    std::int64_t nodes_before_ = 0;
-    std::vector<Edge> undone_;
-    std::vector<Kept> kept_;
-    Large<float> kept_rows_;
-    Large<double> kept_sums_;
-    std::vector<HubNumbers> kept_hubs_;
-    std::vector<std::int32_t> published_;
-    std::int64_t made_ = 0, gathered_ = 0;
-    double energy_ = 0, captured_ = 0, energy_before_ = 0, captured_before_ = 0;  // sums over the nodes: of energy, of squared lengths
-    std::deque<std::int32_t> queue_before_;
-    // room for one row
-    std::vector<double> sum_, turned_, step_, factors_;
-    std::vector<std::int32_t> known_neighbors_;
-
-    double inverse(const Node &node) const { return 1 / (node.degree + loop_); }
-
-    // ---- what can be undone ----------------------------------------------------------------------------------------------------
-
-    void copy_numbers(std::int64_t u, double *to) const {
-        const Node &node = nodes_[u];
-        const double numbers[NUMBERS] = {node.degree, node.lag, node.drift, node.length, records_[u].unpublished, records_[u].energy};
-        std::copy_n(numbers, NUMBERS, to);
-    }
-    void put_own(const double *from, std::int64_t u) {
-        Node &node = nodes_[u];
-        node.degree = from[0], node.lag = from[1], node.drift = from[2], node.length = from[3];
-    }
-    void put_numbers(const double *from, std::int64_t u) {
-        put_own(from, u);
-        records_[u].unpublished = from[OWN], records_[u].energy = from[OWN + 1];
-    }
-    void keep(std::int32_t u) {
-        Node &node = nodes_[u];
-        if (node.kept != group_) {
-            node.kept = group_, node.place = static_cast<std::uint32_t>(kept_.size());
-            kept_.push_back({u, {node.degree, node.lag, node.drift, node.length}, -1, -1});
-            if (node.hub >= 0) {
-                kept_.back().sums = static_cast<std::int64_t>(kept_hubs_.size());
-                kept_hubs_.push_back(hubs_.numbers(node.hub));
-                kept_sums_.insert(kept_sums_.end(), hubs_.rows(node.hub), hubs_.rows(node.hub) + hubs_.width());
-            }
-        }
-    }
-    void keep_rows(std::int32_t u) {
-        keep(u);
-        Kept &kept = kept_[nodes_[u].place];
-        if (kept.rows >= 0) return;
-        kept.numbers[OWN] = records_[u].unpublished, kept.numbers[OWN + 1] = records_[u].energy;
-        kept.rows = static_cast<std::int64_t>(kept_rows_.size());
-        kept_rows_.insert(kept_rows_.end(), R_[u], R_[u] + columns_);
-        kept_rows_.insert(kept_rows_.end(), G_[u], G_[u] + columns_);
-    }
-
-    // ---- bounds ------------------------------------------------------------------------------------------------------------------
-
-    double behind(const Node &node) const {  // of R
-        if (node.drift == 0) return 0;
-        return node.drift < node.length ? spread_ * chord(node.drift / node.length) : NEVER;
-    }
-    double total_lag(const Node &node) const { return node.lag + a_ * behind(node); }
-    void look(std::int32_t u) {
-        Node &node = nodes_[u];
-        if (!node.queued && total_lag(node) > tolerance_) node.queued = true, queue_.push_back(u);
-    }
-
-    // What `undo` goes back to, beside the nodes that are kept.
-    void remember() { energy_before_ = energy_, captured_before_ = captured_, queue_before_ = queue_; }
-    void look_at_all() {  // after all nodes were set, which is not undone
-        for (std::size_t u = 0; u < nodes_.size(); ++u) look(static_cast<std::int32_t>(u));
-        remember();
-    }
-
-    // The end u of an edge to v, whose weight goes from `before` to `after`; the row itself has it already.
-    void note(std::int32_t u, std::int32_t v, double before, double after) {
-        Node &node = nodes_[u];
-        const double change = after - before, old = node.degree;
-        const double degree = 2 * (old + change) > old ? old + change : sum_weights(node);  // anew, where rounding would take over
-        node.degree = degree;
-        if (!(old > 0) || !(degree > 0)) {
-            node.drift = NEVER;
-        } else {
-            const double far = arithmetic->length(G_[v], 1 - a_, G_[u], -1, R_[u], a_, columns_);
-            node.lag = (node.lag + std::abs(change) / (degree + loop_) * (far + node.lag)) * UP;
-            double moved = std::abs(change) / std::min(old, degree) * std::sqrt(static_cast<double>(node.count));
-            if (v < known_) {
-                const double entry = before > 0 && after > 0 ? logarithm(after) - logarithm(before)
-                                     : after > 0             ? logarithm(after) - logarithm(degree) + shift_[v]
-                                                             : logarithm(before) - logarithm(old) + shift_[v];
-                moved += std::abs(entry) * reach_[v];
-            }
-            node.drift += moved * UP;
-        }
-        look(u);
-    }
+class LiveGraph : public LiveHubs {
     void set_weight(std::int32_t u, std::int32_t v, float before, float after) {
         undone_.push_back({u, v, before});
         keep(u), keep(v);
@@ -199,89 +30,6 @@ class LiveGraph : LiveEdges {
         change_hub(u, v, before, after), change_hub(v, u, before, after);
     }
 
-    // ---- hubs --------------------------------------------------------------------------------------------------------------------
-
-    bool is_in_basis(std::int32_t v) const { return v < known_ && reach_[v] > 0; }
-    double shifted(std::int32_t v, double weight) const {  // an entry of M, but for the degree of its row
-        return (weight == 1 ? 0. : logarithm(weight)) + (v < known_ ? shift_[v] : typical_shift_);
-    }
-
-    void make_hubs() {
-        drop_hubs();
-        for (std::size_t u = 0; u < nodes_.size(); ++u) {
-            if (u % 1024 == 0) stop_if_asked();
-            if (nodes_[u].count >= hub_) make_hub(static_cast<std::int32_t>(u));
-        }
-    }
-    void drop_hubs() {
-        hubs_.clear();
-        for (Node &node : nodes_) node.hub = -1;
-    }
-    void make_hub(std::int32_t u) {  // all of its sums anew
-        Node &node = nodes_[u];
-        if (node.hub < 0) node.hub = hubs_.add();
-        const std::int32_t *others = neighbors_.data() + node.start;
-        const float *weights = weights_.data() + node.start;
-        HubNumbers numbers;
-        numbers.peak = node.degree + loop_;
-        factors_.assign(weights, weights + node.count);
-        arithmetic->sum_precisely(others, factors_.data(), node.count, G_.begin(), columns_, hubs_.states(node.hub));
-        known_neighbors_.clear(), factors_.clear();
-        for (std::int32_t e = 0; e < node.count; ++e) {
-            const double entry = shifted(others[e], weights[e]);
-            numbers.entries += entry, numbers.squares += entry * entry;
-            if (!is_in_basis(others[e])) continue;
-            known_neighbors_.push_back(others[e]), factors_.push_back(entry);
-            numbers.mass += std::abs(entry) * reach_[others[e]], numbers.reach += reach_[others[e]];
-        }
-        const std::int64_t count = static_cast<std::int64_t>(factors_.size());
-        gathered_ += 2 * count + node.count;
-        arithmetic->sum_precisely(known_neighbors_.data(), factors_.data(), count, basis_.data(), columns_, hubs_.shifted(node.hub));
-        factors_.assign(count, 1.);
-        arithmetic->sum_precisely(known_neighbors_.data(), factors_.data(), count, basis_.data(), columns_, hubs_.plain(node.hub));
-        hubs_.numbers(node.hub) = numbers;
-    }
-    // The sums of u after a change of its edge to v; u becomes a hub, or is none any more.
-    void change_hub(std::int32_t u, std::int32_t v, double before, double after) {
-        Node &node = nodes_[u];
-        if (node.hub < 0) {
-            if (node.count >= hub_) make_hub(u);
-            return;
-        }
-        if (2 * node.count < hub_) {
-            hubs_.remove(node.hub);
-            node.hub = -1;
-            return;
-        }
-        HubNumbers &numbers = hubs_.numbers(node.hub);
-        ++numbers.updates;
-        numbers.peak = std::max(numbers.peak, node.degree + loop_);
-        arithmetic->add_row(hubs_.states(node.hub), after - before, G_[v], columns_);
-        const double gone = before > 0 ? shifted(v, before) : 0, fresh = after > 0 ? shifted(v, after) : 0;
-        numbers.entries += fresh - gone, numbers.squares += fresh * fresh - gone * gone;
-        if (!is_in_basis(v)) return;
-        arithmetic->add_row(hubs_.shifted(node.hub), fresh - gone, basis_.data() + v * columns_, columns_);
-        numbers.mass += (std::abs(fresh) + std::abs(gone)) * reach_[v];
-        if ((before > 0) == (after > 0)) return;
-        arithmetic->add_row(hubs_.plain(node.hub), after > 0 ? 1 : -1, basis_.data() + v * columns_, columns_);
-        numbers.reach += reach_[v];
-    }
-    // q of a hub and the energy of its row, from its sums
-    double sum_hub(std::int32_t u, double own) {
-        Node &node = nodes_[u];
-        double length = 0;
-        for (int attempt = 0; attempt < 2; ++attempt) {
-            const double *shifted = hubs_.shifted(node.hub), *plain = hubs_.plain(node.hub);
-            double squares = 0;
-            for (std::int64_t c = 0; c < columns_; ++c) sum_[c] = shifted[c] - own * plain[c], squares += sum_[c] * sum_[c];
-            length = std::sqrt(squares);
-            if (attempt || !hubs_.is_worn_target(node.hub, node.count, own, length)) break;
-            make_hub(u);
-        }
-        const HubNumbers &numbers = hubs_.numbers(node.hub);
-        records_[u].energy = std::max(0., numbers.squares - 2 * own * numbers.entries + node.count * own * own);
-        return length;
-    }
     double hub_residual(std::int32_t u) {
         Node &node = nodes_[u];
         if (hubs_.is_worn(node.hub, node.count, node.degree + loop_)) make_hub(u);
@@ -411,9 +159,17 @@ class LiveGraph : LiveEdges {
 public:
     LiveGraph(const Input<std::int64_t> &indptr, const Input<std::int32_t> &indices, const std::optional<Input<float>> &weights,
               const Matrix<const float> &basis, const Input<float> &shifts, const Matrix<const double> &rotation, const Input<double> &mean, double keep,
-              double loop, double tolerance, double rounding, double spread, double publish, std::int64_t hub)
-        : columns_(static_cast<std::int64_t>(basis.shape(1))), known_(static_cast<std::int64_t>(basis.shape(0))), basis_(basis), a_(keep), loop_(loop),
-          tolerance_(tolerance), rounding_(rounding), spread_(spread), publish_(publish), hub_(hub) {
+              double loop, double tolerance, double rounding, double spread, double publish, std::int64_t hub) {
+        columns_ = static_cast<std::int64_t>(basis.shape(1));
+        known_ = static_cast<std::int64_t>(basis.shape(0));
+        basis_ = basis;
+        a_ = keep;
+        loop_ = loop;
+        tolerance_ = tolerance;
+        rounding_ = rounding;
+        spread_ = spread;
+        publish_ = publish;
+        hub_ = hub;
         const std::int64_t rows = static_cast<std::int64_t>(indptr.shape(0)) - 1, entries = static_cast<std::int64_t>(indices.shape(0));
         need(rows >= 0 && indptr.data()[0] == 0 && indptr.data()[rows] == entries, "`indptr` must run from 0 to the number of entries");
         need(!weights || static_cast<std::int64_t>(weights->shape(0)) == entries, "`weights` must have one number for each entry");
@@ -466,12 +222,6 @@ public:
         tolerance_ = tolerance;
         look_at_all();
     }
-    std::int64_t nodes() const { return static_cast<std::int64_t>(nodes_.size()); }
-    std::int64_t entries() const { return entries_; }
-    std::int64_t made() const { return made_; }
-    std::int64_t gathered() const { return gathered_; }
-    double energy() const { return energy_; }
-    double captured() const { return captured_; }
 
     void add_nodes(std::int64_t count) {
         need(count >= 0 && count <= std::numeric_limits<std::int32_t>::max() - nodes(), "there are too many nodes");
@@ -528,50 +278,6 @@ public:
         }
     }
 
-    void commit() {
-        nodes_before_ = nodes();
-        remember();
-        undone_.clear(), kept_.clear(), kept_rows_.clear(), kept_sums_.clear(), kept_hubs_.clear(), published_.clear();
-        const std::size_t room = std::max<std::size_t>(1 << 22, nodes_.size() * columns_ / 2);  // fresh memory has to be cleared first
-        if (kept_rows_.capacity() > room) Large<float>().swap(kept_rows_);
-        if (++group_ == 0) {  // after four billion groups
-            for (Record &record : records_) record.published = 0;
-            for (Node &node : nodes_) node.kept = 0;
-            group_ = 1;
-        }
-    }
-
-    void put_sums(const Kept &kept) {
-        Node &node = nodes_[kept.node];
-        if (node.hub >= 0 && kept.sums < 0) hubs_.remove(node.hub), node.hub = -1;
-        if (kept.sums < 0) return;
-        if (node.hub < 0) node.hub = hubs_.add();
-        hubs_.numbers(node.hub) = kept_hubs_[kept.sums];
-        std::copy_n(kept_sums_.data() + kept.sums * hubs_.width(), hubs_.width(), hubs_.rows(node.hub));
-    }
-
-    void undo() {
-        for (std::size_t i = undone_.size(); i-- > 0;) {
-            put(undone_[i].source, undone_[i].target, undone_[i].weight);
-            put(undone_[i].target, undone_[i].source, undone_[i].weight);
-        }
-        for (const Kept &kept : kept_) {
-            put_own(kept.numbers, kept.node);
-            put_sums(kept);
-            if (kept.rows < 0) continue;
-            put_numbers(kept.numbers, kept.node);
-            std::copy_n(kept_rows_.data() + kept.rows, columns_, R_[kept.node]);
-            std::copy_n(kept_rows_.data() + kept.rows + columns_, columns_, G_[kept.node]);
-        }
-        for (const std::int32_t u : queue_) nodes_[u].queued = false;
-        queue_ = queue_before_;
-        for (const std::int32_t u : queue_) nodes_[u].queued = true;
-        energy_ = energy_before_, captured_ = captured_before_;
-        nodes_.resize(nodes_before_), records_.resize(nodes_before_);
-        R_.resize(nodes_before_), G_.resize(nodes_before_);
-        commit();
-    }
-
     nb::object published() const {  // nodes of this group, in order
         Buffer<std::int32_t> nodes(published_.size());
         std::copy(published_.begin(), published_.end(), nodes.begin());
@@ -598,33 +304,6 @@ public:
             check_node(which.data()[i]);
             out.data()[i] = nodes_[which.data()[i]].degree;
         }
-    }
-
-    // out[u] <- the lag in all of each node
-    void lags(const Numbers &out) const {
-        need(static_cast<std::int64_t>(out.shape(0)) == nodes(), "`out` must have one number for each node");
-        for (std::size_t u = 0; u < nodes_.size(); ++u) out.data()[u] = total_lag(nodes_[u]);
-    }
-
-    // out[u] <- a bound of the distance of F from the fixed point's: see docs/live.md. Each round makes it sharper.
-    void bounds(const Numbers &out, int rounds) const {
-        need(static_cast<std::int64_t>(out.shape(0)) == nodes() && rounds >= 0, "`out` must have one number for each node");
-        Released released;
-        std::vector<double> lag(nodes_.size()), error(nodes_.size()), next(nodes_.size());
-        double most = 0;
-        for (std::size_t u = 0; u < nodes_.size(); ++u) lag[u] = total_lag(nodes_[u]), most = std::max(most, lag[u]);
-        std::fill(error.begin(), error.end(), most / a_ * UP);
-        const auto step = [&](std::size_t u) {  // of T
-            const Node &node = nodes_[u];
-            double sum = loop_ * error[u];
-            for (std::int32_t e = 0; e < node.count; ++e) sum += static_cast<double>(weights_[node.start + e]) * error[neighbors_[node.start + e]];
-            return sum * inverse(node) * UP;
-        };
-        for (int round = 0; round < rounds; ++round) {
-            for (std::size_t u = 0; u < nodes_.size(); ++u) stop_if_asked(u), next[u] = lag[u] + (1 - a_) * step(u);
-            error.swap(next);
-        }
-        for (std::size_t u = 0; u < nodes_.size(); ++u) stop_if_asked(u), out.data()[u] = step(u) + nodes_[u].lag / (1 - a_);
     }
 
     // The rows of the graph as they are: indptr, neighbors, weights.

@@ -1,60 +1,88 @@
-// Sums over the neighbors of nodes that have many, kept up to date as edges and rows of neighbors change.
-//
-// With them the residual of a hub is known without a look at its neighbors. They are in float64, and each change of a sum adds a
-// rounding: `updates`, `peak` and the masses bound it, so that it can be told when a sum has to be made anew.
+// Hubs of live vectors: nodes of many neighbors, whose sums follow each change of an edge. See "Hubs" in docs/live.md.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <vector>
+#include "live_undo.h"
 
-struct HubNumbers {
-    double entries = 0, squares = 0;  // sums of ln A + shift, and of its square, over all neighbors
-    double peak = 0;                  // the largest degree since the sums were made
-    double mass = 0, reach = 0;       // sums of |ln A + shift| |B|, and of |B|, of all that was added since
-    double updates = 0;
-};
+namespace {
 
-class HubSums {
-    static constexpr int ROWS = 3;
-    std::int64_t columns_ = 0;
-    std::vector<double> rows_;
-    std::vector<HubNumbers> numbers_;
-    std::vector<std::int32_t> free_;
-
-public:
-    static constexpr double ROUNDING = 0x1p-51, ENOUGH = 0x1p-30;  // of an update, in lengths of what is added; of a sum in all
-
-    void set_columns(std::int64_t columns) { columns_ = columns; }
-    std::int64_t width() const { return ROWS * columns_; }
-    std::int64_t size() const { return static_cast<std::int64_t>(numbers_.size() - free_.size()); }
-    double *rows(std::int32_t hub) { return rows_.data() + hub * width(); }
-    double *states(std::int32_t hub) { return rows(hub); }                   // sum of A_ij G_j
-    double *shifted(std::int32_t hub) { return rows(hub) + columns_; }       // sum of (ln A_ij + shift_j) B_j
-    double *plain(std::int32_t hub) { return rows(hub) + 2 * columns_; }     // sum of B_j
-    HubNumbers &numbers(std::int32_t hub) { return numbers_[hub]; }
-
-    std::int32_t add() {
-        if (free_.empty()) {
-            rows_.resize(rows_.size() + width());
-            numbers_.emplace_back();
-            return static_cast<std::int32_t>(numbers_.size()) - 1;
+class LiveHubs : public LiveUndo {
+protected:
+    void make_hubs() {
+        drop_hubs();
+        for (std::size_t u = 0; u < nodes_.size(); ++u) {
+            if (u % 1024 == 0) stop_if_asked();
+            if (nodes_[u].count >= hub_) make_hub(static_cast<std::int32_t>(u));
         }
-        const std::int32_t hub = free_.back();
-        free_.pop_back();
-        return hub;
     }
-    void remove(std::int32_t hub) { free_.push_back(hub); }
-    void clear() { rows_.clear(), numbers_.clear(), free_.clear(); }
-
-    // Whether rounding may have taken over: in the sum of states, and in q, whose length may be far less than that of its terms.
-    bool is_worn(std::int32_t hub, double count, double degree) const {
-        const HubNumbers &own = numbers_[hub];
-        return (own.updates + count) * ROUNDING * own.peak > ENOUGH * degree;
+    void drop_hubs() {
+        hubs_.clear();
+        for (Node &node : nodes_) node.hub = -1;
     }
-    bool is_worn_target(std::int32_t hub, double count, double logarithm, double length) const {
-        const HubNumbers &own = numbers_[hub];
-        return (own.updates + count) * ROUNDING * (own.mass + std::abs(logarithm) * own.reach) > ENOUGH * length;
+    void make_hub(std::int32_t u) {  // all of its sums anew
+        Node &node = nodes_[u];
+        if (node.hub < 0) node.hub = hubs_.add();
+        const std::int32_t *others = neighbors_.data() + node.start;
+        const float *weights = weights_.data() + node.start;
+        HubNumbers numbers;
+        numbers.peak = node.degree + loop_;
+        factors_.assign(weights, weights + node.count);
+        arithmetic->sum_precisely(others, factors_.data(), node.count, G_.begin(), columns_, hubs_.states(node.hub));
+        known_neighbors_.clear(), factors_.clear();
+        for (std::int32_t e = 0; e < node.count; ++e) {
+            const double entry = shifted(others[e], weights[e]);
+            numbers.entries += entry, numbers.squares += entry * entry;
+            if (!is_in_basis(others[e])) continue;
+            known_neighbors_.push_back(others[e]), factors_.push_back(entry);
+            numbers.mass += std::abs(entry) * reach_[others[e]], numbers.reach += reach_[others[e]];
+        }
+        const std::int64_t count = static_cast<std::int64_t>(factors_.size());
+        gathered_ += 2 * count + node.count;
+        arithmetic->sum_precisely(known_neighbors_.data(), factors_.data(), count, basis_.data(), columns_, hubs_.shifted(node.hub));
+        factors_.assign(count, 1.);
+        arithmetic->sum_precisely(known_neighbors_.data(), factors_.data(), count, basis_.data(), columns_, hubs_.plain(node.hub));
+        hubs_.numbers(node.hub) = numbers;
+    }
+    // The sums of u after a change of its edge to v; u becomes a hub, or is none any more.
+    void change_hub(std::int32_t u, std::int32_t v, double before, double after) {
+        Node &node = nodes_[u];
+        if (node.hub < 0) {
+            if (node.count >= hub_) make_hub(u);
+            return;
+        }
+        if (2 * node.count < hub_) {
+            hubs_.remove(node.hub);
+            node.hub = -1;
+            return;
+        }
+        HubNumbers &numbers = hubs_.numbers(node.hub);
+        ++numbers.updates;
+        numbers.peak = std::max(numbers.peak, node.degree + loop_);
+        arithmetic->add_row(hubs_.states(node.hub), after - before, G_[v], columns_);
+        const double gone = before > 0 ? shifted(v, before) : 0, fresh = after > 0 ? shifted(v, after) : 0;
+        numbers.entries += fresh - gone, numbers.squares += fresh * fresh - gone * gone;
+        if (!is_in_basis(v)) return;
+        arithmetic->add_row(hubs_.shifted(node.hub), fresh - gone, basis_.data() + v * columns_, columns_);
+        numbers.mass += (std::abs(fresh) + std::abs(gone)) * reach_[v];
+        if ((before > 0) == (after > 0)) return;
+        arithmetic->add_row(hubs_.plain(node.hub), after > 0 ? 1 : -1, basis_.data() + v * columns_, columns_);
+        numbers.reach += reach_[v];
+    }
+    // q of a hub and the energy of its row, from its sums
+    double sum_hub(std::int32_t u, double own) {
+        Node &node = nodes_[u];
+        double length = 0;
+        for (int attempt = 0; attempt < 2; ++attempt) {
+            const double *shifted = hubs_.shifted(node.hub), *plain = hubs_.plain(node.hub);
+            double squares = 0;
+            for (std::int64_t c = 0; c < columns_; ++c) sum_[c] = shifted[c] - own * plain[c], squares += sum_[c] * sum_[c];
+            length = std::sqrt(squares);
+            if (attempt || !hubs_.is_worn_target(node.hub, node.count, own, length)) break;
+            make_hub(u);
+        }
+        const HubNumbers &numbers = hubs_.numbers(node.hub);
+        records_[u].energy = std::max(0., numbers.squares - 2 * own * numbers.entries + node.count * own * own);
+        return length;
     }
 };
+
+}  // namespace

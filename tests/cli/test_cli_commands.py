@@ -131,25 +131,6 @@ def test_convert_says_what_it_did(tmp_path: Path) -> None:
     assert load(tmp_path / "b.dat", format="csv").names.tolist() == [5, 6]
 
 
-@pytest.mark.parametrize(
-    ("source", "target", "expected"),
-    [
-        ("nothing", "x.csv", ("nothing: no such file or folder",)),
-        ("nothing.npz", "x.csv", ("nothing.npz", "No such file")),
-        ("damaged.npz", "x.csv", ("damaged.npz: is not an npz archive",)),
-        ("good", "x.doc", ("x.doc: the suffix '.doc'", ".parquet")),
-        ("good", "no/x.csv", ("does not exist; create it first",)),
-        ("good", "x.vec", ("x.vec: the name 'a b'", "white space", ".csv")),
-        ("folder", "x.csv", ("folder", "meta.json is missing")),
-    ],
-)
-def test_convert_refuses(tmp_path: Path, source: str, target: str, expected: tuple[str, ...]) -> None:
-    Embedding(["a b", "c"], [[1, 0], [0, 1]]).save(tmp_path / "good")
-    (tmp_path / "damaged.npz").write_bytes(b"PK\x03\x04 and no more")
-    (tmp_path / "folder").mkdir()
-    refuses("convert", tmp_path / source, tmp_path / target, folder=tmp_path, expected=expected)
-
-
 # evaluate labels
 
 
@@ -205,35 +186,6 @@ def test_unlabeled_nodes_and_several_labels(labeled: Path, tmp_path: Path) -> No
     assert (kept["nodes"], kept["unlabeled"]) == (80, "keep")
 
 
-@pytest.mark.parametrize(
-    ("labels", "options", "expected"),
-    [
-        ("nothing.csv", [], ("nothing.csv: there is no such file",)),
-        ("empty.csv", [], ("empty.csv: the file is empty; a node and a label are expected",)),
-        ("one.csv", [], ("one.csv, line 2: one column",)),
-        ("strangers.csv", [], ("strangers.csv", "is in the embedding", "'x'")),
-        ("damaged.mat", [], ("damaged.mat",)),
-        ("labels.mat", ["--variable", "classes"], ("labels.mat: there is no variable 'classes'", "'group', 'other'")),
-        ("labels.mat", ["--variable", "other"], ("labels.mat has labels for 3 rows", "80 nodes")),
-        ("labels.csv", ["--ratios", "0.5,many"], ("--ratios", "'0.5,many'", "evaluate labels --help")),
-        ("labels.csv", ["--ratios", "1.5"], ("--ratios 1.5", "above 0 and below 1")),
-        ("labels.csv", ["--ratios", "0.001"], ("0.001 of 80 nodes",)),
-        ("labels.csv", ["--repeats", "0"], ("--repeats 0", "at least 1")),
-        ("labels.csv", ["--C", "-1"], ("--C -1.0", "positive")),
-        ("labels.csv", ["--C", "big"], ("--C", "'big'")),
-        ("labels.csv", ["--seed", "-1"], ("--seed -1",)),
-        ("labels.csv", ["--threads", "0"], ("--threads 0",)),
-        ("labels.csv", ["--unlabeled", "perhaps"], ("'perhaps' is not one of 'drop', 'keep'",)),
-    ],
-)
-def test_labels_refuses(labeled: Path, labels: str, options: list[str], expected: tuple[str, ...]) -> None:
-    bad = {"empty.csv": "", "one.csv": "1,a\n2\n", "strangers.csv": "x,a\ny,b\n", "damaged.mat": "no\n" * 200}
-    for name, text in bad.items():
-        (labeled / name).write_text(text)
-    files = (labeled / "vectors", labeled / labels)
-    refuses("evaluate", "labels", *files, *options, folder=labeled, expected=expected)
-
-
 def test_columns_and_header_of_labels(labeled: Path, tmp_path: Path) -> None:
     path = tmp_path / "wide.csv"
     rows = (labeled / "labels.csv").read_text().splitlines()[1:]
@@ -273,13 +225,6 @@ def test_a_header_that_nothing_decides_is_refused_with_both_options(labeled: Pat
     picture = tmp_path / "map.svg"
     done = works("map", vectors, "--labels", labeled / "labels.csv", "-o", picture, "--json")
     assert "80 of 80 nodes labeled" in done.figures["labels_reading"]
-
-
-def test_labels_of_no_embedding(labeled: Path) -> None:
-    arguments = ("evaluate", "labels", labeled / "nothing", labeled / "labels.csv")
-    refuses(*arguments, folder=labeled, expected=("nothing: no such file or folder",))
-    check_refused(run("evaluate"), "Missing command", "graphrefine evaluate --help")
-    check_refused(run("evaluate", "labels"), "EMBEDDING", "graphrefine evaluate labels --help")
 
 
 # demo
@@ -359,13 +304,6 @@ def test_help_begins_with_the_four_options_that_matter(path: tuple[str, ...]) ->
     assert listed == [each.opts[0] for each in first]
 
 
-def test_help_of_embed_begins_with_output_dimensions_weights_and_quality() -> None:
-    text = works("embed", "--help").out
-    options = ("-o, --output OUT", "--dim K", "--weights COLUMN", "--quality NAME")
-    places = [text.index(f"  {option} ") for option in options]
-    assert places == sorted(places) and places[-1] < text.index("Further options:") < text.index("--method")
-
-
 def test_help_states_the_real_defaults() -> None:
     text = " ".join(works("embed", "--help").out.split())
     stated = dict(re.findall(r"--([a-z0-9-]+) [A-Z]+ (?:(?! --).)*?\[default: ([^\],]+)", text))
@@ -393,14 +331,6 @@ def test_usage() -> None:
     assert works().out == works("--help").out, "no command: the help"
     listed = works().out.split("Commands:")[1].strip().split("\n")
     assert [line.split()[0] for line in listed] == list(cli.commands)
-    check_refused(
-        run("emebd"), "No such command 'emebd' (did you mean 'embed'?); the commands are embed, info", "--help"
-    )
-    check_refused(run("xyz"), "No such command 'xyz'; the commands are embed, info", "graphrefine --help")
-    check_refused(run("evaluate", "lable"), "(did you mean 'labels'?)", "graphrefine evaluate --help")
-    check_refused(run("embed", "g.csv", "-o", "out", "--weigths", "x"), "--weights", "graphrefine embed --help")
-    check_refused(run("embed"), "Missing argument 'GRAPH'", "graphrefine embed --help")
-    check_refused(run("embed", "g.csv"), "Missing option '-o'", "graphrefine embed --help")
 
 
 def test_a_shell_can_complete() -> None:

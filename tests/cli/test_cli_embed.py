@@ -300,12 +300,6 @@ def test_what_reading_left_out_is_reported(tmp_path: Path) -> None:
     assert done.err.splitlines() == ["; ".join(parts), "note: nodes without edges, their vectors zero: 1"]
 
 
-def test_a_symmetric_matrix_is_nothing_to_remark_on(tmp_path: Path) -> None:
-    WRITERS["g.mtx"](tmp_path / "g.mtx")
-    done = works("embed", tmp_path / "g.mtx", "-o", tmp_path / "out", "--dim", "4")
-    assert done.err == "read: mtx; undirected; no weights\n"
-
-
 @pytest.mark.parametrize(
     "options", [[], ["--one-sided", "--filter", "heat"], ["--preset", "paper"], ["--filter", "none"]]
 )
@@ -328,18 +322,6 @@ def test_directed_sinks_and_dags(tmp_path: Path, arcs: str, options: list[str]) 
     if not options:
         assert all(np.any(found[end]) for pair in ends for end in pair), "every node with an edge has a vector"
     assert all(np.any(found[target]) for _, target in ends) or "paper" in options or "heat" in options
-
-
-def test_direction_counts(tmp_path: Path) -> None:
-    path = tmp_path / "arcs.csv"
-    path.write_text("a,b\nb,c\nc,d\na,c\nd,b\n")
-    there = embeds(path, "--directed", "--dim", "4", to=tmp_path / "x")
-    path.write_text("b,a\nc,b\nd,c\nc,a\nb,d\n")
-    back = embeds(path, "--directed", "--dim", "4", to=tmp_path / "y")
-    either = embeds(path, "--dim", "4", to=tmp_path / "z")
-    scores, turned = (each.source @ each.target.T for each in (there, back))
-    assert not np.allclose(scores, turned, atol=1e-2)
-    assert not np.allclose(there.vectors @ there.vectors.T, either.vectors @ either.vectors.T, atol=1e-2)
 
 
 def test_nodes_whose_edges_tell_nothing_are_reported(tmp_path: Path) -> None:
@@ -372,15 +354,6 @@ def test_a_small_graph_lowers_the_default_dim_only(tmp_path: Path, edges: Path) 
     assert run("embed", edges, "-o", tmp_path / "out", "--dim", "128").code == 2
     paper = works("embed", edges, "-o", tmp_path / "out", "--preset", "paper")
     assert load(tmp_path / "out").dim == 20 and "reduced" in paper.err
-
-
-def test_windows_line_ends_and_a_missing_last_newline(tmp_path: Path) -> None:
-    path = tmp_path / "g.txt"
-    path.write_bytes(b"a b 0.5\r\nb c 2\r\nc a 1")
-    wanted = graphrefine.embed([("a", "b", 0.5), ("b", "c", 2), ("c", "a", 1)], dim=3)
-    found = embeds(path, to=tmp_path / "out")
-    assert found.names.tolist() == ["a", "b", "c"]
-    np.testing.assert_array_equal(found.vectors, wanted.vectors)
 
 
 def test_odd_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -235,27 +235,6 @@ def test_a_closed_pipe_is_no_news(tmp_path: Path, arguments: list[str], unbuffer
     assert (process.returncode, err) == (141, b"")
 
 
-def test_a_full_disk_behind_stdout(tmp_path: Path) -> None:
-    (tmp_path / "graph.csv").write_text("a,b\nb,c\n")
-    env = {**os.environ, "PYTHONUNBUFFERED": ""}
-    with Path("/dev/full").open("wb") as full, started("info", tmp_path / "graph.csv", stdout=full, env=env) as process:
-        _, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, err) == (2, b"error: standard output: No space left on device\n")
-
-
-def test_a_file_that_fails_is_not_blamed_on_stdout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Errors of reads and writes have no file's name."""
-
-    def broken(*_: Any, **__: Any) -> None:
-        raise OSError(5, "Input/output error")
-
-    (tmp_path / "graph.csv").write_text("a,b\nb,c\n")
-    monkeypatch.setattr("graphrefine.readers.read.read", broken)
-    done = run("info", tmp_path / "graph.csv")
-    message = "error: Input/output error\n"
-    assert (done.code, done.err) == (2, message)
-
-
 def test_no_stdout_at_all(tmp_path: Path) -> None:
     (tmp_path / "graph.csv").write_text("a,b\nb,c\n")
     typed = [*PROGRAM, "embed", str(tmp_path / "graph.csv"), "-o", str(tmp_path / "out")]

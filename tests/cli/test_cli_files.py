@@ -94,42 +94,6 @@ def empty_database(path: Path) -> None:
         connection.commit()
 
 
-def text(content: str) -> Callable[[Path], Any]:
-    return lambda path: path.write_text(content)
-
-
-def huge(path: Path) -> None:
-    with h5py.File(path, "w") as file:
-        file.create_dataset("network", shape=(10**6, 10**6), dtype="f8", chunks=(100, 100))
-
-
-BAD: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "bomb.graphml": (text('<!DOCTYPE g [<!ENTITY a "a">]><graphml/>'), "bomb.graphml, line 1: the file declares XML"),
-    "svg.gexf": (text("<svg/>"), "svg.gexf, line 1: the root element is 'svg'"),
-    "deep.gexf": (text("<gexf>" + "<a>" * 10_000), "deep.gexf, line 1: more than 200 elements"),
-    "cut.gml": (text("graph [\n node [ id 1 ]"), "the file ends before its records do"),
-    "deep.gml": (text("graph [ " * 10_000), "deep.gml, line 1: more than 50 records"),
-    "huge.net": (text("*Vertices 10000000000\n*Edges\n1 2\n"), "huge.net, line 1: the line promises 10,000,000,000"),
-    "deep.json": (text("[" * 100_000), "deep.json: lists and objects stand too deep"),
-    "other.json": (text('{"ann": ["bob"]}'), "other.json: there are no edges"),
-    "cut.jsonl": (text('{"u": 1, "v": 2}\n{"u"'), "cut.jsonl, line 2: this is not JSON"),
-    "odd.edgelist": (text("1 2 {}\n2 3 {print()}\n"), "odd.edgelist, line 2: '{print()}' is not a dictionary"),
-    "cut.adjlist": (text("a 2\nb {}\n"), "cut.adjlist, line 1: the node 'a' has 2 neighbors"),
-    "two.sqlite": (empty_database, "two.sqlite: there are 2 tables ('other', 'ties')"),
-    "text.db": (text("not a database, " * 9), "text.db: this is neither a SQLite nor a DuckDB database"),
-    "cut.duckdb": (lambda path: path.write_bytes(b"12345678DUCK" + bytes(99)), "cut.duckdb: the database says"),
-    "huge.mat": (huge, "huge.mat: this is a MATLAB file of version 7.3 that cannot be read"),
-    "folder": (lambda path: (path / "raw").mkdir(parents=True), "folder: this is a folder; a graph of OGB needs"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_files_are_refused(tmp_path: Path, name: str) -> None:
-    write, expected = BAD[name]
-    write(tmp_path / name)
-    refuses("embed", tmp_path / name, "-o", tmp_path / "out", folder=tmp_path, expected=(expected,))
-
-
 def test_options_are_written_as_they_are_typed(tmp_path: Path) -> None:
     empty_database(tmp_path / "g.db")
     refuses("embed", tmp_path / "g.db", "-o", tmp_path / "out", folder=tmp_path, expected=("2 tables", "--query"))
@@ -137,12 +101,6 @@ def test_options_are_written_as_they_are_typed(tmp_path: Path) -> None:
     arguments = ("embed", tmp_path / "g.graphml", "-o", tmp_path / "out", "--names", "club")
     refuses(*arguments, folder=tmp_path, expected=("'club' of the nodes '0' and '1' is 'Mr. Hi'",))
     refuses(*arguments[:-2], "--format", "gexf", folder=tmp_path, expected=("'gexf'", "--format"))
-
-
-def test_a_weight_that_is_no_number(tmp_path: Path) -> None:
-    (tmp_path / "g.gml").write_text('graph [ node [ id 1 ] edge [ source 1 target 1 weight "x" ] ]')
-    expected = ("g.gml, line 1: weight 'x' is not a number", "--weights")
-    refuses("embed", tmp_path / "g.gml", "-o", tmp_path / "out", folder=tmp_path, expected=expected)
 
 
 def test_the_vectors_of_two_formats_are_the_same(tmp_path: Path) -> None:

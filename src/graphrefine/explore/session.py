@@ -87,7 +87,7 @@ class Session:
         self.layouts = {name: self._layout_task(name) for name in LAYOUTS}
         self.quality = make_quality_tasks(embedding, self.labels, self.graph, self.search)
         if index is None:
-            # Below, an exact search takes milliseconds, and is right; an index would take minutes to make.
+            # Below, an exact search is quick enough, and right.
             index = len(embedding) > INDEX_BEYOND and find_spec("usearch") is not None
         index_tasks = [Task("index", self.search.make_index)] if index else []
         preparation = Task("preparation", self._prepare)

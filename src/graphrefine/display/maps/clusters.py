@@ -247,6 +247,6 @@ class Repulsion:
         """Return Z, the sum over all pairs of different points, by Parseval's theorem."""
         power = (waves.real.astype(np.float64) ** 2 + waves.imag.astype(np.float64) ** 2) * kernels.total
         whole = 2 * power.sum() - power[:, 0].sum() - power[:, -1].sum()
-        # The sum over the grid counts each point's effect on itself, on average `own`. When all points are close to each
-        # other the difference is small and may even be negative, and forces are divided by it: hence a floor.
+        # The sum over the grid counts each point's effect on itself, on average `own`. Where all points are close the
+        # difference is small and may even be negative, and forces are divided by it: hence a floor.
         return max(float(whole) / (2 * kernels.side) ** 2 - kernels.own * n, 0.05 * n)

@@ -56,8 +56,8 @@ def partition(vectors: Floats, points: NDArray[Any], *, count: int, probes: int,
     count, probes = len(centers), min(probes, len(centers))
     best = np.full((n, probes), -np.inf, np.float32)
     labels = np.full((n, probes), -1, np.int32)
-    # `keep_best` passes over a candidate whose number is the query's own, which is right among points. Cells are another
-    # kind of candidate: negative numbers keep cell 7 from being passed over by point 7 (-1 means none).
+    # `keep_best` passes over a candidate whose number is the query's own, which is right among points. Cells are not
+    # points: negative numbers keep cell 7 from being passed over by point 7 (-1 means none).
     cell_labels = -2 - np.arange(count, dtype=np.int32)
 
     def assign(start: int) -> None:
@@ -213,7 +213,7 @@ class _Search:
 def _longest_axis(unit: Floats) -> Floats:
     """Return the direction in which vectors differ most, or nearly so."""
     differences = unit - unit.mean(axis=0)
-    # Power iteration from the farthest point: three rounds decide the cut well enough, at a tenth of an eigensolver.
+    # Power iteration from the farthest point: three rounds decide the cut well enough.
     axis: Floats = differences[np.einsum("ij,ij->i", differences, differences).argmax()]
     for _ in range(3):
         axis = differences.T @ (differences @ axis)

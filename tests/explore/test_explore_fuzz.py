@@ -1,4 +1,4 @@
-"""The API of ``graphrefine explore`` under requests that schemathesis makes from its document, right ones and wrong ones.
+"""The API of ``graphrefine explore`` under requests, right and wrong, that schemathesis makes from its document.
 
 Requests damaged byte by byte are those of ``fuzz/targets/endpoints.py`` and ``sockets.py``.
 """

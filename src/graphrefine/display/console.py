@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 
+# Written out wherever text for people has them, as terminals obey them.
 # C0 but tab and line feed, DEL, C1; separators of lines; characters that turn the direction of what follows.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _LINES = re.compile(f"{_CONTROLS.pattern}|[\t\n]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from io import BytesIO
 from itertools import pairwise
@@ -15,8 +15,6 @@ from graphrefine.errors import MissingExtraError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from graphrefine.display.report import Plot
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 SIZE = (7.5, 4.8)  # inches
@@ -41,16 +39,17 @@ def missing_plots_note() -> str:
     return f"Plots were left out: {MissingExtraError('drawing', 'matplotlib', 'plot')}."
 
 
-def draw(plot: Plot) -> Picture:
-    """Draw a plot in every form that a report needs."""
-    return Picture(_draw(plot, "light", "png"), _draw(plot, "light", "svg"), _draw(plot, "dark", "svg"))
+def draw_plot(title: str, paint: Callable[[Axes], Any]) -> Picture:
+    """Draw a plot in every form that a report needs; ``paint`` is called with the axes of each."""
+    forms: tuple[tuple[ThemeName, str], ...] = (("light", "png"), ("light", "svg"), ("dark", "svg"))
+    return Picture(*(_draw(title, paint, theme, format) for theme, format in forms))
 
 
-def _draw(plot: Plot, theme: ThemeName, format: str) -> bytes:
+def _draw(title: str, paint: Callable[[Axes], Any], theme: ThemeName, format: str) -> bytes:
     with figure_style(_plot_style(theme)):
         figure, axes = new_figure(SIZE, dpi=150)
-        axes.set_title(plain(plot.title), loc="left", fontweight="bold", wrap=True)
-        plot.draw(axes)
+        axes.set_title(plain(title), loc="left", fontweight="bold", wrap=True)
+        paint(axes)
         return encode(figure, format)
 
 

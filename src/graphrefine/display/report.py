@@ -25,7 +25,7 @@ from markupsafe import Markup
 from graphrefine.display.console import json_text
 from graphrefine.display.html import render
 from graphrefine.display.machine import describe_machine, provenance
-from graphrefine.display.plots import Picture, can_draw, draw, missing_plots_note
+from graphrefine.display.plots import Picture, can_draw, draw_plot, missing_plots_note
 from graphrefine.errors import InputError, OutputError
 from graphrefine.system.files import CLUTTER, check_writable, replacing, replacing_folder
 
@@ -215,7 +215,7 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
     3
     """
     facts = provenance()
-    pictures = {plot.name: draw(plot) for plot in report.plots} if can_draw() else {}
+    pictures = {plot.name: draw_plot(plot.title, plot.draw) for plot in report.plots} if can_draw() else {}
     note = missing_plots_note() if report.plots and not pictures else ""
     texts = {
         "report.html": render_html(report, facts, pictures=pictures, note=note),

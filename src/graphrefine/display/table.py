@@ -131,7 +131,13 @@ class Table:
         return {name: column.tolist() for name, column in self.columns.items()}
 
     def records(self) -> list[dict[str, Any]]:
-        """Return the rows as dicts, for JSON; NaN becomes None."""
+        """Return the rows as dicts, for JSON; NaN becomes None.
+
+        Examples
+        --------
+        >>> Table({"node": ["ann"], "score": [float("nan")]}).records()
+        [{'node': 'ann', 'score': None}]
+        """
         columns = [[None if value != value else value for value in column.tolist()] for column in self.columns.values()]
         return [dict(zip(self.columns, row, strict=True)) for row in zip(*columns, strict=True)]
 
@@ -318,7 +324,11 @@ def _write_csv(blocks: Blocks, path: Path, delimiter: str = ",") -> None:
 
 
 class _Lines:
-    """A file whose lines end as on Unix; the csv module quotes both signs of a line's end only if it writes both."""
+    """A file whose lines end as on Unix.
+
+    The csv module quotes carriage returns and line feeds in names only if its own line end has both, so it writes both,
+    and the carriage return is dropped here.
+    """
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file

@@ -105,6 +105,7 @@ class Auth:
     def _is_token(self, token: str | None) -> bool:
         if self._token is None or token is None:
             return False
+        # In constant time: how long a comparison takes must not tell how many characters were right.
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self._token)
 
     def _set_cookie(self, request: Request) -> ASGIApp:

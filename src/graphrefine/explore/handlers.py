@@ -36,7 +36,9 @@ CHUNK = 1 << 18  # bytes sent at a time, so that a slow reader is waited for
 BYTES, PNG = "application/octet-stream", "image/png"
 PAGE = Path(__file__).parent / "page"
 PAGE_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".txt": "text/plain"}
-_THREADS = ThreadPoolExecutor(2, "handlers")  # for work of more than a moment, searches of neighbors aside
+# For work of more than a moment. Two: one long request does not hold up all others, and many do not take every core
+# from the search for neighbors, which has its own thread.
+_THREADS = ThreadPoolExecutor(2, "handlers")
 _Value = TypeVar("_Value")
 
 router = make_router()

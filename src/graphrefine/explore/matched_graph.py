@@ -80,6 +80,7 @@ class MatchedGraph:
         nodes, weights = self._links(row)
         known = np.flatnonzero(self.row[nodes] >= 0)
         if len(known) > RANKED:
+            # Spread over all of them rather than drawn: the same neighbors are shown each time.
             known = known[np.linspace(0, len(known) - 1, RANKED).astype(np.int64)]
         rows = self.row[nodes[known]]
         ranks = self._similarity(row, rows) if weights is None else weights[known]

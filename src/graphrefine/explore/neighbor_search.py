@@ -94,7 +94,8 @@ class SearchBatcher:
             queue = self._pending.pop(options)
             if len(queue) > TOGETHER:
                 self._pending[options] = queue[TOGETHER:]  # at the end, so that others have their turn
-            batch = [each for each in queue[:TOGETHER] if not each.hits.done()]  # a client that waited may be gone
+            # Queries of clients that left are done already: a search for them would only delay the others.
+            batch = [each for each in queue[:TOGETHER] if not each.hits.done()]
             if not batch:
                 continue
             loop = asyncio.get_running_loop()

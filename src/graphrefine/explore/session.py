@@ -87,9 +87,11 @@ class Session:
         self.layouts = {name: self._layout_task(name) for name in LAYOUTS}
         self.quality = make_quality_tasks(embedding, self.labels, self.graph, self.search)
         if index is None:
+            # Below, an exact search is quick enough, and right.
             index = len(embedding) > INDEX_BEYOND and find_spec("usearch") is not None
         index_tasks = [Task("index", self.search.make_index)] if index else []
         preparation = Task("preparation", self._prepare)
+        # The order is that of the page: a first map, quick answers, then what takes minutes; the best map comes last.
         tasks = [self.layouts["pca"], preparation, *index_tasks, groups, *self.quality, self.layouts["clusters"]]
         self.background = Background([task for task in tasks if task.state == "working"], urgent=1)
 

@@ -97,6 +97,8 @@ def phases(n: int) -> tuple[Phase, ...]:
     >>> [phase.attraction for phase in phases(5_000)], [phase.steps for phase in phases(1_000_000)]
     ([12.0, 12.0, 1.0], [10, 15, 150])
     """
+    # Repulsion grows with the number of points while each keeps its few neighbors. Without more attraction a million
+    # points end as an even disc.
     late = 1 + 1.2 * max(0.0, float(np.log10(n / PLAIN)))
     early, steps = ((50, 50), 250) if n <= PLAIN else ((10, 15), 150)
     return (
@@ -135,6 +137,7 @@ def _descend(pulls: Neighborhood, points: Floats, phases: tuple[Phase, ...], *, 
     repulsion = Repulsion(threads)
     motion = Motion.from_rest(points)
     with stages.stage("layout", steps=sum(phase.steps for phase in phases)):
+        # Plain gradient descent with momentum: on a grid a step costs less than a line search would.
         for steps, strength, momentum, rate in phases:
             for _ in range(steps):
                 field, frame = repulsion.field(points)
@@ -226,6 +229,8 @@ class Repulsion:
         reach = float((high - low).max()) * 1.01 + SPACING
         least = reach / SPACING + 2
         side = next((side for side in SIDES if side >= least), SIDES[-1])
+        # A map that outgrows the largest grid gets a coarser one: memory and time of a step stay bounded, and forces
+        # over short distances, which attraction decides anyway, lose precision.
         spacing = SPACING
         while (side - 2) * spacing < reach:
             spacing *= 1.25
@@ -242,4 +247,6 @@ class Repulsion:
         """Return Z, the sum over all pairs of different points, by Parseval's theorem."""
         power = (waves.real.astype(np.float64) ** 2 + waves.imag.astype(np.float64) ** 2) * kernels.total
         whole = 2 * power.sum() - power[:, 0].sum() - power[:, -1].sum()
+        # The sum over the grid counts each point's effect on itself, on average `own`. Where all points are close the
+        # difference is small and may even be negative, and forces are divided by it: hence a floor.
         return max(float(whole) / (2 * kernels.side) ** 2 - kernels.own * n, 0.05 * n)

@@ -139,6 +139,7 @@ def _fit(coordinates: Floats) -> Floats:
     if reach <= MARGIN * usual or usual == 0:
         centered: Floats = ((whole - (low + high) / 2) * (2 / reach)).astype(np.float32)
         return centered
+    # Beyond the rim distances are squeezed by an exponential, which keeps their order and never reaches the border.
     scaled = (whole - (most_low + most_high) / 2) * (2 * RIM / usual)
     beyond = np.maximum(np.abs(scaled) - RIM, 0)
     squeezed = np.sign(scaled) * (RIM + (1 - RIM) * (1 - np.exp(-beyond / (1 - RIM))))

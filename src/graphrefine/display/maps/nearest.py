@@ -56,7 +56,9 @@ def partition(vectors: Floats, points: NDArray[Any], *, count: int, probes: int,
     count, probes = len(centers), min(probes, len(centers))
     best = np.full((n, probes), -np.inf, np.float32)
     labels = np.full((n, probes), -1, np.int32)
-    cell_labels = -2 - np.arange(count, dtype=np.int32)  # numbers that no point has
+    # `keep_best` passes over a candidate whose number is the query's own, which is right among points. Cells are not
+    # points: negative numbers keep cell 7 from being passed over by point 7 (-1 means none).
+    cell_labels = -2 - np.arange(count, dtype=np.int32)
 
     def assign(start: int) -> None:
         block = np.arange(start, min(start + ASSIGNED, n), dtype=np.int32)
@@ -72,6 +74,7 @@ def partition(vectors: Floats, points: NDArray[Any], *, count: int, probes: int,
 def _centers(vectors: Floats, points: NDArray[Any], *, count: int, seed: int, threads: int) -> Floats:
     """Return centers of the cells: unit vectors.  # (count, k)."""
     rng = np.random.default_rng(seed)
+    # Sorted, so that rows of a mapped file are read in the order in which they lie on the disk.
     rows = np.sort(rng.choice(len(points), min(len(points), SAMPLE * count), replace=False))
     sample = unit_rows(vectors[points[rows]])
     centers = sample[np.sort(rng.choice(len(sample), count, replace=False))]
@@ -210,6 +213,7 @@ class _Search:
 def _longest_axis(unit: Floats) -> Floats:
     """Return the direction in which vectors differ most, or nearly so."""
     differences = unit - unit.mean(axis=0)
+    # Power iteration from the farthest point: three rounds decide the cut well enough.
     axis: Floats = differences[np.einsum("ij,ij->i", differences, differences).argmax()]
     for _ in range(3):
         axis = differences.T @ (differences @ axis)

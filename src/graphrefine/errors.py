@@ -9,7 +9,8 @@
     │   └── UnknownNameError (KeyError)   a name that no node has; names those that are near
     ├── OutputError (OSError)        an output that cannot be written
     ├── DownloadError (OSError)      a file that cannot be fetched; says where it can be put by hand
-    └── MissingExtraError (ImportError)   an optional package is needed; says which extra installs it
+    ├── MissingExtraError (ImportError)   an optional package is needed; says which extra installs it
+    └── KernelError (ImportError)    the compiled kernels cannot be loaded
     ArgumentWarning (UserWarning)    an argument that was understood, and may have been meant otherwise
 
 Each message says what is wrong, where, and what to do about it. The command line prints the message and exits with 2;
@@ -100,6 +101,10 @@ class OutputError(GraphRefineError, OSError):
 
 class DownloadError(GraphRefineError, OSError):
     """A file that cannot be fetched."""
+
+
+class KernelError(GraphRefineError, ImportError):
+    """The compiled kernels cannot be loaded: they were built for another system, or lack a library."""
 
 
 class MissingExtraError(GraphRefineError, ImportError):

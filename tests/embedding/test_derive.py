@@ -124,10 +124,10 @@ def remade(embedding: Embedding, names: list[str], **changes: Any) -> Embedding:
     ("changes", "reason"),
     [
         ({"kernel": "scipy"}, r"different recipes \(kernel 'native' and 'scipy'\)"),
-        ({"arithmetic": 2}, r"different recipes \(arithmetic 1 and 2\)"),
+        ({"numerics_version": 2}, r"different recipes \(numerics version 1 and 2\)"),
         ({"seed": 77}, "different recipes, so"),
         ({"graph": "0" * 32}, "different recipes, so"),
-        ({"arithmetic": ...}, r"different recipes \(arithmetic 1 and an arithmetic without a version\)"),
+        ({"numerics_version": ...}, r"different recipes \(numerics version 1 and no numerics version\)"),
     ],
 )
 def test_vectors_of_another_computation_are_joined_with_a_warning(

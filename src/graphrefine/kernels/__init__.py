@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.errors import KernelError
+
 try:
     from graphrefine.kernels import _native
 except ImportError as error:
-    raise ImportError(
+    raise KernelError(
         f"the compiled kernels of graphrefine cannot be loaded ({error}); install graphrefine again, from a wheel or "
         "with a C++17 compiler"
     ) from error

@@ -28,8 +28,9 @@ LAYERS = (  # bottom to top; boxes of one layer may use each other in one direct
     ("pipeline",),
     ("evaluate", "datasets"),
     ("analysis",),
+    ("explore",),
     ("live",),
-    ("cli", "explore", "sklearn", "__init__", "__main__"),
+    ("cli", "sklearn", "__init__", "__main__"),
 )
 LEVELS = {box: level for level, boxes in enumerate(LAYERS) for box in boxes}
 

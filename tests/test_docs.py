@@ -25,8 +25,8 @@ import pytest
 from graphrefine.cli.main import main
 from graphrefine.embedding.formats import FORMATS as EMBEDDING_FORMATS
 from graphrefine.readers.formats import FORMATS as GRAPH_FORMATS
-from graphrefine.readers.source import CODECS
 from graphrefine.refine import filters
+from graphrefine.tables.source import CODECS
 from reproduction.__main__ import main as reproduce
 
 ROOT = Path(__file__).resolve().parent.parent

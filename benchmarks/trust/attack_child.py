@@ -102,8 +102,8 @@ BREAKS = {
 
 
 def break_checks(name: str) -> None:
-    """Take checks of `graphrefine.readers.limits` away, also where they are imported already."""
-    from graphrefine.readers import limits
+    """Take checks of `graphrefine.tables.limits` away, also where they are imported already."""
+    from graphrefine.tables import limits
 
     for check in BREAKS[name]:
         own = getattr(limits, check)
@@ -121,7 +121,7 @@ def peak_bytes() -> int:
 def main() -> None:
     door, path = DOORS[sys.argv[1]], Path(sys.argv[2])
     from graphrefine.errors import GraphRefineError
-    from graphrefine.readers.limits import reading_within
+    from graphrefine.tables.limits import reading_within
 
     if len(sys.argv) > 3:
         break_checks(sys.argv[3])

@@ -5,6 +5,8 @@
     GraphRefineError
     ├── InputError (ValueError)      an argument, a table or a matrix that cannot be used
     │   ├── FormatError              a file that cannot be read; names the file, and the line where there is one
+    │   ├── AmbiguousTable           a table with two readings; names both, and the option for each
+    │   │   └── AmbiguousFile (FormatError)   the same, of a file
     │   ├── KeywordError (TypeError) a keyword that a function or a method does not have; names one that is near
     │   └── UnknownNameError (KeyError)   a name that no node has; names those that are near
     ├── OutputError (OSError)        an output that cannot be written
@@ -21,7 +23,7 @@ Python callers can catch the base class or the built-in parent. No message has t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 
 _LOGIN = re.compile(r"([a-zA-Z][\w+.-]*:/+[^\s:/@]*):\S*@")  # of an address with a password, up to the last @
@@ -76,6 +78,40 @@ class FormatError(InputError):
         name = mask_address(fspath(path))
         where = name if line is None else f"{name}, line {line}"
         super().__init__(f"{where}: {problem}", argument=argument)
+
+
+class AmbiguousTable(InputError):  # noqa: N818 (a state of a table, as the message says)
+    """A table that can be read in two ways.
+
+    Parameters
+    ----------
+    problem : str
+        What can be meant in two ways.
+    readings : mapping of str to str
+        The option for each reading, and the reading in words.
+    argument : str
+        Argument to blame: the one that decides.
+
+    Examples
+    --------
+    >>> str(AmbiguousTable("the first line", {"header=True": "names", "header=False": "an edge"}, argument="header"))
+    'the first line: pass header=True for names, or header=False for an edge'
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        readings: Mapping[str, str] | None = None,
+        *,
+        argument: str | None = None,
+    ) -> None:
+        self.readings = dict(readings or {})
+        ways = [f"{option} for {reading}" for option, reading in self.readings.items()]
+        super().__init__(f"{problem}: pass {', or '.join(ways)}" if ways else problem, argument=argument)
+
+
+class AmbiguousFile(FormatError, AmbiguousTable):  # noqa: N818 (as above)
+    """A file of a table that can be read in two ways."""
 
 
 class KeywordError(InputError, TypeError):

@@ -18,8 +18,8 @@ import graphrefine
 from graphrefine.embedding.formats import decimals
 from graphrefine.embedding.formats.decimals import line_blocks
 from graphrefine.errors import FormatError
-from graphrefine.readers import limits
-from graphrefine.readers.limits import UnpackedError, reading_within
+from graphrefine.tables import limits
+from graphrefine.tables.limits import UnpackedError, reading_within
 
 ROWS, DIM = 20_000, 16
 

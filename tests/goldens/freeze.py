@@ -731,8 +731,9 @@ def describe_error(error: Exception) -> Outcome:
     """
     line = re.search(r"\bline ([\d,]*\d)\b", str(error))
     argument = getattr(error, "argument", None)
+    kind = next(each for each in type(error).__mro__ if not each.__name__.startswith("Ambiguous"))
     return {
-        "error": type(error).__name__,
+        "error": kind.__name__,  # of a table with two readings, the type of which that is a kind
         **({} if argument is None else {"argument": str(argument)}),
         **({} if line is None else {"line": int(line[1].replace(",", ""))}),
     }

@@ -39,14 +39,14 @@ from graphrefine.pipeline.memory_plan import (
 from graphrefine.pipeline.out_of_core import working
 from graphrefine.pipeline.settings import work_folder
 from graphrefine.progress import Stages
-from graphrefine.readers import source
-from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.refine import refine
 from graphrefine.refine.views import TIERS, joint_views
 from graphrefine.system.files import check_free_disk
 from graphrefine.system.memory import parse_size, private_bytes
 from graphrefine.system.threads import one_blas_thread
 from graphrefine.system.work_folder import WorkFolder
+from graphrefine.tables import source
+from graphrefine.tables.source import reading_bytes
 from processes import start_process
 
 NODES = 90_000  # fewer would take less in memory than the buffers of work on disk

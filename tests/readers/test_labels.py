@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.readers.label_values import is_missing, texts_of_classes
+from graphrefine.readers.label_tables import is_missing, texts_of_classes
 from graphrefine.readers.labels import Labels, align, as_labels, read_labels
 from strategies import PATIENT
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from graphrefine.readers.matrix_market import load
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.tables.source import Source
 from strategies import PATIENT
 
 BANNER = "%%MatrixMarket matrix coordinate real general\n"

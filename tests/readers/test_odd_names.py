@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from graphrefine import read
 from graphrefine.readers.odd_names import list_odd_names
-from graphrefine.readers.options import EMPTY_WORDS
 from graphrefine.readers.read import _are_plain
+from graphrefine.tables.vocabulary import EMPTY_WORDS
 
 
 def reading(folder: Path, rows: str) -> str:

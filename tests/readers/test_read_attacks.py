@@ -13,9 +13,9 @@ import pytest
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.object_ids import distinct_objects, table_key
-from graphrefine.readers import limits
 from graphrefine.readers.labels import read_labels
 from graphrefine.readers.read import read
+from graphrefine.tables import limits
 
 COUNT = 6_000
 MODULUS = 2**61 - 1  # Python's hash of an integer is its remainder

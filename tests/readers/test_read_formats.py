@@ -15,7 +15,7 @@ from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Graph
 from graphrefine.readers.arrow import parquet_batches, read_arrow_table
 from graphrefine.readers.read import read
-from graphrefine.readers.source import Source
+from graphrefine.tables.source import Source
 from graphs import check, data_folder
 from strategies import PATIENT, WORDS, Edge, edge_lists
 

@@ -23,12 +23,12 @@ import scipy.sparse as sp
 import graphrefine
 from graphrefine.errors import FormatError, InputError
 from graphrefine.ingestion import text_pieces
-from graphrefine.readers import limits
 from graphrefine.readers.labels import read_labels
-from graphrefine.readers.limits import UnpackedError, reading_within
 from graphrefine.readers.npy import read_npy, read_sparse_npz
 from graphrefine.readers.read import read
 from graphrefine.system.memory import PeakMemory
+from graphrefine.tables import limits
+from graphrefine.tables.limits import UnpackedError, reading_within
 
 BOMB = b"1 2\n" * 250_000
 PACKERS: dict[str, Callable[[bytes], bytes]] = {

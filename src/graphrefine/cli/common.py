@@ -119,7 +119,7 @@ def read_graph_of(
         return None
     if reading["directed"] is None or table.sides.kind == "columns":
         reading["directed"] = table.sides.kind == "columns"
-    reading["bipartite"] |= table.sides.kind == "rows"
+    reading["bipartite"] = reading["bipartite"] or table.sides.kind == "rows" or None
     return read_graph(graph, threads=threads, **reading)
 
 

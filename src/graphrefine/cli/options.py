@@ -189,8 +189,6 @@ _PARSERS = {"weights": _parse_weights, "delimiter": _parse_delimiter, "nodes": _
 def _reading_option(field: Field[Any]) -> Option:
     """Return the command-line option of a field of `ReadOptions`."""
     kind, help, name = field.metadata["kind"], field.metadata["help"], field.name.replace("_", "-")
-    if kind == "flag":
-        return Option([f"--{name}"], is_flag=True, help=help)
     if kind == "format":
         help = f"{help.removesuffix('.')}: {', '.join(BY_NAME)}, grf."
     if field.metadata["otherwise"]:

@@ -13,13 +13,13 @@ from graphrefine.embedding.state import StatefulVectors
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import Unknown, quote_name, warn_skipped
-from graphrefine.readers.layout import find_pair
 from graphrefine.readers.objects import Kind, find_kind
 from graphrefine.search.neighbors import LinkedRows, as_graph
 from graphrefine.search.rankings import Ranking, Rankings, Recommendation
 from graphrefine.search.vectors import check_origin
 from graphrefine.system import as_plain
 from graphrefine.system.checks import check_integer
+from graphrefine.tables.vocabulary import find_pair
 
 Rows = NDArray[np.int64]
 

@@ -109,7 +109,11 @@ def run_embed(
         return _outcome(process.returncode, over, total, peak, _parse_figures(out), _tail(err), (seconds, memory))
 
 
-NEGATIVES: dict[str, list[str]] = {"directed": ["--undirected"], "header": ["--no-header"], "bipartite": []}
+NEGATIVES: dict[str, list[str]] = {
+    "directed": ["--undirected"],
+    "header": ["--no-header"],
+    "bipartite": ["--no-bipartite"],
+}
 """Flags of reading: the arguments for False."""
 
 

@@ -18,23 +18,20 @@ from graphrefine.graph.stored_writer import StoredWriter, check_replaceable
 from graphrefine.ingestion.input_table import InputTable, open_table, read_pieces
 from graphrefine.ingestion.job import Input, Job, begin, find_inputs
 from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_memory, disk_bytes
-from graphrefine.ingestion.numbering import NamedNodes, number
+from graphrefine.ingestion.numbering import NamedNodes, number, open_texts
+from graphrefine.ingestion.pieces import TableFile, TextFile
 from graphrefine.ingestion.sorting import Buckets, deal, merge
 from graphrefine.ingestion.spool import Spool
-from graphrefine.ingestion.stored_texts import open_texts
-from graphrefine.ingestion.table_pieces import TableFile
-from graphrefine.ingestion.text_pieces import TextFile
 from graphrefine.progress import Stages, Watcher
-from graphrefine.readers.dialects import Dialect
-from graphrefine.readers.layout import Values
-from graphrefine.readers.limits import reading_within
 from graphrefine.readers.odd_names import add_remarks
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.read import check_options, check_sides, check_values, describe_no_edge, read_file
-from graphrefine.readers.source import CODECS, reading_bytes
 from graphrefine.system.files import check_free_disk, check_writable, recover, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of
 from graphrefine.system.work_folder import WorkFolder
+from graphrefine.tables.limits import reading_within
+from graphrefine.tables.roles import EdgeRoles
+from graphrefine.tables.source import CODECS, reading_bytes
 
 
 @dataclass(frozen=True)
@@ -183,24 +180,23 @@ def _direction(first: Input, options: ReadOptions) -> bool:
     """The direction of the options, else the one that the first part declares for all its edges."""
     if options.directed is not None or options.bipartite:
         return bool(options.directed)
-    dialect, sample = _dialect(first, options)
-    if dialect is None:
+    roles = _roles(first, options)
+    if roles is None or roles.origin is None:
         return False
     try:
-        return bool(dialect.find_whole_direction(options, sample, rows=None))
+        return bool(roles.origin.find_whole_direction(options.hints, roles.sample, rows=None))
     except InputError as error:
         raise first.source.error(error) from None
 
 
-def _dialect(first: Input, options: ReadOptions) -> tuple[Dialect | None, Values | None]:
-    """The dialect of the first part, and a sample of its columns; a compressed table is not unpacked to see it."""
+def _roles(first: Input, options: ReadOptions) -> EdgeRoles | None:
+    """The roles of the columns of the first part; a compressed table is not unpacked to see them."""
     if first.format.pieces == "text":
         layout = TextFile(first.source, options, None).layout
-        return (None, None) if layout is None else (layout.dialect, layout.edge_columns.sample)
+        return None if layout is None else layout.roles
     if Path(first.source.path).suffix.lower() in {codec.suffix for codec in CODECS}:
-        return None, None
-    table = TableFile(first.source, options, first.source.path, parquet=first.format.name == "parquet")
-    return table.columns.dialect, table.columns.sample
+        return None
+    return TableFile(first.source, options, first.source.path, parquet=first.format.name == "parquet").columns
 
 
 def _run_stages(work: WorkFolder, job: Job, place: Path, stages: Stages) -> int:

@@ -13,14 +13,15 @@ import numpy as np
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import object_array, pack
 from graphrefine.ingestion.job import Input, Job
+from graphrefine.ingestion.pieces import TableFile, TextFile
 from graphrefine.ingestion.spool import Edges, PackedNames, Piece, PieceEdges, Spool, select_edges
-from graphrefine.ingestion.table_pieces import TableFile
-from graphrefine.ingestion.text_pieces import TextFile
 from graphrefine.progress import Stages
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import CODECS
 from graphrefine.readers.text import NO_RECORD
 from graphrefine.system.work_folder import WorkFolder
+from graphrefine.tables.roles import ambiguous_kinds
+from graphrefine.tables.source import CODECS
+from graphrefine.tables.vocabulary import name_two_kinds
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,9 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
     for entry in spool.entries:
         done[entry.file] += 1
     for number, piece in _pieces(job, table, done):
-        spool.add(select_edges(piece, bipartite=job.options.bipartite), file=number, comments=piece.comments)
+        if job.options.bipartite is None and piece.names is None:
+            _refuse_two_kinds(table.parts[number], piece)
+        spool.add(select_edges(piece, bipartite=bool(job.options.bipartite)), file=number, comments=piece.comments)
         share = (sizes[number] + piece.share * (sizes[number + 1] - sizes[number])) / max(sizes[-1], 1)
         while percent < int(100 * share):
             percent += 1
@@ -108,6 +111,20 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
     for plain in work.path.glob("plain-*"):
         plain.unlink()
     work.save("read", True)
+
+
+def _refuse_two_kinds(part: TextFile | TableFile, piece: Piece) -> None:
+    """Refuse integers in both columns of a piece that are called as two kinds of things, as `graphrefine.read` does."""
+    labels = part.labels
+    if len(labels) < 2 or not all(isinstance(label, str) for label in labels) or not name_two_kinds(*labels):
+        return
+    source, target = (
+        side if gone is None else side[~gone]
+        for side, gone in zip((piece.source, piece.target), piece.missing, strict=True)
+    )
+    both = np.intersect1d(source, target)
+    if len(both):
+        raise part.source.error(ambiguous_kinds(labels, both[0].item()))
 
 
 def _pieces(job: Job, table: InputTable, done: Sequence[int]) -> Iterator[tuple[int, Piece]]:

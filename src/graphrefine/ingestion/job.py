@@ -18,8 +18,8 @@ from graphrefine.ingestion.limits import Budget, check_memory
 from graphrefine.readers.formats import BY_SUFFIX, Format, find_format, is_ogb_folder
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.read import read_nodes
-from graphrefine.readers.source import Source
 from graphrefine.system.work_folder import FORMAT, WorkFolder
+from graphrefine.tables.source import Source
 
 LOGGED = {"Delta Lake": "_delta_log", "Iceberg": "metadata/*.metadata.json", "Hudi": ".hoodie"}  # marks of folders
 DEEPEST = 3  # folders above a file, one of which may be such a table

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from errno import EIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -21,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, MissingExtraError, OutputError
-from graphrefine.graph.node_ids import MAX_NODES
+from graphrefine.graph.node_ids import MAX_NODES, unpack
 from graphrefine.graph.stored_writer import NameKind, NpyFile, map_file
 from graphrefine.ingestion.input_table import InputTable
 from graphrefine.ingestion.job import Job
+from graphrefine.ingestion.pieces import pack_arrow
 from graphrefine.ingestion.spool import Edges, Entry, Spool, write_names
-from graphrefine.ingestion.table_pieces import pack_arrow
 from graphrefine.kernels.edge_lists import IdSet, number_ids
 from graphrefine.progress import Stages
 from graphrefine.readers.databases import stream_rows
@@ -360,3 +361,36 @@ def _are_utf8(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:
 
 def _quote(path: Path) -> str:
     return str(path).replace("'", "''")
+
+
+class StoredTexts(Sequence[str]):
+    """Texts that are unpacked when they are asked for.
+
+    Examples
+    --------
+    >>> texts = StoredTexts(np.frombuffer(b"adabobcleo", np.uint8), np.array([0, 3, 6, 10]))
+    >>> len(texts), texts[2], texts[1:9]
+    (3, 'cleo', ['bob', 'cleo'])
+    """
+
+    def __init__(self, text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
+        self._text, self._offsets = text, offsets
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    def __getitem__(self, place: Any) -> Any:
+        """A text by its place, or a list of those of a slice without steps."""
+        if not isinstance(place, slice):
+            return self[place : place + 1][0]
+        offsets = self._offsets[place.start : place.stop + 1]
+        if len(offsets) < 2:
+            return []
+        return unpack(self._text[offsets[0] : offsets[-1]], offsets - offsets[0]).tolist()
+
+
+def open_texts(folder: Path, sources: int | None) -> list[StoredTexts]:
+    """The names in the folder of a graph; of a bipartite one, those of each side."""
+    text, offsets = map_file(folder / "names.npy"), map_file(folder / "offsets.npy")
+    bounds = [0, len(offsets) - 1] if sources is None else [0, sources, len(offsets) - 1]
+    return [StoredTexts(text, offsets[start : stop + 1]) for start, stop in pairwise(bounds)]

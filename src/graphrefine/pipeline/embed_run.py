@@ -28,12 +28,12 @@ from graphrefine.methods.registry import find_method
 from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, plan_run
 from graphrefine.pipeline.settings import RunSettings
 from graphrefine.progress import Stages, Watcher
-from graphrefine.readers.limits import UnpackedError, reading_within
 from graphrefine.readers.read import read
-from graphrefine.readers.source import reading_bytes
 from graphrefine.refine.settings import MethodSettings
 from graphrefine.system.memory import budget_of, gigabytes, private_bytes, release_free_memory
 from graphrefine.system.threads import one_blas_thread, usable_threads
+from graphrefine.tables.limits import UnpackedError, reading_within
+from graphrefine.tables.source import reading_bytes
 
 if TYPE_CHECKING:
     from graphrefine.refine.dimension import Dimension

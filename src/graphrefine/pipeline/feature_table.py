@@ -18,16 +18,17 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import READ_ERRORS, choose_format, csv_file, unreadable
-from graphrefine.embedding.formats.csv_header import HeaderError, find_columns, is_number
 from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.graph.node_ids import from_strings, is_range
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.readers.npy import read_npy, read_npz, read_sparse_npz
-from graphrefine.readers.small_table import read_records
-from graphrefine.readers.source import Source
+from graphrefine.readers.small_table import read_any_rows
 from graphrefine.refine.features import feature_vectors, join
 from graphrefine.refine.settings import MethodSettings
+from graphrefine.tables.kinds import is_finite
+from graphrefine.tables.roles import assign_vectors
+from graphrefine.tables.source import Source
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -147,17 +148,17 @@ def _read_sparse(source: Source) -> tuple[Any, Any] | None:
 
 def _read_tsv(source: Source) -> tuple[Any, Any]:
     """A header, then in each line a name and numbers, in the columns that the header says."""
-    records = read_records(source, comments="")
-    header = next(records, None)
-    if header is None:
+    table = read_any_rows(source, comments="")
+    if not table.rows:
         raise source.empty_error()
-    rows = list(records)
+    header, *rows = table.rows
     try:
-        columns = find_columns(header.fields, rows[0].fields if rows else [], features=True)
-    except HeaderError as error:
-        raise source.error(str(error), line=header.line) from None
+        columns = assign_vectors(header, rows[0] if rows else [], features=True)
+    except InputError as error:
+        raise table.error(str(error), 0) from None
     matrix = np.empty((len(rows), len(columns.numbers)))
-    for row, (line, fields) in enumerate(rows):
+    for row, fields in enumerate(rows):
+        line = table.lines[row + 1]
         if len(fields) != len(columns.titles):
             raise source.error(f"{len(fields)} fields, where the header has {len(columns.titles)}", line=line)
         numbers = [fields[at] for at in columns.numbers]
@@ -166,13 +167,13 @@ def _read_tsv(source: Source) -> tuple[Any, Any]:
                 raise ValueError
             matrix[row] = numbers
         except ValueError:
-            odd = next(at for at in columns.numbers if not is_number(fields[at]))
+            odd = next(at for at in columns.numbers if not is_finite(fields[at]))
             problem = f"{fields[odd]!r} is not a number, in its column {columns.titles[odd]!r}"
             raise source.error(f"{problem}; beside the name there must be numbers", line=line) from None
     if columns.remarks:
         warnings.warn(ArgumentWarning(f"{source.name}: {'; '.join(columns.remarks)}"), stacklevel=7)
     name = columns.name
-    return None if name is None else from_strings([fields[name] for _, fields in rows]), matrix
+    return None if name is None else from_strings([fields[name] for fields in rows]), matrix
 
 
 def _check_matrix(matrix: Any, names: Any, source: str) -> Any:

@@ -13,13 +13,14 @@ from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import Numbered, number, object_array
 from graphrefine.kernels.edge_lists import number_texts
-from graphrefine.readers.column_kinds import MOST
 from graphrefine.readers.formats import EdgeTable
-from graphrefine.readers.layout import EdgeColumns, find_columns
-from graphrefine.readers.limits import check_unpacked, wrap_errors
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
-from graphrefine.readers.timed_edges import edges_with_times
+from graphrefine.readers.times import edges_with_times
+from graphrefine.tables.kinds import MOST
+from graphrefine.tables.limits import check_unpacked, wrap_errors
+from graphrefine.tables.roles import EdgeRoles
+from graphrefine.tables.sniff import find_edges
+from graphrefine.tables.source import Source
 
 LOOKED_AT = 1000  # columns whose first values tell what they hold, of those that have no usual name
 _CELL = 8  # bytes of a value, in memory
@@ -33,12 +34,12 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
 
     with wrap_errors(source, PARQUET):
         file = pq.ParquetFile(pa.BufferReader(source.data))
-        edge_columns = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
+        roles = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
         names = list(file.schema_arrow.names)
         if len(set(names)) < len(names):  # columns are selected by name, which does not tell these apart
-            return _number_edges(_read_rows(source, file), edge_columns, options)
-        used = [at for at in edge_columns.places if at is not None]
-        return _number_edges(_read_rows(source, file, [names[at] for at in used]), edge_columns.at(used), options)
+            return _number_edges(_read_rows(source, file), roles, options)
+        used = [at for at in roles.positions if at is not None]
+        return _number_edges(_read_rows(source, file, [names[at] for at in used]), roles.within(used), options)
 
 
 def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
@@ -46,11 +47,11 @@ def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
     pa = import_pyarrow("Arrow")
     with wrap_errors(source, ARROW):
         table = _read_ipc(source, pa)
-        edge_columns = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
-        used = [at for at in edge_columns.places if at is not None]
+        roles = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
+        used = [at for at in roles.positions if at is not None]
         ends = sound(table.select(used))
     with wrap_errors(source, "table of edges"):
-        return _number_edges(ends, edge_columns.at(used), options)
+        return _number_edges(ends, roles.within(used), options)
 
 
 def read_arrow_table(source: Source) -> Any:
@@ -118,7 +119,7 @@ def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
     return _number_edges(table, find_table_columns(table.schema, lambda: table.slice(0, MOST), options), options)
 
 
-def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: ReadOptions) -> EdgeColumns:
+def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: ReadOptions) -> EdgeRoles:
     """The columns of the edges, by the names and types of a schema and, where they do not tell, by first records."""
     sample = cache(take_sample)
 
@@ -129,8 +130,8 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
         except (ValueError, OverflowError, KeyError):  # times that Python does not have, texts that are none, damage
             return []
 
-    columns = find_columns(list(schema.names), numeric_columns(schema), options, values=values)
-    if len(set(numeric_columns(schema.field(at) for at in columns.places[:2]))) > 1:
+    columns = find_edges(list(schema.names), numeric_columns(schema), values, options.hints)
+    if len(set(numeric_columns(schema.field(at) for at in columns.positions[:2]))) > 1:
         columns.report["remarks"] = ["ids are numbers in one column, texts in the other: 1 and '1' are one node"]
     return columns
 
@@ -153,16 +154,16 @@ def parquet_batches(file: Any, **options: Any) -> Iterator[Any]:
     return iter(file.iter_batches(**options) if file.metadata.num_row_groups else ())
 
 
-def _number_edges(table: Any, edge_columns: EdgeColumns, options: ReadOptions) -> EdgeTable:
-    ends = [table.column(at) for at in (edge_columns.source, edge_columns.target)]
+def _number_edges(table: Any, roles: EdgeRoles, options: ReadOptions) -> EdgeTable:
+    ends = [table.column(at) for at in (roles.source, roles.target)]
     weights, times = None, None
-    if edge_columns.weight is not None:
-        values = table.column(edge_columns.weight)
+    if roles.weight is not None:
+        values = table.column(roles.weight)
         check_no_null(values)
         weights = check_weights(np.asarray(values.to_numpy()), table.num_rows)
-    if edge_columns.time is not None:
-        times = np.asarray(table.column(edge_columns.time).to_numpy())
-    return edges_with_times(_number(ends, options.thread_count), weights, edge_columns, times, options)
+    if roles.time is not None:
+        times = np.asarray(table.column(roles.time).to_numpy())
+    return edges_with_times(_number(ends, options.thread_count), weights, roles, times, options)
 
 
 def check_no_null(weights: Any, *, before: int = 0) -> None:

@@ -21,9 +21,10 @@ from graphrefine.graph.adjacency import check_weights, describe_outside
 from graphrefine.graph.node_ids import encode_all, from_strings, name_array, object_array, sort_rows
 from graphrefine.graph.object_ids import as_texts, table_key
 from graphrefine.readers.formats import EdgeTable
-from graphrefine.readers.limits import check_fields
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source, decoding_error, find_encoding
+from graphrefine.tables.decode import decoding_error, find_encoding
+from graphrefine.tables.limits import check_fields
+from graphrefine.tables.source import Source
 
 LISTED = 8  # attributes and columns that a remark or an error names
 ALWAYS = 1 << 20  # cells of the table of attributes that a file of any size may have

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from graphrefine.readers.source import CODECS, SUFFIXES, Source
+from graphrefine.tables.source import CODECS, SUFFIXES, Source
 
 PORTION = 1 << 18  # bytes that are read at a time
 _CAREFUL = 512  # the same, of a decompressor that gives nothing of the portion in which an error is

@@ -16,10 +16,10 @@ from graphrefine.errors import FormatError, InputError, MissingExtraError
 from graphrefine.readers.arrow import edges_of_arrow, gather_batches, import_pyarrow
 from graphrefine.readers.attributed_graph import list_names
 from graphrefine.readers.formats import EdgeTable
-from graphrefine.readers.limits import check_unpacked, unpacked_limit
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
 from graphrefine.readers.value_columns import edges_of_rows
+from graphrefine.tables.limits import check_unpacked, unpacked_limit
+from graphrefine.tables.source import Source
 
 _SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphrefine.errors import InputError, suggest
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import CODECS, Source
+from graphrefine.tables.source import CODECS, Source
 
 if TYPE_CHECKING:  # the command line needs the formats, but none of NumPy
     import numpy as np

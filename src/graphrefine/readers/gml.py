@@ -14,7 +14,7 @@ from graphrefine.errors import FormatError
 from graphrefine.readers.attributed_graph import AttributedGraph, unescape
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.tables.source import Source
 
 _TOKEN = re.compile(
     r"""\s+ | (?:^|(?<=\s))\#[^\n]*  # blanks, comments

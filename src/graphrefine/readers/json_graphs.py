@@ -16,11 +16,11 @@ from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.object_ids import table_key
 from graphrefine.readers.attributed_graph import AttributedGraph, list_names
 from graphrefine.readers.formats import EdgeTable
-from graphrefine.readers.limits import check_fields
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
 from graphrefine.readers.value_columns import Columns, edges_of_columns
 from graphrefine.system import distinct_keys
+from graphrefine.tables.limits import check_fields
+from graphrefine.tables.source import Source
 
 _EDGES = ("links", "edges")
 _NODES = ("nodes", "vertices")
@@ -127,7 +127,7 @@ def _load_records(source: Source, rows: list[tuple[int, Any]], options: ReadOpti
         if not isinstance(record, dict):
             raise _record_error(source, line, place, f"{str(record)[:40]!r} is no object, as the first record is")
     columns = Columns([record for _, record in rows])
-    _check_ends(source, rows, [columns.names[at] for at in columns.find_edges(options).places[:2]])
+    _check_ends(source, rows, [columns.names[at] for at in columns.find_edges(options).positions[:2]])
     return columns.edges(options)
 
 

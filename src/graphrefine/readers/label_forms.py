@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.graph import Graph
-from graphrefine.readers.label_tables import Known, LabelTable
-from graphrefine.readers.label_values import (
-    LABEL_WORDS,
+from graphrefine.readers.label_tables import (
     Entries,
+    Known,
     LabelOptions,
+    LabelTable,
     Membership,
     blame_memory,
     is_collection,
     is_missing,
     text_of,
 )
-from graphrefine.readers.small_table import NODE_WORDS
+from graphrefine.tables.vocabulary import LABELS, NODES
 
 FORMS = (
     "a file, a mapping from nodes to labels, a pair (nodes, labels), a pandas Series or DataFrame with its index, a "
@@ -126,7 +126,7 @@ def _of_columns(
 
 def _is_membership(titles: list[str], columns: list[list[Any]]) -> bool:
     """Whether columns are classes: 0 and 1, or truth values, in all of them, and none called node or label."""
-    if any(title.strip().lower() in NODE_WORDS | LABEL_WORDS for title in titles):
+    if any(title.strip().lower() in NODES | LABELS for title in titles):
         return False
     return all(not isinstance(value, str) and not is_missing(value) and value in (0, 1)
                for column in columns for value in column if not is_collection(value)) and not any(
@@ -188,7 +188,7 @@ def _of_mapping(labels: Mapping[Any, Any], known: Known) -> Entries:
 def _is_columns(labels: Mapping[Any, Any], known: Known) -> bool:
     """Whether the keys are titles of columns: one is a usual title of nodes, none is a node, and lengths agree."""
     titles = [key.strip().lower() for key in labels if isinstance(key, str) and key not in (known or ())]
-    if len(titles) < len(labels) or not NODE_WORDS & set(titles) or not all(map(is_collection, labels.values())):
+    if len(titles) < len(labels) or not NODES & set(titles) or not all(map(is_collection, labels.values())):
         return False
     return len({len(column) for column in labels.values()}) == 1
 

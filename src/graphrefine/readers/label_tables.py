@@ -1,36 +1,192 @@
-"""Tables of labels: whether the first row names the columns, and which columns hold the nodes and the labels.
+"""Tables of labels: the text of a value, the marks of a missing one, and which columns hold the nodes and the labels.
 
-The names of the nodes that labels are for are the strongest evidence, where they are at hand: the first row of a text
-whose node is unknown, above nodes that are all known, is a header; the column that holds known names holds the nodes.
-After them come the types of the columns (numbers below a word), values that occur again, and last the usual words. What
-stays undecided is refused with both readings.
+The names of the nodes that labels are for are the strongest evidence, where they are at hand: the column that holds
+known names holds the nodes. After them come the types of the columns, and last the usual words. What stays undecided is
+refused with both readings.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from graphrefine.errors import InputError
-from graphrefine.readers.label_values import (
-    LABEL_WORDS,
-    Blame,
-    Entries,
-    LabelOptions,
-    blame_memory,
-    is_missing,
-    text_of,
-)
-from graphrefine.readers.small_table import NODE_WORDS
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import FormatError, InputError
+from graphrefine.graph.node_ids import from_strings
+from graphrefine.tables.header import judge_labels
+from graphrefine.tables.roles import find_column
+from graphrefine.tables.vocabulary import LABELS, NODES
+
+PLAIN = frozenset({str, int, float, bool})
+"""Types of which equal values have one text."""
+
+_MISSING_TEXTS = frozenset({"", "nan", "NaN", "<NA>"})
+_MISSING_TYPES = frozenset({"NAType", "NaTType", "MaskedConstant"})  # by name: pandas is not imported
+_WHOLE = re.compile(r"(-?[0-9]+)\.0")
+
+Blame = Callable[[InputError, int | None], InputError]
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """How to read labels; see `graphrefine.readers.labels.read_labels`."""
+
+    header: bool | None = None
+    node_column: str | int | None = None
+    label_column: str | int | None = None
+
+
+@dataclass(frozen=True)
+class Entries:
+    """A label, several or none for each entry, with its node; without nodes, the entries are in the order of rows."""
+
+    labels: Sequence[Any]
+    nodes: Sequence[Any] | None = None
+    manner: str = ""  # how they were read, in words
+    blame: Blame = lambda error, _: error  # an error with the file and the line of an entry
+
+    def refuse(self, problem: str, entry: int | None = None) -> InputError:
+        """An error about an entry."""
+        return self.blame(InputError(problem, argument="labels"), entry)
+
+    def with_blame(self, blame: Blame) -> Entries:
+        """The same, with errors that name another place."""
+        return replace(self, blame=blame)
+
+    def with_manner(self, *parts: str) -> Entries:
+        """The same, with words about the way they were read before those that are there."""
+        return replace(self, manner=", ".join(part for part in (*parts, self.manner) if part))
+
+
+@dataclass(frozen=True)
+class Membership:
+    """A matrix with a row for each node and a column for each class: True, or 1, where a node has a label."""
+
+    matrix: Any
+    classes: Sequence[Any] | None = None  # by default numbers from 0
+    nodes: Sequence[Any] | None = None
+    manner: str = ""
+    blame: Blame = lambda error, _: blame_memory(error, None)
+
+    def refuse(self, problem: str, entry: int | None = None) -> InputError:
+        """An error about a row."""
+        return self.blame(InputError(problem, argument="labels"), entry)
+
+    def with_blame(self, blame: Blame) -> Membership:
+        """The same, with errors that name another place."""
+        return replace(self, blame=blame)
+
+    def members(self) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...]]:
+        """Rows and columns of the entries, and the classes, integers by value."""
+        problem = _matrix_problem(self.matrix)
+        if problem:
+            raise self.refuse(problem)
+        row, column = (np.asarray(part) for part in self.matrix.nonzero())
+        texts = [str(number) for number in self.classes or range(self.matrix.shape[1])]
+        order = np.argsort(from_strings(texts), kind="stable")
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return row, rank[column], tuple(texts[place] for place in order.tolist())
+
+
+def _matrix_problem(matrix: Any) -> str:
+    """The reason why a matrix cannot be labels; empty if it can."""
+    if matrix.ndim != 2:
+        return f"one or two dimensions are expected, not {matrix.ndim}"
+    if 0 in matrix.shape:
+        return f"a row for each node is expected, and the shape is {matrix.shape}"
+    if matrix.dtype.kind not in "biuf":
+        return f"0 (does not have the label) and 1 (has it) are expected, not values of type {matrix.dtype}"
+    values = matrix if isinstance(matrix, np.ndarray) else matrix.data
+    odd = values[~np.isin(values, (0, 1))]
+    if odd.size:
+        return f"0 (does not have the label) and 1 (has it) are expected, not values such as {odd.flat[0].item()!r}"
+    return ""
+
+
+def blame_memory(error: InputError, _: int | None) -> InputError:
+    """An error about labels in memory."""
+    return InputError(f"labels: {error}", argument=error.argument or "labels")
+
+
+def blame_file(path: str, lines: Sequence[int | None] = ()) -> Blame:
+    """Errors that name a file, and the line of an entry where it has lines."""
+    return partial(_blame_line, path, lines)
+
+
+def _blame_line(path: str, lines: Sequence[int | None], error: InputError, entry: int | None) -> InputError:
+    line = lines[entry] if entry is not None and entry < len(lines) else None
+    return FormatError(path, str(error), line=line, argument=error.argument)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for no value: None, NaN, an empty text.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), " ", "nan", 0, "None", False)]
+    [True, True, True, True, False, False, False]
+    """
+    if value is None or type(value).__name__ in _MISSING_TYPES:
+        return True
+    if isinstance(value, str):
+        return value.strip() in _MISSING_TEXTS
+    return isinstance(value, float | np.floating) and bool(value != value)
+
+
+def is_collection(value: Any) -> bool:
+    """Whether a value is several labels."""
+    return isinstance(value, list | tuple | set | frozenset) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def text_of(value: Any) -> str:
+    """A value in words: a whole number without a point, as tables turn integers into floats where one is missing.
+
+    Examples
+    --------
+    >>> text_of(7.0), text_of(np.int64(7)), text_of("007"), text_of(True), text_of(0.5)
+    ('7', '7', '007', 'True', '0.5')
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
+
+
+def texts_of_classes(labels: Iterable[str]) -> list[str]:
+    """Texts of labels; where all are whole numbers, without ".0" at the end.
+
+    Examples
+    --------
+    >>> texts_of_classes(["1.0", "12"]), texts_of_classes(["1.0", "x"])
+    (['1', '12'], ['1.0', 'x'])
+    """
+    texts = list(labels)
+    if any(text.endswith(".0") for text in texts) and all(_is_whole(text) for text in texts):
+        return [text.removesuffix(".0") for text in texts]
+    return texts
+
+
+def _is_whole(text: str) -> bool:
+    return text.removeprefix("-").isdecimal() or _WHOLE.fullmatch(text) is not None
+
+
+def sample(values: Iterable[Any]) -> str:
+    """The first values, for messages."""
+    some = [repr(value.item() if isinstance(value, np.generic) else value) for _, value in zip(range(4), values)]  # noqa: B905
+    return ", ".join(some[:3]) + (", ..." if len(some) > 3 else "")
+
 
 INDEX = -1  # the place of nodes that stand beside the columns
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-_DIGIT = re.compile(r"[0-9]")
-
-Known = Collection[str] | None  # texts of the names that labels are for, where they are at hand
+Known = AbstractSet[str] | None  # texts of the names that labels are for, where they are at hand
 
 
 class UndecidedError(Exception):
@@ -111,13 +267,20 @@ class LabelTable:
             return f"the columns have no names, and positions go from 0 to {len(self.columns) - 1}"
         return f"the columns are {', '.join(map(repr, self.titles))}"
 
+    def find_column(self, argument: str, column: str | int) -> int:
+        """Return the position of a column that is chosen, by its name or position."""
+        try:
+            return find_column(argument, column, self.titles, len(self.columns))
+        except InputError as error:
+            raise self.blame(error, 0) from None
+
     def _has_header(self, options: LabelOptions, known: Known) -> bool:
         columns = (options.node_column, options.label_column)
         if options.header is not None:
             return options.header
         if any(isinstance(column, str) and not column.isdecimal() for column in columns):
             return True
-        verdict = judge_first_row(self.columns, known)
+        verdict = judge_labels(self.columns, known)
         if verdict is not None:
             return verdict
         first = [column[0] for column in self.columns]
@@ -133,61 +296,7 @@ class LabelTable:
         )
 
 
-def judge_first_row(columns: list[list[str]], known: Known) -> bool | None:
-    """Whether the first row of a text names its columns; None if it cannot be said.
-
-    Examples
-    --------
-    >>> judge_first_row([["who", "7", "8"], ["team", "x", "y"]], None)
-    True
-    >>> judge_first_row([["who", "ann", "bob"], ["team", "x", "y"]], None) is None
-    True
-    >>> judge_first_row([["who", "ann", "bob"], ["team", "x", "y"]], {"ann", "bob"})
-    True
-    """
-    first, below = [column[0] for column in columns], [column[1:] for column in columns]
-    node = _most_known(columns, known)
-    words = [first[node].lower() in NODE_WORDS, any(each.lower() in LABEL_WORDS for each in first)]
-    recurs = any(each and each in set(values) for each, values in zip(first, below, strict=True))
-    if known is not None:
-        if first[node] in known:
-            return None if all(words) and not recurs else False
-        if below[node] and all(name in known for name in below[node]) and (any(words) or not recurs):
-            return True
-    verdict = _judge_content(first, below)
-    if verdict is None or (any(words) and not verdict):
-        if any(words):
-            return None if recurs or verdict is False else True
-        if recurs or not below[node] or (known is not None and not _count(columns[node], known)):
-            return False
-    return verdict
-
-
-def _judge_content(first: list[str], below: list[list[str]]) -> bool | None:
-    """What the types of the columns say of the first row."""
-    if any(_NUMBER.fullmatch(each) for each in first):  # columns are not called 7, unless by their positions
-        return None if first == [str(place) for place in range(len(first))] else False
-    for title, values in zip(first, below, strict=True):
-        present = [value for value in values if not is_missing(value)]
-        if present and (not title or _differs(title, present)):
-            return True
-    return None
-
-
-def _differs(title: str, values: list[str]) -> bool:
-    """Whether all values have digits and a title above them has none."""
-    return not _DIGIT.search(title) and all(_DIGIT.search(value) for value in values)
-
-
-def _most_known(columns: list[list[str]], known: Known) -> int:
-    """The column that holds the most known names; the first where names do not say."""
-    if known is None:
-        return 0
-    counts = [_count(column[1:], known) for column in columns]
-    return counts.index(max(counts))
-
-
-def _count(values: Sequence[Any], known: Collection[str]) -> int:
+def _count(values: Sequence[Any], known: AbstractSet[str]) -> int:
     """The number of different known names among values."""
     try:
         distinct = set(values)
@@ -199,18 +308,18 @@ def _count(values: Sequence[Any], known: Collection[str]) -> int:
 
 def _find_nodes(table: LabelTable, options: LabelOptions, known: Known) -> int:
     if options.node_column is not None:
-        return find_column(table, "node_column", options.node_column)
+        return table.find_column("node_column", options.node_column)
     places = [*range(len(table.columns)), *([] if table.index is None else [INDEX])]
-    label = None if options.label_column is None else find_column(table, "label_column", options.label_column)
+    label = None if options.label_column is None else table.find_column("label_column", options.label_column)
     places = [place for place in places if place != label]
     if not places:
         raise _one_column(table)
     titles = [] if table.titles is None else [title.strip().lower() for title in table.titles]
-    usual = [place for place in places if place != INDEX and titles and titles[place] in NODE_WORDS]
+    usual = [place for place in places if place != INDEX and titles and titles[place] in NODES]
     if known is None:
         return _find_by_titles(table, places, usual)
     counts = {place: _count(table.index or () if place == INDEX else table.columns[place], known) for place in places}
-    unlike_labels = [place for place in places if place == INDEX or not titles or titles[place] not in LABEL_WORDS]
+    unlike_labels = [place for place in places if place == INDEX or not titles or titles[place] not in LABELS]
     for group in (usual, unlike_labels, places):
         matches = {place: counts[place] for place in group if counts[place]}
         if matches:
@@ -240,7 +349,7 @@ def _find_by_titles(table: LabelTable, places: list[int], usual: list[int]) -> i
     if INDEX in places:
         return INDEX
     titles = [] if table.titles is None else [title.strip().lower() for title in table.titles]
-    others = [place for place in places if not titles or titles[place] not in LABEL_WORDS] or places
+    others = [place for place in places if not titles or titles[place] not in LABELS] or places
     if len(others) == 1 or len(table.columns) == 2:
         return others[0]
     problem = InputError(
@@ -268,7 +377,7 @@ def _one_column(table: LabelTable) -> InputError:
 
 def _find_labels(table: LabelTable, options: LabelOptions, node: int) -> int:
     if options.label_column is not None:
-        label = find_column(table, "label_column", options.label_column)
+        label = table.find_column("label_column", options.label_column)
         if label == node:
             problem = InputError(
                 f"label_column={options.label_column!r} is the column of the nodes too; {table.list_columns()}",
@@ -278,7 +387,7 @@ def _find_labels(table: LabelTable, options: LabelOptions, node: int) -> int:
         return label
     others = [place for place in range(len(table.columns)) if place != node]
     titles = table.titles or []
-    usual = [place for place in others if titles and titles[place].strip().lower() in LABEL_WORDS]
+    usual = [place for place in others if titles and titles[place].strip().lower() in LABELS]
     if len(usual) == 1 or len(others) == 1:
         return usual[0] if len(usual) == 1 else others[0]
     if not others:
@@ -288,15 +397,4 @@ def _find_labels(table: LabelTable, options: LabelOptions, node: int) -> int:
         "label_column=",
         argument="label_column",
     )
-    raise table.blame(problem, 0)
-
-
-def find_column(table: LabelTable, argument: str, column: str | int) -> int:
-    """The place of a column, from its name or its position from 0, as a number or its digits."""
-    if isinstance(column, str) and table.titles is not None and column in table.titles:
-        return table.titles.index(column)
-    digits = str(column)
-    if not isinstance(column, bool) and digits.isdecimal() and int(digits) < len(table.columns):
-        return int(digits)
-    problem = InputError(f"{argument}={column!r}: there is no such column; {table.list_columns()}", argument=argument)
     raise table.blame(problem, 0)

@@ -7,6 +7,7 @@ whether its first row is a header, the names of the embedding help to decide, so
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,22 +22,31 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import from_strings, object_array, sort_rows
-from graphrefine.readers.label_files import BY_NUMBER, NEEDS, Form, parse_file
-from graphrefine.readers.label_forms import find_entries
-from graphrefine.readers.label_tables import Known, UndecidedError
-from graphrefine.readers.label_values import (
+from graphrefine.readers.formats import BY_SUFFIX
+from graphrefine.readers.label_forms import arrow_entries, find_entries
+from graphrefine.readers.label_tables import (
     PLAIN,
     Entries,
+    Known,
     LabelOptions,
+    LabelTable,
     Membership,
+    UndecidedError,
+    blame_file,
     is_collection,
     is_missing,
     sample,
     text_of,
     texts_of_classes,
 )
-from graphrefine.readers.options import EMPTY_WORDS
-from graphrefine.readers.source import Source
+from graphrefine.readers.matlab import read_variable
+from graphrefine.readers.npy import read_npy
+from graphrefine.system import distinct_keys
+from graphrefine.tables.decode import decode_text
+from graphrefine.tables.limits import check_fields, check_stated
+from graphrefine.tables.small import Rows, read_rows
+from graphrefine.tables.source import Source
+from graphrefine.tables.vocabulary import EMPTY_WORDS
 
 FilePath = str | PathLike[str]
 IN_ORDER = "in the order of the nodes"
@@ -392,3 +402,150 @@ def _indicator(row: NDArray[Any], column: NDArray[Any], *, shape: tuple[int, int
 
 def _count(count: int, one: str, several: str) -> str:
     return f"{count:,} {one if count == 1 else several}"
+
+
+NEEDS = "a node and a label are expected in each line"
+BY_NUMBER = "row i is node i"
+LONGEST = 18  # digits of an integer in JSON
+
+Form = Callable[[Known], Entries | Membership]
+
+
+def parse_file(source: Source, options: LabelOptions, variable: str) -> Form:
+    """The labels of a file, as a function of the names that are known."""
+    format = BY_SUFFIX.get(source.suffix)
+    if format is not None and format.pieces == "table":
+        return _parse_arrow(source, _for_columns(source, options))
+    if source.suffix in (".json", ".jsonl", ".ndjson"):
+        return _parse_json(source, _for_columns(source, options))
+    if source.suffix in (".mat", ".npy"):
+        if options != LabelOptions():
+            raise source.error(_not_for(options, "a file of an array, which has no columns"))
+        return _parse_mat(source, variable) if source.suffix == ".mat" else _parse_npy(source)
+    return _parse_text(source, options)
+
+
+def _for_columns(source: Source, options: LabelOptions) -> LabelOptions:
+    """Options of a file whose columns always have names."""
+    if options.header is not None:
+        raise source.error(_not_for(LabelOptions(header=options.header), "a file whose columns always have names"))
+    return options
+
+
+def _not_for(options: LabelOptions, kind: str) -> InputError:
+    name = next(name for name, value in vars(options).items() if value is not None)
+    return InputError(f"{name}= is not for {kind}; leave it out", argument=name)
+
+
+def _parse_text(source: Source, options: LabelOptions) -> Form:
+    text = read_rows(source)
+    if not text.rows:
+        raise source.error(f"nothing but comments, lines that begin with # or %; {NEEDS}")
+    text.check_widths()
+    if len(text.rows[0]) == 1:
+        raise text.error(f"one column ({text.rows[0][0]!r}) where a node and a label are expected", 0)
+    columns = [list(column) for column in zip(*text.rows, strict=True)]
+    table = LabelTable(columns, blame=blame_file(source.name, text.lines))
+    comments = f"{len(text.comments)} line{'s' * (len(text.comments) > 1)} of comments" if text.comments else ""
+
+    def choose(known: Known) -> Entries:
+        _check_comments(source, text, known)
+        return table.choose(options, known).with_manner(comments)
+
+    return choose
+
+
+def _check_comments(source: Source, text: Rows, known: Known) -> None:
+    """Refuse a comment that is a record of a node called #news."""
+    nodes = (comment.split(text.delimiter)[0].strip() for comment in text.comments)
+    node = next((node for node in nodes if known and node in known), None)
+    if node is not None:
+        raise source.error(
+            f"a line begins with {node!r}, as comments before the first record do, and there is a node of that name; "
+            "put quotes around it"
+        )
+
+
+def _parse_arrow(source: Source, options: LabelOptions) -> Form:
+    from graphrefine.readers.arrow import read_arrow_table  # for an optional package
+
+    table = read_arrow_table(source)
+    return lambda known: _blamed(source, lambda: arrow_entries(table, options, known))
+
+
+def _parse_json(source: Source, options: LabelOptions) -> Form:
+    """A mapping from nodes to labels, or objects with the same names in each, as an array or one on each line."""
+    text = decode_text(source)
+    rows = [line for line in text.split("\n") if line.strip()]
+    try:
+        content = [_load(row) for row in rows] if source.suffix != ".json" else _load(text)
+    except (ValueError, RecursionError) as error:
+        raise source.error(f"this is not readable JSON: {error}") from None
+    if isinstance(content, dict):
+        if options != LabelOptions():
+            raise source.error(_not_for(options, "a mapping from nodes to labels, which has no columns"))
+        return lambda known: _blamed(source, lambda: find_entries(content, options, known))
+    if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
+        raise source.error("a mapping from nodes to labels is expected, or objects with a node and a label in each")
+    titles = list(content[0])
+    try:
+        check_fields(len(titles), "names in an object")
+    except InputError as error:
+        raise source.error(error) from None
+    for place, row in enumerate(content, 1):
+        if set(row) != set(titles):
+            raise source.error(f"object {place} has the names {', '.join(row)} where the first has {', '.join(titles)}")
+    columns = [[row[title] for row in content] for title in titles]
+    return lambda known: LabelTable(columns, titles, blame=blame_file(source.name)).choose(options, known)
+
+
+def _load(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=distinct_keys, parse_int=_as_label)
+
+
+def _as_label(digits: str) -> int | str:
+    """An integer, or its text where it is long: Python's hash of integers can be foreseen."""
+    return int(digits) if len(digits) <= LONGEST else digits
+
+
+def _parse_npy(source: Source) -> Form:
+    try:
+        array = read_npy(source.data)
+    except ValueError as error:
+        raise source.error(f"this is not a readable npy file: {error}") from None
+    return lambda known: _blamed(source, lambda: find_entries(array, LabelOptions(), known))
+
+
+def _parse_mat(source: Source, variable: str) -> Form:
+    named = Source(source.path, needs=f"a matrix {variable!r} is expected, or a table (node, label)")
+    matrix = read_variable(named, variable)
+    try:
+        check_stated(sum(matrix.shape), len(named.data), "rows and columns")
+    except InputError as error:
+        raise source.error(error) from None
+    matrix = matrix.tocsc() if hasattr(matrix, "tocsc") else matrix
+    manner = f"variable {variable!r}, {BY_NUMBER}"
+    blame = partial(_blame_variable, source, variable)
+    if not sp.issparse(matrix) and matrix.ndim == 2 and 1 in matrix.shape:
+        return lambda known: Entries(_vector(matrix), None, manner, blame)
+    return lambda known: Membership(matrix, manner=manner, blame=blame)
+
+
+def _blame_variable(source: Source, variable: str, error: InputError, _: int | None) -> InputError:
+    return source.error(f"variable {variable!r}: {error}")
+
+
+def _vector(matrix: Any) -> list[Any]:
+    """MATLAB has no vectors, and its texts are cells: one value a node."""
+    return [value[0] if isinstance(value, np.ndarray) and value.shape == (1,) else value for value in matrix.ravel()]
+
+
+def _blamed(source: Source, choose: Callable[[], Entries | Membership]) -> Entries | Membership:
+    """The entries of a form in memory that comes from a file, whose errors name it."""
+    blame = blame_file(source.name)
+    try:
+        form = choose()
+    except InputError as error:
+        text = str(error).removeprefix("labels: ")
+        raise source.error(InputError(text, argument=error.argument)) from None
+    return form.with_blame(blame)

@@ -12,8 +12,8 @@ from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import add_nodes, id_array, is_missing_id, number_checked, object_array
 from graphrefine.readers.formats import TIMES, EdgeTable
 from graphrefine.readers.frames import ColumnTable, edges_of_columns
-from graphrefine.readers.layout import find_pair
 from graphrefine.readers.options import ReadOptions
+from graphrefine.tables.vocabulary import find_pair
 
 
 def load_mapping(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
@@ -84,7 +84,7 @@ def _load_neighbors(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTab
         for neighbor, weight in _list_neighbors(node, neighbors, options)
     ]
     ids = id_array([end for triple in triples for end in triple[:2]])
-    numbered = number_checked(ids[::2], ids[1::2], threads=options.thread_count, apart=options.bipartite)
+    numbered = number_checked(ids[::2], ids[1::2], threads=options.thread_count, apart=bool(options.bipartite))
     if not options.bipartite:
         numbered = add_nodes(numbered, id_array([node for node in mapping if not is_missing_id(node)]))
     weights = None

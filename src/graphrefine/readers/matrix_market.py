@@ -7,9 +7,9 @@ from io import BytesIO
 from typing import Any, cast
 
 from graphrefine.readers.formats import MatrixTable
-from graphrefine.readers.limits import check_stated, check_unpacked, wrap_errors
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.tables.limits import check_stated, check_unpacked, wrap_errors
+from graphrefine.tables.source import Source
 
 _LINE = re.compile(r"Line (\d+): (.*)", re.DOTALL)  # in errors of SciPy
 

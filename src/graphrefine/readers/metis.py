@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from graphrefine.graph.adjacency import check_weights, describe_outside
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.tables.source import Source
 
 
 def load(source: Source, options: ReadOptions) -> EdgeTable:

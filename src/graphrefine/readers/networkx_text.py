@@ -15,7 +15,7 @@ from graphrefine.errors import InputError
 from graphrefine.readers.attributed_graph import AttributedGraph
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.tables.source import Source
 
 SAMPLE = 20  # records that tell what a text is
 _RECORD = rb"[ \t]*[^\s{}]{1,999}(?:[ \t]+|[ \t]*[,;][ \t]*)[^\s{}]{1,999}(?:[ \t]+|[ \t]*[,;][ \t]*)"

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.readers.formats import MatrixTable
-from graphrefine.readers.limits import UnpackedError, check_stated, check_unpacked
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.tables.limits import UnpackedError, check_stated, check_unpacked
+from graphrefine.tables.source import Source
 
 _LAST_CHARACTER = 0x10FFFF
 

@@ -19,7 +19,7 @@ from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import MAX_NODES, id_array, number, number_checked
 from graphrefine.readers.formats import SIDES, TABLE, VALUES, EdgeTable, MatrixTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.times import read_days, unit_of
+from graphrefine.tables.kinds import read_days, unit_of
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def load_array(array: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     weights = options.weights
     if shape[1] == 3 and weights is None:
         weights = _third_values(values[:, 2])
-    ends = number(values[:, 0], values[:, 1], threads=options.thread_count, apart=options.bipartite)
+    ends = number(values[:, 0], values[:, 1], threads=options.thread_count, apart=bool(options.bipartite))
     return EdgeTable(ends, edge_weights(weights, shape[0]))
 
 
@@ -116,7 +116,7 @@ def load_records(records: Iterable[Any], options: ReadOptions) -> EdgeTable:
     weights = options.weights
     if width == 3 and weights is None:
         weights = _third_values(_third_column(edges))
-    ends = number_checked(ids[::2], ids[1::2], threads=options.thread_count, apart=options.bipartite)
+    ends = number_checked(ids[::2], ids[1::2], threads=options.thread_count, apart=bool(options.bipartite))
     return EdgeTable(ends, edge_weights(weights, len(edges)))
 
 

@@ -13,7 +13,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graphrefine.readers.options import AFTER_DIGITS, EMPTY_WORDS
+from graphrefine.readers.options import AFTER_DIGITS
+from graphrefine.tables.vocabulary import EMPTY_WORDS
 
 _NUMBER = re.compile(r"([+-]?)0*([0-9]+)(?:\.0+)?")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")

@@ -18,8 +18,8 @@ from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import MAX_NODES, add_nodes, object_array
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
 from graphrefine.readers.text import load as load_text
+from graphrefine.tables.source import Source
 
 ALWAYS, PER_EDGE = 1_000_000, 1000  # nodes that a graph of any size may have, and for each of its edges
 _DIRECTIONS = {

@@ -7,7 +7,7 @@ commands are made from these fields; tests hold `ReadKeywords`, the docstrings a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cached_property
@@ -17,34 +17,19 @@ from typing import Any, Literal, TypedDict, TypeVar
 from graphrefine.errors import KeywordError, suggest
 from graphrefine.system import as_plain
 from graphrefine.system.threads import usable_threads
+from graphrefine.tables.hints import Hints
 
 Column = str | int
-WEIGHT_NAMES = ("weight", "weights", "w")
-"""Names, in lower case, of a column that holds weights without an option that says so."""
-
-EMPTY_WORDS = ("", "#N/A", "#REF!", "#VALUE!", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "\\N", "nan", "null")
-"""Texts that programs write for no value."""
 AFTER_DIGITS = ":"
 """The character after 9: blanks, signs and digits come before it."""
 
 Nodes = int | str | PathLike[str] | Iterable[Any]
 Moment = str | int | float | date
 Kind = Literal[
-    "flag", "direction", "switch", "weights", "column", "nodes", "format", "delimiter", "characters", "name", "moment",
+    "direction", "switch", "weights", "column", "nodes", "format", "delimiter", "characters", "name", "moment",
     "count",
 ]  # fmt: skip
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def are_counted(names: Sequence[str]) -> bool:
-    """Whether names of columns are those of pandas where nobody named them: none for its index, then 0, 1, 2, ...
-
-    Examples
-    --------
-    >>> are_counted(["", "0", "1"]), are_counted(["", "a", "b"]), are_counted(["0", "1", "2"])
-    (True, False, False)
-    """
-    return len(names) > 2 and list(names) == ["", *map(str, range(len(names) - 1))]
 
 
 def _about(kind: Kind, help: str, *, otherwise: str = "", every_graph: bool = False) -> dict[str, Any]:
@@ -71,11 +56,12 @@ class ReadOptions:
             every_graph=True,
         ),
     )
-    bipartite: bool = field(
-        default=False,
+    bipartite: bool | None = field(
+        default=None,
         metadata=_about(
-            "flag",
+            "switch",
             "Ends of edges as two sets of nodes, such as users and items, even where names coincide.",
+            otherwise="one set, unless the columns name different things",
             every_graph=True,
         ),
     )
@@ -188,6 +174,13 @@ class ReadOptions:
         """Whether weights are named, also by position 0, which is no False."""
         return self.weights is not None and self.weights is not False
 
+    @property
+    def hints(self) -> Hints:
+        """What the options say about a table."""
+        columns = {name: getattr(self, name) for name in ("source", "target", "weights", "time")}
+        texts = {name: getattr(self, name) for name in ("delimiter", "header", "quote", "comments", "encoding")}
+        return Hints(**columns, **texts, directed=self.directed, bipartite=self.bipartite, threads=self.thread_count)
+
     def changes(self) -> list[str]:
         """Names of the options that apply to some graphs only and differ from their defaults."""
         return [
@@ -201,7 +194,7 @@ class GraphKeywords(TypedDict, total=False):
     """The types of `ReadOptions`, less the threads, for ``**reading``; None stands for the default."""
 
     directed: bool | None
-    bipartite: bool
+    bipartite: bool | None
     weights: Any
     source: Column | None
     target: Column | None

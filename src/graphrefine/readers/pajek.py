@@ -13,9 +13,9 @@ from itertools import islice
 from graphrefine.errors import FormatError
 from graphrefine.readers.attributed_graph import AttributedGraph, unescape
 from graphrefine.readers.formats import EdgeTable
-from graphrefine.readers.limits import check_stated
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.tables.limits import check_stated
+from graphrefine.tables.source import Source
 
 _WORD = re.compile(r'"([^"]*)"(?=[ \t]|$)|([^ \t]+)')
 _WORDS = re.compile(r"\S+")

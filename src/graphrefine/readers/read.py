@@ -21,8 +21,11 @@ from graphrefine.graph.adjacency import Adjacency, adjacency_of_bipartite_matrix
 from graphrefine.graph.graph import Graph, graph_of
 from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, name_array, object_array, split_sides
 from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format, is_ogb_folder
-from graphrefine.readers.options import AFTER_DIGITS, EMPTY_WORDS, ReadKeywords, ReadOptions, list_options, read_options
-from graphrefine.readers.source import Source
+from graphrefine.readers.options import AFTER_DIGITS, ReadKeywords, ReadOptions, list_options, read_options
+from graphrefine.readers.small_table import read_names
+from graphrefine.tables.roles import refuse_two_kinds
+from graphrefine.tables.source import Source
+from graphrefine.tables.vocabulary import EMPTY_WORDS
 
 _log = logging.getLogger(__name__)
 
@@ -164,7 +167,6 @@ def _check_unchanged(graph: Graph, options: ReadOptions) -> None:
 
 
 _KINDS: dict[str, tuple[type | tuple[type, ...], str]] = {
-    "flag": (bool, "True or False"),
     "direction": (bool, "True or False"),
     "switch": (bool, "True or False"),
     "column": ((str, int), "a name, or a position from 0"),
@@ -353,6 +355,7 @@ def _edge_adjacency(
         "threads": options.thread_count,
         "report": table.report,
     }
+    refuse_two_kinds(table.report.get("columns", ()), numbered, options.bipartite)
     if options.bipartite:
         numbered, settings["sources"] = split_sides(numbered, all_rows=table.row_numbers)
     return merge_edges(numbered, table.weights, **settings)
@@ -373,8 +376,7 @@ def read_nodes(nodes: Any) -> int | NDArray[Any] | None:
             raise InputError(f"nodes={nodes}: the number of nodes must be positive", argument="nodes")
         return int(nodes)
     if isinstance(nodes, str | PathLike):
-        lines, encoding = Source(nodes, needs="a name on each line is expected").lines()
-        return from_strings([name for line in lines if (name := line.decode(encoding).strip())])
+        return from_strings(read_names(Source(nodes, needs="a name on each line is expected")))
     if not isinstance(nodes, Iterable):
         raise InputError(f"nodes={nodes!r}: give a count, names, or a file with a name on each line", argument="nodes")
     return name_array(nodes)

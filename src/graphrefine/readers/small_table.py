@@ -1,24 +1,21 @@
-"""Small tables about nodes: labels, columns to color by, features; text, parquet or arrow.
+"""Small tables about nodes: labels, columns to color by, features, lists of nodes; text, parquet or Arrow.
 
-Text is split at tabs, commas, semicolons, bars or blanks (`text_records`), in UTF-8 or else Latin-1, compressed or not.
-Every field is a string; one that is missing in parquet or arrow is empty.
+Every field is a string; one that is missing in parquet or Arrow is empty.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 
-from graphrefine.errors import FormatError
 from graphrefine.readers.formats import BY_SUFFIX
-from graphrefine.readers.small_records import Record, split_text
-from graphrefine.readers.source import Source
-
-COMMENTS = "#%"
-NODE_WORDS = frozenset({"node", "nodes", "node_id", "nodeid", "id", "name", "vertex"})
-"""Usual names, in lower case, of the column of the nodes."""
+from graphrefine.tables import vocabulary
+from graphrefine.tables.decode import decode_text
+from graphrefine.tables.dialect import SIGNS
+from graphrefine.tables.sample import Record
+from graphrefine.tables.small import Rows, read_rows
+from graphrefine.tables.source import Source
 
 
 @dataclass(frozen=True)
@@ -27,19 +24,14 @@ class Table:
 
     source: Source
     columns: dict[str, list[str]]
-    lines: list[int | None]  # the line of each record
 
     @property
     def node_column(self) -> str:
         """The name of the column of the nodes: a usual name such as node or id, else the first."""
-        return next((name for name in self.columns if name.lower() in NODE_WORDS), next(iter(self.columns)))
-
-    def error(self, problem: str, *, record: int | None = None) -> FormatError:
-        """An error that names the file, and the line of a record."""
-        return self.source.error(problem, line=None if record is None else self.lines[record])
+        return next((name for name in self.columns if name.lower() in vocabulary.NODES), next(iter(self.columns)))
 
 
-def read_table(path: str | PathLike[str], *, comments: str = COMMENTS) -> Table:
+def read_table(path: str | PathLike[str], *, comments: str = SIGNS) -> Table:
     r"""Read a table whose first record names its columns; ``comments`` begin a comment line of text.
 
     Examples
@@ -52,46 +44,60 @@ def read_table(path: str | PathLike[str], *, comments: str = COMMENTS) -> Table:
     {'name': ['ann', 'Smith, Bob'], 'team': ['red', 'blue']}
     """
     source = Source(path, needs="a header is expected, and a node in each line")
-    records = list(read_records(source, comments=comments))
-    if not records:
+    table = read_any_rows(source, comments=comments)
+    if not table.rows:
         raise source.empty_error()
-    header, *records = records
-    names = header.fields
-    if len(set(names)) < len(names):
-        twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise source.error(f"two columns have one name, {twice!r}; rename one", line=header.line)
-    for line, fields in records:
-        if len(fields) != len(names):
-            raise source.error(f"{count_columns(fields)} where the header has {len(names)}", line=line)
-    columns = zip(*(fields for _, fields in records), strict=True) if records else ([] for _ in names)
-    return Table(
-        source,
-        {name: list(column) for name, column in zip(names, columns, strict=True)},
-        [line for line, _ in records],
-    )
+    names, *rows = table.rows
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise table.error(f"duplicate name {twice!r} of columns; rename one", 0)
+    table.check_widths("the header")
+    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    return Table(source, {name: list(column) for name, column in zip(names, columns, strict=True)})
 
 
-def read_records(source: Source, *, comments: str = COMMENTS) -> Iterator[Record]:
-    """The records of a table in order, its header among them; comments before the first record are left out."""
+def is_binary(source: Source) -> bool:
+    """Return whether a file is called parquet or Arrow."""
     format = BY_SUFFIX.get(source.suffix)
-    if format is not None and format.pieces == "table":
-        return _read_arrow(source)
-    return split_text(source, comments).records
+    return format is not None and format.pieces == "table"
 
 
-def count_columns(fields: list[str]) -> str:
-    """The number of a record's columns in words, for messages."""
-    return "one column" if len(fields) == 1 else f"{len(fields)} columns"
-
-
-def _read_arrow(source: Source) -> Iterator[Record]:
-    """Records of a parquet or arrow file, the names of its columns first; columns of lists are left out."""
+def read_any_rows(source: Source, *, comments: str = SIGNS) -> Rows:
+    """Return the records of a table, the names of its columns among them; columns of lists are left out."""
+    if not is_binary(source):
+        return read_rows(source, comments=comments)
     from graphrefine.readers.arrow import read_arrow_table  # for an optional package
 
     table = read_arrow_table(source)
     flat = [at for at, field in enumerate(table.schema) if field.type.num_fields == 0]
-    yield Record(None, [table.schema.names[at] for at in flat])
+    rows: list[Record] = [[table.schema.names[at] for at in flat]]
     for batch in table.select(flat).to_batches(max_chunksize=1 << 16):
         columns = [["" if value is None else str(value) for value in column.to_pylist()] for column in batch.columns]
-        for fields in zip(*columns, strict=True):
-            yield Record(None, list(fields))
+        rows += map(list, zip(*columns, strict=True))
+    return Rows(source, rows, [None] * len(rows))
+
+
+def read_names(source: Source) -> list[str]:
+    """Return names of nodes: a name on each line, or the column of the nodes of a table.
+
+    A csv, tsv, parquet or Arrow file is a table; a column called node, id or name has the nodes, else the only one.
+    """
+    if not is_binary(source) and source.suffix not in (".csv", ".tsv", ".tab"):
+        return [name for line in decode_text(source).splitlines() if (name := line.strip())]
+    table = read_any_rows(source, comments="")
+    table.check_widths()
+    if not table.rows:
+        return []
+    first, *rest = table.rows
+    words = [title.strip().lower() for title in first]
+    usual = [at for at, word in enumerate(words) if word in vocabulary.NODES]
+    at = next((at for at in usual if words[at] in ("node", "nodes")), next(iter(usual), None))
+    if at is None and len(first) > 1:
+        raise table.error(
+            f"the columns {', '.join(map(repr, first[:8]))} are of a table, and none is called node, id or name; call "
+            "the one with the names of the nodes so, or keep it alone",
+            0,
+        )
+    has_header = at is not None and first[at] not in {row[at] for row in rest}
+    rows = rest if has_header or is_binary(source) else table.rows
+    return [name for row in rows if (name := row[at or 0].strip())]

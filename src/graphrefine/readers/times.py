@@ -9,7 +9,6 @@ newest time.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
@@ -19,47 +18,16 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Numbered, is_missing_id
+from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import Moment, ReadOptions
+from graphrefine.tables.kinds import read_days, unit_of
+from graphrefine.tables.roles import EdgeRoles
 
-UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
-EARLIEST, LATEST = 3e8, 4.2e9  # seconds since 1970, from 1979 to 2103: numbers between them are taken for times
 SPANS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86400, "w": 604800, "month": 2629800, "y": 31557600}
+_DATE = re.compile(
+    r"[0-9]{4}([-/])[0-9]{2}\1[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?"
+)
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*")
-
-
-def unit_of(numbers: Sequence[float] | NDArray[np.float64]) -> float | None:
-    """Units in a second if numbers look like times since 1970, else None.
-
-    Examples
-    --------
-    >>> unit_of([1082040961.0, 1082155839.0]), unit_of([1.7e12]), unit_of([1.0, 2.0])
-    (1.0, 1000.0, None)
-    """
-    if not len(numbers):
-        return None
-    lowest, highest = min(numbers), max(numbers)
-    return next((unit for unit in UNITS.values() if EARLIEST * unit <= lowest and highest <= LATEST * unit), None)
-
-
-def read_days(numbers: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Seconds since 1970 of numbers that are all days, such as 20240131; None if they are not.
-
-    Examples
-    --------
-    >>> read_days([19700102.0, 19700201.0]).tolist(), read_days([20240132.0])
-    ([86400.0, 2678400.0], None)
-    """
-    if not len(numbers) or min(numbers) < 19000101 or max(numbers) > 21001231:
-        return None
-    values = np.asarray(numbers, np.float64)
-    if not np.isfinite(values).all():
-        return None
-    whole = values.astype(np.int64)
-    months = (whole // 10000 - 1970).astype("M8[Y]").astype("M8[M]") + (whole // 100 % 100 - 1)
-    days = months.astype("M8[D]") + (whole % 100 - 1)
-    if (values != whole).any() or (days.astype("M8[M]") != months).any() or (whole // 100 % 100 > 12).any():
-        return None
-    return days.astype("M8[s]").astype(np.float64) if (whole // 100 % 100 > 0).all() else None
 
 
 def settle_days(times: NDArray[np.float64], *, dates: bool) -> tuple[NDArray[np.float64], bool]:
@@ -227,6 +195,15 @@ def describe_options(options: ReadOptions) -> str:
     return text + ("" if options.half_life is None else f", weights halve every {options.half_life}")
 
 
+def _read_date(value: Any) -> float:
+    """Return a date, perhaps with a time, in seconds since 1970; NaN for any other value."""
+    text = str(value).strip()
+    try:
+        return _stamp(datetime.fromisoformat(text.replace("/", "-"))) if _DATE.fullmatch(text) else np.nan
+    except ValueError:
+        return np.nan
+
+
 def times_of(values: NDArray[Any]) -> tuple[NDArray[np.float64], bool]:
     """Times out of a column of a table, and whether they are dates; InputError where one is missing or neither."""
     kind = values.dtype.kind
@@ -235,14 +212,9 @@ def times_of(values: NDArray[Any]) -> tuple[NDArray[np.float64], bool]:
     elif kind in "iuf":
         missing, seconds = np.isnan(values.astype(np.float64)), values.astype(np.float64)
     else:
-        from graphrefine.kernels.text_records import read_date  # dates in strings are those of text
-
         missing = np.array([is_missing_id(value) for value in values.tolist()], np.bool_)
         seconds = np.array(
-            [
-                np.nan if gone else read_date(str(value).strip().encode("utf-8", "replace"))
-                for value, gone in zip(values.tolist(), missing, strict=True)
-            ]
+            [np.nan if gone else _read_date(value) for value, gone in zip(values.tolist(), missing, strict=True)]
         )
         kind = "M"
     wrong = np.flatnonzero(missing | ~np.isfinite(seconds))
@@ -250,3 +222,23 @@ def times_of(values: NDArray[Any]) -> tuple[NDArray[np.float64], bool]:
         at = int(wrong[0])
         raise InputError(f"record {at + 1}: time {values[at]!r} is missing, or no time", argument="time")
     return seconds, kind == "M"
+
+
+def edges_with_times(
+    numbered: Numbered,
+    weights: NDArray[np.float32] | None,
+    roles: EdgeRoles,
+    times: NDArray[Any] | None,
+    options: ReadOptions,
+) -> EdgeTable:
+    """Return the edges of a table: those that count by the column of their times, if there is one."""
+    report, origin = roles.report, roles.origin
+    directed = None
+    if origin is not None:
+        directed = origin.find_whole_direction(options.hints, roles.sample, rows=len(numbered[0]))
+    if times is not None:
+        values, dates = times_of(times)
+        numbered, weights = use_times(numbered, weights, values, options, report, dates=dates)
+    if origin is not None:
+        origin.check_spaces(numbered, options.hints)
+    return EdgeTable(numbered, weights, report, directed=directed)

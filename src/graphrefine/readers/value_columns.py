@@ -1,4 +1,4 @@
-"""Columns of values in Python, as JSON and SQLite give them: found by the rules of `layout`, then numbered."""
+"""Columns of values in Python, as JSON and SQLite give them: found by `graphrefine.tables`, then numbered."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights, describe_outside
 from graphrefine.graph.node_ids import as_ids, number, object_array
 from graphrefine.readers.formats import EdgeTable
-from graphrefine.readers.layout import EdgeColumns, find_columns
-from graphrefine.readers.limits import check_fields
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.timed_edges import edges_with_times
+from graphrefine.readers.times import edges_with_times
+from graphrefine.tables.limits import check_fields
+from graphrefine.tables.roles import EdgeRoles
+from graphrefine.tables.sniff import find_edges
 
 SAMPLE = 1000  # values that tell whether a column holds numbers
 _EXACT = 1 << 53  # integers up to here are the same as float64
@@ -41,14 +42,14 @@ class Columns:
         name = self.names[at]
         return [record.get(name) for record in self.records]
 
-    def find_edges(self, options: ReadOptions) -> EdgeColumns:
+    def find_edges(self, options: ReadOptions) -> EdgeRoles:
         """The columns of the edges, by their names and by the values of the first records."""
         sample: dict[str, list[Any]] = {}
         for record in self.records[:SAMPLE]:
             for name, value in record.items():
                 sample.setdefault(name, []).append(value)
         values = [sample.get(name, ()) for name in self.names]
-        return find_columns(self.names, list(map(is_numeric, values)), options, values=values.__getitem__)
+        return find_edges(self.names, list(map(is_numeric, values)), values.__getitem__, options.hints)
 
     def edges(self, options: ReadOptions) -> EdgeTable:
         """The edges; an end that a record lacks is missing.
@@ -71,20 +72,20 @@ def edges_of_columns(columns: Sequence[list[Any]], options: ReadOptions) -> Edge
     >>> table.numbered[0].tolist(), table.numbered[2].tolist()
     ([0, 1], ['a', 'b'])
     """
-    return _number(columns.__getitem__, _find_edge_columns(None, columns, options), options)
+    return _number(columns.__getitem__, _find_edge_roles(None, columns, options), options)
 
 
-def _find_edge_columns(names: list[str] | None, columns: Sequence[list[Any]], options: ReadOptions) -> EdgeColumns:
+def _find_edge_roles(names: list[str] | None, columns: Sequence[list[Any]], options: ReadOptions) -> EdgeRoles:
     numeric = [is_numeric(column[:SAMPLE]) for column in columns]
-    return find_columns(names, numeric, options, values=lambda at: columns[at][:SAMPLE])
+    return find_edges(names, numeric, lambda at: columns[at][:SAMPLE], options.hints)
 
 
-def _number(column: Callable[[int], list[Any]], edge_columns: EdgeColumns, options: ReadOptions) -> EdgeTable:
-    ends = [id_array(column(at)) for at in (edge_columns.source, edge_columns.target)]
-    weights = None if edge_columns.weight is None else weight_array(column(edge_columns.weight))
+def _number(column: Callable[[int], list[Any]], roles: EdgeRoles, options: ReadOptions) -> EdgeTable:
+    ends = [id_array(column(at)) for at in (roles.source, roles.target)]
+    weights = None if roles.weight is None else weight_array(column(roles.weight))
     numbered = number(ends[0], ends[1], threads=options.thread_count)
-    times = None if edge_columns.time is None else np.array(column(edge_columns.time))
-    return edges_with_times(numbered, weights, edge_columns, times, options)
+    times = None if roles.time is None else np.array(column(roles.time))
+    return edges_with_times(numbered, weights, roles, times, options)
 
 
 def edges_of_rows(names: list[str], rows: Iterable[Sequence[Any]], options: ReadOptions) -> EdgeTable:
@@ -94,12 +95,12 @@ def edges_of_rows(names: list[str], rows: Iterable[Sequence[Any]], options: Read
     if not sample:
         raise InputError("there is no edge: the table or query has no rows")
     columns = [list(column) for column in zip(*sample, strict=True)]
-    edge_columns = _find_edge_columns(names, columns, options)
-    places = [at for at in edge_columns.places if at is not None]
+    roles = _find_edge_roles(names, columns, options)
+    places = [at for at in roles.positions if at is not None]
     for row in iterator:
         for at in places:
             columns[at].append(row[at])
-    return _number(columns.__getitem__, edge_columns, options)
+    return _number(columns.__getitem__, roles, options)
 
 
 def id_array(values: list[Any]) -> NDArray[Any]:

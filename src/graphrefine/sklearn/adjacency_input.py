@@ -22,7 +22,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import list_some, quote_name
 from graphrefine.graph.node_ids import Names, name_array
-from graphrefine.readers.frame_matrix import is_counted, match_labels
+from graphrefine.readers.frames import is_counted, match_labels
 from graphrefine.system.digest import hash_parts
 
 

@@ -14,7 +14,7 @@ from graphrefine.embedding.state import EmbeddingData
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names
 from graphrefine.pipeline.feature_table import read_features
-from graphrefine.readers.frame_matrix import is_counted
+from graphrefine.readers.frames import is_counted
 
 
 def fold_rows(

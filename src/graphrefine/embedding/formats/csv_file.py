@@ -3,8 +3,8 @@
 Strings are always quoted and integers never, so that the name "7" stays a string. A line that was lost whole
 at the end of a plain csv file cannot be noticed: nothing in the format counts the lines.
 
-Tables of others are read by their header (`csv_header`), and a warning tells how where that is not plain. A list of
-edges is a csv file too: a header that names no nodes is taken for that of one, and refused, where one or two columns
+Tables of others are read by their header (`assign_vectors`), and a warning tells how where that is not plain. A list
+of edges is a csv file too: a header that names no nodes is taken for that of one, and refused, where one or two columns
 follow the names and the first of them holds names of nodes.
 """
 
@@ -14,25 +14,15 @@ import gzip
 import re
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.csv_header import (
-    DELIMITERS,
-    Columns,
-    HeaderError,
-    Record,
-    find_columns,
-    find_delimiter,
-    is_number,
-    split_records,
-)
 from graphrefine.embedding.formats.decimals import (
     LONGEST,
     GrowingRows,
@@ -46,11 +36,24 @@ from graphrefine.embedding.formats.decimals import (
 )
 from graphrefine.embedding.formats.io import EDGES
 from graphrefine.embedding.state import EmbeddingData
-from graphrefine.errors import ArgumentWarning, FormatError
+from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.graph.node_ids import Names, encode_all, from_text
-from graphrefine.readers.limits import COLUMNS
+from graphrefine.tables.kinds import is_finite
+from graphrefine.tables.limits import COLUMNS
+from graphrefine.tables.roles import NumberRoles, assign_vectors
 
 _NAME = re.compile(rb'"([^"]*(?:""[^"]*)*)"|([^",\r\n]*)')  # quoted, or not
+DELIMITERS = (b",", b";", b"\t", b"|")
+
+
+class Record(NamedTuple):
+    """Fields of a record without their quotes, the places of those that had some, and how many lines it takes."""
+
+    fields: list[bytes]
+    quoted: frozenset[int]
+    lines: int
+
+
 _NOTHING = Record([], frozenset(), 0)
 
 
@@ -100,7 +103,7 @@ def _read_columns(path: Path, *, features: bool) -> tuple[Names | None, NDArray[
         blocks = line_blocks(file, quoted=True)
         if header.rstrip(b"\r\n") == _header(header.count(b",")):
             places = list(range(header.count(b",") + 1))
-            ours = Columns(header.decode().rstrip().split(","), 0, places[1:], named=True, series=True)
+            ours = NumberRoles(header.decode().rstrip().split(","), 0, places[1:], named=True, series=True)
             return _read_rows(path, blocks, ours, b",")
         first = next(blocks, b"")
         columns, delimiter = _find_columns(path, header, first, features=features)
@@ -111,7 +114,7 @@ def _read_columns(path: Path, *, features: bool) -> tuple[Names | None, NDArray[
     return names, vectors
 
 
-def _find_columns(path: Path, header: bytes, first: bytes, *, features: bool) -> tuple[Columns, bytes]:
+def _find_columns(path: Path, header: bytes, first: bytes, *, features: bool) -> tuple[NumberRoles, bytes]:
     """The columns by the header and the first record of a block, and the delimiter."""
     if not features and max(map(header.count, DELIMITERS)) >= COLUMNS:
         raise FormatError(path, f"its header has more than {COLUMNS:,} columns: what it names are no vectors", line=1)
@@ -124,13 +127,13 @@ def _find_columns(path: Path, header: bytes, first: bytes, *, features: bool) ->
     if not titles:
         raise FormatError(path, "is not a whole header: cut short, or a quote is never closed", line=1)
     try:
-        return replace(find_columns(titles, sample, features=features), quotes=b'"' in header), delimiter
-    except HeaderError as error:
+        return replace(assign_vectors(titles, sample, features=features), quotes=b'"' in header), delimiter
+    except InputError as error:
         raise FormatError(path, str(error), line=1) from error
 
 
 def _read_rows(
-    path: Path, blocks: Iterable[bytes], columns: Columns, delimiter: bytes
+    path: Path, blocks: Iterable[bytes], columns: NumberRoles, delimiter: bytes
 ) -> tuple[Names | None, NDArray[np.float32]]:
     dim = len(columns.numbers)
     vectors = GrowingRows(dim)
@@ -153,7 +156,7 @@ def _read_rows(
     return _strings(texts) if quoted else from_text(texts), vectors.finish()
 
 
-def _explain(error: RowError, columns: Columns, delimiter: bytes) -> str:
+def _explain(error: RowError, columns: NumberRoles, delimiter: bytes) -> str:
     """What is wrong with a row: its length, or a field that is no number, with the name of its column."""
     hint = f"; {EDGES}" if len(columns.numbers) in (1, 2) and not columns.named else ""
     if error.column is None:
@@ -164,7 +167,7 @@ def _explain(error: RowError, columns: Columns, delimiter: bytes) -> str:
     return f"{error.problem}, in its column {title!r}{hint}"
 
 
-def _check(path: Path, columns: Columns, names: Names | None, vectors: NDArray[np.float32]) -> None:
+def _check(path: Path, columns: NumberRoles, names: Names | None, vectors: NDArray[np.float32]) -> None:
     """Refuse edges in the place of vectors, and numbers in that of names, unless the header names the nodes."""
     if columns.named or not len(vectors):
         return
@@ -194,7 +197,7 @@ def _check(path: Path, columns: Columns, names: Names | None, vectors: NDArray[n
 
 
 def _is_decimal(name: str) -> bool:
-    return "." in name and is_number(name)
+    return "." in name and is_finite(name)
 
 
 def _may_be_edges(names: Names | None, vectors: NDArray[np.float32]) -> bool:
@@ -215,7 +218,7 @@ def _header(dim: int) -> bytes:
 
 
 def _split_columns(
-    path: Path, block: bytes, line: int, *, columns: Columns, mark: bytes
+    path: Path, block: bytes, line: int, *, columns: NumberRoles, mark: bytes
 ) -> tuple[list[bytes], list[bytes], list[int], bool]:
     """What `_split` gives, of a table whose columns lie otherwise or have quotes."""
     names, rows, lines, size, quoted, width = [], [], [], line, False, len(columns.titles)
@@ -254,3 +257,46 @@ def _strings(texts: list[bytes]) -> Names:
     names = np.empty(len(texts), dtype=object)
     names[:] = [text.decode("utf-8", "surrogateescape") for text in texts]
     return names
+
+
+def find_delimiter(header: bytes, first: bytes) -> bytes:
+    """What splits the header and the first record into as many fields, two at least; a comma if nothing does.
+
+    Examples
+    --------
+    >>> find_delimiter(b"node;v0", b"a;0,5"), find_delimiter(b"node,a|b", b"x,1"), find_delimiter(b"node,v0", b"")
+    (b';', b',', b',')
+    """
+    for delimiter in DELIMITERS:
+        widths = {len(record.fields) for line in (header, first) for record in split_records(line, delimiter)}
+        if len(widths) == 1 and widths.pop() > 1:
+            return delimiter
+    return next((delimiter for delimiter in DELIMITERS if delimiter in header), b",")
+
+
+def split_records(block: bytes, delimiter: bytes) -> Iterator[Record]:
+    r"""The records of a block of whole lines, up to the first that is damaged.
+
+    Examples
+    --------
+    >>> [record.fields for record in split_records(b'a;"b;""c"" d"\n1;2\n3', b";")]
+    [[b'a', b'b;"c" d'], [b'1', b'2']]
+    """
+    if b'"' not in block:
+        for line in block.split(b"\n")[:-1]:
+            yield Record(line.rstrip(b"\r").split(delimiter), frozenset(), 1)
+        return
+    mark = re.escape(delimiter)
+    pattern = re.compile(rb'(?:"([^"]*(?:""[^"]*)*)"|([^"\r\n' + mark + rb"]*))(" + mark + rb"|\r?\n)")
+    fields: list[bytes] = []
+    quoted: set[int] = set()
+    lines = at = 0
+    while match := pattern.match(block, at):
+        plain = match[1] is None
+        quoted |= set() if plain else {len(fields)}
+        fields.append(match[2] if plain else match[1].replace(b'""', b'"'))
+        lines += match[0].count(b"\n")
+        at = match.end()
+        if match[3] != delimiter:
+            yield Record(fields, frozenset(quoted), lines)
+            fields, quoted, lines = [], set(), 0

@@ -14,7 +14,7 @@ from graphrefine.errors import FormatError, GraphRefineError, InputError
 from graphrefine.system.memory import budget_of, gigabytes
 
 if TYPE_CHECKING:
-    from graphrefine.readers.source import Source
+    from graphrefine.tables.source import Source
 
 READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
 PACKED = 4
@@ -34,7 +34,7 @@ def wrap_errors(source: Source, what: str) -> Iterator[None]:
 
     Examples
     --------
-    >>> from graphrefine.readers.source import Source
+    >>> from graphrefine.tables.source import Source
     >>> with wrap_errors(Source("a.mat"), "MATLAB file"):
     ...     int("x")
     Traceback (most recent call last):
@@ -88,7 +88,7 @@ def check_unpacked(path: str, size: int, what: str, *, way_out: str = IN_PIECES,
     >>> with reading_within(500_000_000):
     ...     check_unpacked("edges.csv.gz", 1_000_000_000, "the gz data")
     Traceback (most recent call last):
-    graphrefine.readers.limits.UnpackedError: edges.csv.gz: the gz data unpacks to more than 0.1 GB, the most that ...
+    graphrefine.tables.limits.UnpackedError: edges.csv.gz: the gz data unpacks to more than 0.1 GB, the most that ...
     """
     if size <= UNASKED or size <= (most := unpacked_limit(copies)):
         return

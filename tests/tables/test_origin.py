@@ -13,8 +13,8 @@ import pytest
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.ingestion.ingest import ingest
-from graphrefine.readers.dialects import find_dialect, read_direction
 from graphrefine.readers.read import read
+from graphrefine.tables.origin import find_origin, read_direction
 
 
 @pytest.mark.parametrize(
@@ -33,16 +33,16 @@ from graphrefine.readers.read import read
     ],
 )
 def test_neo4j(header: str, places: tuple[Any, ...], spaces: tuple[str, str] | None) -> None:
-    dialect = find_dialect(header.split(","))
-    assert dialect is not None and dialect.name == "neo4j"
-    assert (dialect.source, dialect.target, dialect.weight) == places
-    assert (dialect.directed, dialect.direction, dialect.spaces) == (True, None, spaces)
+    origin = find_origin(header.split(","))
+    assert origin is not None and origin.name == "neo4j"
+    assert (origin.source, origin.target, origin.weight) == places
+    assert (origin.directed, origin.direction, origin.spaces) == (True, None, spaces)
 
 
 def test_neo4j_names_lose_their_types() -> None:
-    dialect = find_dialect([":START_ID", ":END_ID", "since:int", "tags:string[]", "plain"])
-    assert dialect is not None
-    assert dialect.names == (":START_ID", ":END_ID", "since", "tags", "plain")
+    origin = find_origin([":START_ID", ":END_ID", "since:int", "tags:string[]", "plain"])
+    assert origin is not None
+    assert origin.names == (":START_ID", ":END_ID", "since", "tags", "plain")
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def test_neo4j_names_lose_their_types() -> None:
     ],
 )
 def test_gephi(header: str, places: tuple[Any, ...]) -> None:
-    dialect = find_dialect(header.split(","))
-    assert dialect is not None and dialect.name == "gephi"
-    assert (dialect.source, dialect.target, dialect.weight, dialect.direction) == places
-    assert dialect.directed is None
+    origin = find_origin(header.split(","))
+    assert origin is not None and origin.name == "gephi"
+    assert (origin.source, origin.target, origin.weight, origin.direction) == places
+    assert origin.directed is None
 
 
 @pytest.mark.parametrize(
     "header", ["source,target", "source,target,weight", "source,target,type", ":START_ID,:TYPE", "a,b,c", "", "::,:"]
 )
 def test_other_headers(header: str) -> None:
-    assert find_dialect(header.split(",")) is None
+    assert find_origin(header.split(",")) is None
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_ingest_takes_the_direction_of_a_table(form: str, tmp_path: Path) -> Non
 def test_tables_whose_edges_say_their_direction(tmp_path: Path) -> None:
     columns = {**TABLES["gephi"], "Type": ["Directed", "Undirected"]}
     for form, table in forms_of(columns, tmp_path).items():
-        with pytest.raises(InputError, match=r"'Type' says .*directed.*: say directed=True or directed=False"):
+        with pytest.raises(InputError, match=r"'Type' says .*directed.*: pass directed=True .* directed=False"):
             read(table)
         assert read(table, directed=True).directed, form
 
@@ -185,7 +185,7 @@ def test_the_direction_of_every_edge_of_a_long_table_counts(last: str, tmp_path:
         if last == "Undirected" and form in ("pandas", "arrow table", "csv"):
             assert not read(table).directed
         else:
-            with pytest.raises(InputError, match="say directed=True or directed=False"):
+            with pytest.raises(InputError, match=r"pass directed=True .* directed=False"):
                 read(table)
         assert read(table, directed=True).directed
 
@@ -198,7 +198,7 @@ def test_tables_of_nodes_of_gephi_are_refused(text: str, tmp_path: Path) -> None
     path = tmp_path / "nodes.csv"
     path.write_text(text)
     for take in (read, lambda path: ingest(path, tmp_path / "nodes.grf")):
-        with pytest.raises(InputError, match=r"nodes\.csv.*'Id', 'Label'.* table of nodes.* say source= and target="):
+        with pytest.raises(InputError, match=r"nodes\.csv.*'Id', 'Label'.* table of nodes.* pass the table of edges"):
             take(path)
     assert read(path, source="Id", target="Label").report["columns"] == ["Id", "Label"]
 

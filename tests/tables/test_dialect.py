@@ -14,8 +14,8 @@ from time import perf_counter
 import pytest
 
 from graphrefine.errors import InputError
-from graphrefine.readers.layout import DELIMITERS
 from graphrefine.readers.read import read
+from graphrefine.tables.dialect import DELIMITERS
 from text_oracles import SNIFFERS, Sniffed
 from text_tables import BLANKS, TextTable, draw_table
 

@@ -6,7 +6,6 @@ import codecs
 import contextlib
 import io
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,15 +15,18 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any, cast
 
-from graphrefine.errors import FormatError, GraphRefineError, InputError, MissingExtraError
-from graphrefine.readers.limits import PACKED, READING, check_unpacked
+from graphrefine.errors import (
+    AmbiguousFile,
+    AmbiguousTable,
+    FormatError,
+    GraphRefineError,
+    InputError,
+    MissingExtraError,
+)
+from graphrefine.tables.limits import PACKED, READING, check_unpacked
 
-_SEPARATOR = re.compile(rb'[ \t]*"?sep=([^\w\r\n"]|\t)"?[ \t]*[,;]*\r?\n', re.IGNORECASE)
-_PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
-LOOK = 1 << 15  # bytes by which text is told from other files
 _PORTION = 1 << 22  # bytes that are unpacked at a time
-_NOT_OF_FILES = {"idna", "punycode"}  # encodings of single names
-_MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def _zstd(file: IO[bytes]) -> IO[bytes]:
@@ -100,7 +102,11 @@ class Source:
     def error(self, problem: str | InputError, *, line: int | None = None, argument: str | None = None) -> FormatError:
         """An error that names this file; of another error, it keeps the argument."""
         blamed = problem.argument if isinstance(problem, InputError) else argument
-        return FormatError(self.name, str(problem), line=line, argument=blamed)
+        kind = AmbiguousFile if isinstance(problem, AmbiguousTable) else FormatError
+        error = kind(self.name, str(problem), line=line, argument=blamed)
+        if isinstance(problem, AmbiguousTable) and isinstance(error, AmbiguousTable):
+            error.readings = problem.readings
+        return error
 
     def empty_error(self) -> FormatError:
         """The error for a file without content."""
@@ -152,23 +158,6 @@ class Source:
     def head(self) -> bytes:
         """The first bytes, decompressed."""
         return next((portion for portion, _ in self.chunks(1 << 16)), b"")
-
-    def lines(self) -> tuple[list[bytes], str]:
-        """The lines of a text and their encoding: UTF-8, or else Latin-1. The bytes are not needed again.
-
-        Text in UTF-16 or UTF-32 comes as UTF-8.
-        """
-        text = self.data.removeprefix(codecs.BOM_UTF8)
-        if text.startswith(_MARKS):
-            text = read_text(self, None)[0]
-        self.release()
-        if b"\0" in text[:4096]:
-            raise self.error(f"this is not a text file; {self._needs}")
-        try:
-            text.decode("utf-8")
-        except UnicodeDecodeError:
-            return text.split(b"\n"), "latin-1"
-        return text.split(b"\n"), "utf-8"
 
     def release(self) -> None:
         """Forget the bytes; a loader calls this when it has them, or has parsed them, before the graph is built."""
@@ -233,85 +222,6 @@ def reading_bytes(path: str) -> int:
         return 0
     packed = place.suffix.lower() in SUFFIXES or place.suffix.lower() == ".parquet"
     return place.stat().st_size * READING * (PACKED if packed else 1)
-
-
-def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | None:
-    """The encoding of the option, or that of the first bytes; None if the text may be UTF-8 or Latin-1."""
-    if encoding is None:
-        if head.startswith(_MARKS):
-            return "utf-32" if head.startswith(_MARKS[:2]) else "utf-16"
-        if b"\0" in head[:LOOK]:
-            raise source.error(_no_text(head[:LOOK]))
-        return None
-    try:
-        " ".encode(encoding)  # some codecs are not of text
-        name = codecs.lookup(encoding).name
-    except (LookupError, UnicodeError, ValueError):  # of `undefined`, and of a zero byte in the name
-        name = None
-    if name is None or name in _NOT_OF_FILES:
-        raise InputError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252", argument="encoding")
-    if name in ("utf-16", "utf-32") and not head.startswith(_MARKS):
-        problem = f"the text does not begin with the mark of {name}: say encoding='{name}-le' or '{name}-be'"
-        raise source.error(problem, argument="encoding")
-    return name
-
-
-def has_returns_alone(head: bytes) -> bool:
-    """Whether lines end with a return and no line feed, as on old machines."""
-    return b"\r" in head and b"\n" not in head
-
-
-def read_text(source: Source, option: str | None) -> tuple[bytes, str | None]:
-    """The text as UTF-8, or as it is where it may be UTF-8 or Latin-1; and its encoding, None if unknown."""
-    data = source.data
-    source.release()
-    encoding = find_encoding(source, data, option)
-    try:
-        text = data if encoding is None else data.decode(encoding).removeprefix("\ufeff").encode("utf-8")
-    except UnicodeError as error:
-        raise decoding_error(source, error, data, encoding=option or encoding) from None
-    text = text.removeprefix(codecs.BOM_UTF8)
-    return text.replace(b"\r", b"\n") if has_returns_alone(text) else text, encoding
-
-
-def decoding_error(
-    source: Source, error: UnicodeError, data: bytes, *, encoding: str | None, before: int = 0
-) -> FormatError:
-    """The error for bytes that are not in an encoding; ``before`` is the number of lines before them."""
-    place, reason = (error.start, error.reason) if isinstance(error, UnicodeDecodeError) else (0, str(error))
-    line = before + data.count(b"\n", 0, place) + 1
-    return source.error(f"the text is not {encoding}: {reason}", line=line, argument="encoding")
-
-
-def _no_text(head: bytes) -> InputError:
-    """The error for a text with zero bytes: another format, or text in UTF-16 that does not say so."""
-    odd, even = head[1::2], head[::2]
-    for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
-        if 2 * high.count(0) > len(high) and 2 * low.count(0) < len(low):
-            return InputError(
-                f"this looks like text in UTF-16 without its mark: say encoding={encoding!r}", argument="encoding"
-            )
-    return InputError("this looks like a binary file, not text; say format= if it is a known one", argument="format")
-
-
-def find_separator(data: bytes) -> tuple[int, str | None]:
-    r"""The bytes of Excel's line about the delimiter, and the delimiter; 0 and None if there is none.
-
-    Examples
-    --------
-    >>> find_separator(b"sep=;\r\na;b\r\n"), find_separator(b"a;b\n")
-    ((7, ';'), (0, None))
-    """
-    match = _SEPARATOR.match(data)
-    return (0, None) if match is None else (match.end(), match[1].decode("latin-1"))
-
-
-def refuse_page(source: Source, data: bytes) -> None:
-    """Refuse a web page, which is what a failed download leaves, and a pointer to a file of Git LFS."""
-    if _PAGE.match(data):
-        raise source.error("this is a web page, not a table; download the file itself")
-    if data.startswith(b"version https://git-lfs.github.com/spec/"):
-        raise source.error("this is a pointer of Git LFS, not the file; get the file with git lfs pull")
 
 
 def _describe_folder(path: Path) -> str:

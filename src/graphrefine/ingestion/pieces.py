@@ -1,0 +1,329 @@
+"""Inputs in pieces: text cut at line ends, parquet and Arrow in record batches; and the times of their edges."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.graph.adjacency import check_weights
+from graphrefine.graph.node_ids import as_ids
+from graphrefine.ingestion.spool import Mask, PackedNames, Piece, select_records
+from graphrefine.kernels import edge_lists
+from graphrefine.readers.arrow import (
+    ARROW,
+    PARQUET,
+    check_no_null,
+    find_table_columns,
+    first_batch,
+    first_rows,
+    id_columns,
+    id_values,
+    import_pyarrow,
+    iterate_batches,
+    number_strings,
+    open_ipc,
+    parquet_batches,
+    sound,
+)
+from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.text import Layout, find_layout, parse, whole_numbers
+from graphrefine.readers.times import TimeRule, describe_options, settle_days, times_of
+from graphrefine.tables.decode import decoding_error, find_encoding, has_returns_alone
+from graphrefine.tables.dialect import LONGEST, detect_dialect
+from graphrefine.tables.header import HEAD
+from graphrefine.tables.limits import wrap_errors
+from graphrefine.tables.sniff import sniff
+from graphrefine.tables.source import Source
+
+
+class PieceClock:
+    """The rule for times, which the first piece of a file fixes."""
+
+    def __init__(self, source: Source, options: ReadOptions) -> None:
+        self.source, self.options = source, options
+        self._rule: TimeRule | None = None
+        if options.half_life is not None and options.until is None:
+            problem = "half_life= needs until= here: the newest edge is not known before all are read"
+            raise InputError(problem, argument="half_life")
+
+    def select(self, piece: Piece, times: NDArray[np.float64], *, dates: bool) -> Piece:
+        """The records of a piece that count, with their weights."""
+        if not len(times):
+            return piece
+        times, dates = settle_days(times, dates=dates)
+        rule = TimeRule.of(self.options, times, dates=dates)
+        self._rule = self._rule or rule
+        if rule != self._rule:
+            problem = f"the times in column {self.options.time!r} change their unit within the file"
+            raise self.source.error(problem, argument="time")
+        mask = rule.select(times)
+        weights = None if piece.weights is None else piece.weights[mask]
+        return select_records(piece, mask, rule.weigh(weights, times[mask], newest=0.0))
+
+
+_HEAD = 2 * HEAD
+
+
+class TextFile:
+    """A text with the layout of its first lines."""
+
+    def __init__(self, source: Source, options: ReadOptions, like: TextFile | None) -> None:
+        self.source, self.options = source, options
+        self.encoding = options.encoding
+        self.records: int | None = None  # an estimate of their number
+        self.layout: Layout | None = self._find_layout(None if like is None else like.layout)
+        if self.layout is not None and self.layout.roles.origin is not None:
+            self.layout.roles.origin.refuse_two_spaces(source, options.hints)
+        self._clock: PieceClock | None = None
+
+    @property
+    def labels(self) -> list[Any]:
+        """The names, or positions, of the columns of the ends."""
+        return [] if self.layout is None else list(self.layout.roles.report["columns"])
+
+    @property
+    def weighted(self) -> bool | None:
+        """Whether there are weights; None if there are no records at all."""
+        if self.layout is None:
+            return None
+        return self.layout.roles.weight is not None or self.options.half_life is not None
+
+    def report(self, comments: int, encoding: str) -> dict[str, Any]:
+        """The report of `graphrefine.read` on it."""
+        if self.layout is None:
+            return {}
+        times = {} if self.options.time is None else {"times": describe_options(self.options)}
+        return {**self.layout.report(comments, encoding), **times}
+
+    def pieces(self, size: int) -> Iterator[Piece]:
+        """The records in pieces of about ``size`` bytes."""
+        layout = self.layout
+        if layout is None:
+            return
+        line, rest = layout.sample.dialect.line, b""
+        skip = layout.sample.dialect.skip
+        for text, share in self._text(size):
+            portion, skip = text[skip:], max(skip - len(text), 0)
+            rest += portion
+            cut = self._whole_records(rest, layout)
+            if cut == 0 and len(rest) < LONGEST:
+                continue
+            whole, rest = (rest[:cut], rest[cut:]) if cut else (rest, b"")
+            yield self._piece(whole, line, layout, share)
+            line += whole.count(b"\n")
+        if rest:
+            yield self._piece(rest, line, layout, 1.0)
+
+    def _whole_records(self, text: bytes, layout: Layout) -> int:
+        quote = layout.marks[1].encode()
+        if quote and quote in text:
+            return edge_lists.whole_records(np.frombuffer(text, np.uint8), layout.marks)
+        return text.rfind(b"\n") + 1
+
+    def _piece(self, text: bytes, line: int, layout: Layout, share: float) -> Piece:
+        data = np.frombuffer(text, np.uint8)
+        parsed = parse(self.source, data, layout, before=line, threads=self.options.thread_count)
+        numbers = None if parsed.integers else whole_numbers(parsed.names)
+        others: dict[str, Any] = {"comments": parsed.comments, "trimmed": parsed.trimmed, "share": share}
+        packed = None if parsed.integers or numbers is not None else PackedNames.of_lines(parsed.names)
+        piece = Piece(parsed.source, parsed.target, parsed.weights, packed, **others)
+        if numbers is not None:
+            missing = parsed.source < 0, parsed.target < 0
+            ids = np.append(numbers, 0)  # the last one stands for -1: no node
+            piece = replace(piece, source=ids[parsed.source], target=ids[parsed.target], missing=missing)
+        if parsed.times is None:
+            return piece
+        self._clock = self._clock or PieceClock(self.source, self.options)
+        return self._clock.select(piece, parsed.times, dates=layout.dates)
+
+    def _find_layout(self, like: Layout | None) -> Layout | None:
+        """The layout from the first lines; from later ones if the first are all comments."""
+        head, enough = b"", _HEAD
+        for text, share in self._text(_HEAD):
+            head += text
+            if len(head) < enough:
+                continue
+            layout = self._lay_out(head, like, complete=False)
+            if layout is not None:
+                self.records = int(head.count(b"\n") / share)
+                return layout
+            if len(head) > LONGEST:
+                raise self.source.error(
+                    f"no record ends within the first {len(head) >> 20} MiB: this is no list of edges, or a quote is "
+                    "never closed",
+                    argument="quote",
+                )
+            enough *= 2
+        self.records = head.count(b"\n") + 1
+        return self._lay_out(head, like, complete=True) if head else None
+
+    def _lay_out(self, head: bytes, like: Layout | None, *, complete: bool) -> Layout | None:
+        """The layout of the beginning of the text.
+
+        Parts of one table have the same columns: those of the first part are those of a part without a header.
+        """
+        hints = self.options.hints
+        if like is not None and hints.header is None:
+            first = detect_dialect(self.source, head, hints, complete=complete)
+            if first is not None and tuple(first.rows[0]) == like.sample.dialect.names:
+                hints = replace(hints, header=True)
+        sample = sniff(self.source, hints, head, complete=complete)
+        if sample is None:
+            return None
+        if sample.is_matrix:
+            raise self.source.error(
+                "this is an adjacency matrix, which is not cut into pieces: all but ingest take it as it is; for a "
+                "graph on disk write it as .mtx or .npz, or as edges (source, target, weight)"
+            )
+        if like is not None and not sample.dialect.header:
+            same, width = like.roles, len(sample.rows[0])
+            weights = False if same.weight is None or same.weight >= width else same.weight
+            hints = replace(hints, source=same.source, target=same.target, weights=weights, time=same.time)
+        return find_layout(self.source, sample, hints)
+
+    def _text(self, size: int) -> Iterator[tuple[bytes, float]]:
+        """The text as UTF-8, or as it is where it may be UTF-8 or Latin-1, in portions."""
+        decoder: codecs.IncrementalDecoder | None = None
+        lines, first, returns = 0, True, False
+        for raw, share in self.source.chunks(size):
+            if first:
+                self.encoding = find_encoding(self.source, raw, self.options.encoding)
+                decoder = None if self.encoding is None else codecs.getincrementaldecoder(self.encoding)()
+            text = raw if decoder is None else self._decode(decoder, raw, lines)
+            lines += raw.count(b"\n")
+            returns = has_returns_alone(text) if first else returns
+            text = text.removeprefix(codecs.BOM_UTF8) if first else text
+            yield (text.replace(b"\r", b"\n") if returns else text), share
+            first = False
+        if decoder is not None:
+            self._decode(decoder, b"", lines, final=True)
+
+    def _decode(self, decoder: codecs.IncrementalDecoder, raw: bytes, lines: int, *, final: bool = False) -> bytes:
+        try:
+            return decoder.decode(raw, final).encode()
+        except UnicodeError as error:
+            raise decoding_error(self.source, error, raw, encoding=self.encoding, before=lines) from None
+
+
+class TableFile:
+    """A table with its edge columns. ``plain`` is a file that can be read without decompressing."""
+
+    encoding = None
+
+    def __init__(self, source: Source, options: ReadOptions, plain: str, *, parquet: bool) -> None:
+        self.source, self.options, self.plain, self.parquet = source, options, plain, parquet
+        import_pyarrow("parquet" if parquet else "Arrow")
+        with self._errors():
+            self._inspect()
+        self._clock: PieceClock | None = None
+
+    @property
+    def labels(self) -> list[Any]:
+        """The names of the columns of the ends."""
+        return list(self.columns.report["columns"])
+
+    @property
+    def weighted(self) -> bool | None:
+        """Whether there are weights."""
+        return self.columns.weight is not None or self.options.half_life is not None
+
+    def report(self, comments: int, encoding: str) -> dict[str, Any]:
+        """The report of `graphrefine.read` on it."""
+        times = {} if self.options.time is None else {"times": describe_options(self.options)}
+        return {**self.columns.report, **times}
+
+    def pieces(self, rows: int) -> Iterator[Piece]:
+        """The records, about ``rows`` at a time."""
+        done = 0
+        with self._errors():
+            for batch, at in self._batches(rows):
+                share = 1.0 if self.records is None else (done + batch.num_rows) / self.records
+                yield self._piece([batch.column(column) for column in at], done, share)
+                done += batch.num_rows
+
+    def _errors(self) -> AbstractContextManager[None]:
+        return wrap_errors(self.source, PARQUET if self.parquet else ARROW)
+
+    def _inspect(self) -> None:
+        """Find the columns and, if the file tells it, the number of records."""
+        import pyarrow as pa
+
+        self.records: int | None = None
+        if self.parquet:
+            import pyarrow.parquet as pq
+
+            with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as file:
+                self.records = int(file.metadata.num_rows)
+                self._find_columns(file.schema_arrow, lambda: first_batch(file))
+            return
+        with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
+            self._find_columns(reader.schema, lambda: first_rows(iterate_batches(reader)))
+
+    def _find_columns(self, schema: Any, take_sample: Callable[[], Any]) -> None:
+        self._names = list(schema.names)
+        self.columns = find_table_columns(schema, take_sample, self.options)
+        if self.columns.origin is not None:
+            self.columns.origin.refuse_two_spaces(self.source, self.options.hints)
+
+    def _batches(self, rows: int) -> Iterator[tuple[Any, list[int]]]:
+        """Batches, and the positions of source, target and weight in them."""
+        import pyarrow as pa
+
+        used = [at for at in self.columns.positions if at is not None]
+        if not self.parquet:
+            with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
+                for batch in iterate_batches(reader):
+                    columns = sound(batch.select(used))
+                    for start in range(0, batch.num_rows, rows):
+                        yield columns.slice(start, rows), list(range(len(used)))
+            return
+        import pyarrow.parquet as pq
+
+        names, at = None, used
+        if len(set(self._names)) == len(self._names):
+            names, at = [self._names[column] for column in used], list(range(len(used)))
+        with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as file:
+            threaded = self.options.thread_count > 1
+            for batch in parquet_batches(file, batch_size=rows, columns=names, use_threads=threaded):
+                yield sound(batch if names is None else batch.select(names)), at
+
+    def _piece(self, columns: list[Any], before: int, share: float) -> Piece:
+        ends, weights = id_columns(columns[:2]), None
+        if self.columns.weight is not None:
+            values = columns[2]
+            check_no_null(values, before=before)
+            weights = check_weights(np.asarray(values.to_numpy(zero_copy_only=False)), len(values), before=before)
+        if ends is None:
+            source, target, names = number_strings(columns[:2], len(columns[0]))
+            piece = Piece(source, target, weights, pack_arrow(names), share=share)
+        else:
+            (source, first), (target, second) = (_integers(end) for end in ends)
+            piece = Piece(source, target, weights, missing=(first, second), share=share)
+        if self.columns.time is None:
+            return piece
+        times, dates = times_of(np.asarray(columns[-1].to_numpy(zero_copy_only=False)))
+        self._clock = self._clock or PieceClock(self.source, self.options)
+        return self._clock.select(piece, times, dates=dates)
+
+
+def _integers(column: Any) -> tuple[NDArray[Any], Mask | None]:
+    """Ids, and a mask of those that are missing."""
+    ids = as_ids(id_values(column))
+    return (ids.data, np.ma.getmaskarray(ids)) if isinstance(ids, np.ma.MaskedArray) else (ids, None)
+
+
+def pack_arrow(names: Any) -> PackedNames:
+    """The bytes of an Arrow array of large strings or large binaries without nulls."""
+    _, offsets, text = names.buffers()
+    ends = np.frombuffer(offsets, np.int64)[names.offset : names.offset + len(names) + 1]
+    whole = np.zeros(0, np.uint8) if text is None else np.frombuffer(text, np.uint8)
+    if not len(ends):
+        return PackedNames(whole, np.zeros(1, np.int64))
+    return PackedNames(whole[ends[0] : ends[-1]], ends - ends[0])

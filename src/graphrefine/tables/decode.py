@@ -1,0 +1,92 @@
+"""Step 1, decode: the bytes of a file to text in UTF-8."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from graphrefine.errors import FormatError, InputError
+from graphrefine.tables.source import MARKS, Source
+
+LOOK = 1 << 15  # bytes by which text is told from other files
+_PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
+_NOT_OF_FILES = {"idna", "punycode"}  # encodings of single names
+
+
+def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | None:
+    """The encoding of the option, or that of the first bytes; None if the text may be UTF-8 or Latin-1."""
+    if encoding is None:
+        if head.startswith(MARKS):
+            return "utf-32" if head.startswith(MARKS[:2]) else "utf-16"
+        if b"\0" in head[:LOOK]:
+            raise source.error(_no_text(head[:LOOK]))
+        return None
+    try:
+        " ".encode(encoding)  # some codecs are not of text
+        name = codecs.lookup(encoding).name
+    except (LookupError, UnicodeError, ValueError):  # of `undefined`, and of a zero byte in the name
+        name = None
+    if name is None or name in _NOT_OF_FILES:
+        raise InputError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252", argument="encoding")
+    if name in ("utf-16", "utf-32") and not head.startswith(MARKS):
+        problem = f"the text does not begin with the mark of {name}: say encoding='{name}-le' or '{name}-be'"
+        raise source.error(problem, argument="encoding")
+    return name
+
+
+def has_returns_alone(head: bytes) -> bool:
+    """Whether lines end with a return and no line feed, as on old machines."""
+    return b"\r" in head and b"\n" not in head
+
+
+def decode(source: Source, option: str | None = None) -> tuple[bytes, str | None]:
+    """Return a text as UTF-8, or as it is where it may be UTF-8 or Latin-1; and its encoding, None if unknown.
+
+    The bytes of the source are not needed again.
+    """
+    data = source.data
+    source.release()
+    encoding = find_encoding(source, data, option)
+    try:
+        text = data if encoding is None else data.decode(encoding).removeprefix("\ufeff").encode("utf-8")
+    except UnicodeError as error:
+        raise decoding_error(source, error, data, encoding=option or encoding) from None
+    text = text.removeprefix(codecs.BOM_UTF8)
+    return text.replace(b"\r", b"\n") if has_returns_alone(text) else text, encoding
+
+
+def decode_text(source: Source, option: str | None = None) -> str:
+    """Return a whole text: in UTF-8, or else Latin-1."""
+    text, _ = decode(source, option)
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        return text.decode("latin-1")
+
+
+def decoding_error(
+    source: Source, error: UnicodeError, data: bytes, *, encoding: str | None, before: int = 0
+) -> FormatError:
+    """The error for bytes that are not in an encoding; ``before`` is the number of lines before them."""
+    place, reason = (error.start, error.reason) if isinstance(error, UnicodeDecodeError) else (0, str(error))
+    line = before + data.count(b"\n", 0, place) + 1
+    return source.error(f"the text is not {encoding}: {reason}", line=line, argument="encoding")
+
+
+def _no_text(head: bytes) -> InputError:
+    """The error for a text with zero bytes: another format, or text in UTF-16 that does not say so."""
+    odd, even = head[1::2], head[::2]
+    for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
+        if 2 * high.count(0) > len(high) and 2 * low.count(0) < len(low):
+            return InputError(
+                f"this looks like text in UTF-16 without its mark: say encoding={encoding!r}", argument="encoding"
+            )
+    return InputError("this looks like a binary file, not text; say format= if it is a known one", argument="format")
+
+
+def refuse_page(source: Source, data: bytes) -> None:
+    """Refuse a web page, which is what a failed download leaves, and a pointer to a file of Git LFS."""
+    if _PAGE.match(data):
+        raise source.error("this is a web page, not a table; download the file itself")
+    if data.startswith(b"version https://git-lfs.github.com/spec/"):
+        raise source.error("this is a pointer of Git LFS, not the file; get the file with git lfs pull")

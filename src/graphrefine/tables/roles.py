@@ -1,0 +1,431 @@
+"""Roles: which columns of a table hold the ends and weights of edges, the nodes, the labels, the numbers, the changes.
+
+Columns that the caller chooses are used. Otherwise usual names (`vocabulary`) decide, then the kinds of the values and,
+for tables about the nodes of a graph, their names. What stays open is refused with its readings.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from graphrefine.errors import AmbiguousTable, InputError
+from graphrefine.graph.lookup import list_some
+from graphrefine.graph.node_ids import Numbered, is_missing_id
+from graphrefine.tables import vocabulary
+from graphrefine.tables.hints import Hints
+from graphrefine.tables.kinds import MOST, NO_ENDS, NUMBERS, Kind, are_distinct, as_numbers, is_finite
+from graphrefine.tables.origin import Origin
+from graphrefine.tables.sample import Column
+from graphrefine.tables.vocabulary import find_pair, fold_name
+
+_MEMBER = re.compile(r"(.*?)([0-9]+)[])]?")  # of a series of columns: stem and number
+_INDEX = re.compile(r"|index|level_0|unnamed: [0-9]+")  # what pandas and others call a column that counts rows
+_NEIGHBORS = {"neighbor", "neighbour"}
+_HEADER = "'node,v0,v1,...'"
+_EDGES = "of a list of edges graphrefine embed makes vectors, and graphrefine info shows what is in it"
+RIVALS = 64  # columns of texts that are compared with each other
+
+
+@dataclass(frozen=True)
+class EdgeRoles:
+    """Positions of the columns that hold the edges."""
+
+    source: int
+    target: int
+    weight: int | None
+    time: int | None
+    report: dict[str, Any]
+    origin: Origin | None = None
+    sample: Callable[[int], Sequence[Any]] | None = None  # of a column's values, where there is an origin
+
+    @property
+    def positions(self) -> tuple[int, int, int | None, int | None]:
+        """Positions of source, target, weight and time."""
+        return self.source, self.target, self.weight, self.time
+
+    def within(self, columns: list[int]) -> EdgeRoles:
+        """Return the roles in a table that has only these columns, in this order."""
+        source, target, weight, time = (None if at is None else columns.index(at) for at in self.positions)
+        assert source is not None and target is not None
+        return replace(self, source=source, target=target, weight=weight, time=time)
+
+
+def assign_edges(columns: Sequence[Column], hints: Hints, origin: Origin | None = None) -> EdgeRoles:
+    """Find the columns of source, target, weight and time.
+
+    Where hints choose no ends: a usual pair of names, else the first two columns that are no row numbers and no times;
+    the weight is a column called weight, or, in a table without names, the third of three columns if it is numeric.
+    """
+    hints = hints if origin is None else origin.complete(hints)
+    if len(columns) < 2:
+        problem = f"an edge needs two columns, and there is {len(columns)}"
+        if hints.delimiter is None:
+            raise InputError(problem)
+        raise InputError(f"{problem} with delimiter={hints.delimiter!r}", argument="delimiter")
+    names = None if columns[0].name is None else [str(column.name) for column in columns]
+    chosen = {
+        argument: None if column is None or column is False else find_column(argument, column, names, len(columns))
+        for argument, column in zip(("source", "target", "weights", "time"), _choices(hints), strict=True)
+    }
+    free = [at for at in range(len(columns)) if at not in chosen.values()]
+    source, target = _find_ends(columns, names, chosen, free)
+    weight = chosen["weights"]
+    if weight in (source, target, chosen["time"]) and weight is not None:
+        raise InputError(
+            f"the weights cannot be column {_quote(columns[weight].label)}: that is an end of the edges, or their time",
+            argument="weights",
+        )
+    others = [at for at in range(len(columns)) if at not in (source, target, chosen["time"])]
+    if weight is None and hints.weights is None:
+        weight = _find_weight(columns, names, others, hints)
+    for argument, at in {"source": source, "target": target, "weights": weight}.items():
+        if chosen[argument] is None and names and at is not None and names.count(names[at]) > 1:
+            raise InputError(
+                f"{names.count(names[at])} columns are called {names[at]!r}; rename them, or pass {argument}= by "
+                "position",
+                argument=argument,
+            )
+    ignored = [columns[at] for at in others if at != weight]
+    report: dict[str, Any] = {"columns": [columns[source].label, columns[target].label]}
+    report["weight_column"] = None if weight is None else columns[weight].label
+    if ignored:
+        report["ignored_columns"] = [column.label for column in ignored]
+        kinds = {str(column.label): _in_words(column.kind) for column in ignored if column.kind != Kind.TEXT}
+        report |= {"column_kinds": kinds} if kinds else {}
+    return EdgeRoles(
+        source,
+        target,
+        weight,
+        chosen["time"],
+        report,
+        origin,
+        None if origin is None else lambda at: columns[at].values,
+    )
+
+
+def _choices(hints: Hints) -> tuple[Any, ...]:
+    return hints.source, hints.target, hints.weights, hints.time
+
+
+def find_column(argument: str, column: Any, names: Sequence[str] | None, count: int) -> int:
+    """Return the position of a column that is chosen by its name, or by its position, as a number or its digits."""
+    if isinstance(column, str):
+        if names and column in names:
+            if list(names).count(column) > 1:
+                raise InputError(
+                    f"{list(names).count(column)} columns are called {column!r}; pass {argument}= by position, from 0 "
+                    f"to {count - 1}",
+                    argument=argument,
+                )
+            return list(names).index(column)
+        if not column.isdecimal():
+            known = f"the columns are {', '.join(map(repr, names))}" if names else "the columns have no names"
+            raise InputError(
+                f"there is no column {column!r}; {known}; a position from 0 to {count - 1} works too", argument=argument
+            )
+    if not isinstance(column, str | int):
+        arrays = "; an array goes with edges in arrays" if argument == "weights" else ""
+        problem = f"{argument}= is the name or the position of a column here, not {type(column).__name__}{arrays}"
+        raise InputError(problem, argument=argument)
+    position = int(column)
+    if isinstance(column, bool) or not 0 <= position < count:
+        raise InputError(f"there is no column {column!r}; positions go from 0 to {count - 1}", argument=argument)
+    return position
+
+
+def _find_ends(
+    columns: Sequence[Column], names: list[str] | None, chosen: dict[str, int | None], free: list[int]
+) -> tuple[int, int]:
+    source, target = chosen["source"], chosen["target"]
+    pair = find_pair(names) if names else None
+    if pair is None and source is None and target is None:
+        pair = (free[0], free[1]) if len(free) > 1 else None
+        if len(free) > 2:
+            pair = _choose_ends([columns[at] for at in free]) if names else pair
+            _refuse_relation([columns[at] for at in free], pair)
+    first, second = pair or (0, 1)
+    source = source if source is not None else first if first != target else second
+    target = target if target is not None else second if second != source else first
+    if source == target:
+        raise InputError(
+            f"source and target are the same column ({_quote(columns[source].label)}); name both", argument="target"
+        )
+    return source, target
+
+
+def _choose_ends(free: Sequence[Column]) -> tuple[int, int]:
+    """Choose the two columns of the ends: the first two that are no row numbers, no times and no weights.
+
+    Where these two have no value in common, but others have, it is not clear which two are meant.
+    """
+    _refuse_properties(free)
+    others = [each for each in free if str(each.name).strip().lower() not in vocabulary.WEIGHTS]
+    plain = [each for each in others if each.kind not in NO_ENDS]
+    if len(plain) < 2:  # ids of 10^12 look like times in milliseconds: then only a name tells times
+        untimed = [each for each in others if fold_name(str(each.name)) not in vocabulary.TIMES]
+        plain = [each for each in untimed if each.kind not in (Kind.ROW_NUMBER, Kind.DATE)]
+    if len(plain) < 2:
+        return free[0].position, free[1].position
+    pair = (plain[0].position, plain[1].position)
+    texts = [each for each in plain if each.kind not in NUMBERS][:RIVALS]
+    if len(texts) < 3 or not {plain[0], plain[1]} <= set(texts):
+        return pair
+    sets = {each: _distinct_texts(each) for each in texts}
+    if not sets[plain[0]] & sets[plain[1]]:
+        for first, second in combinations(texts, 2):
+            if len(sets[first] & sets[second]) * 2 > min(len(sets[first]), len(sets[second])):
+                raise InputError(
+                    f"the ends of the edges can be columns {plain[0].name!r} and {plain[1].name!r}, the first two, "
+                    f"or {first.name!r} and {second.name!r}, which share names: pass source= and target=",
+                    argument="source",
+                )
+    return pair
+
+
+def _refuse_relation(free: Sequence[Column], pair: tuple[int, int] | None) -> None:
+    """Refuse a column of relations as an end: a text of few values between two columns that share their ids.
+
+    Knowledge graphs come so: ``00260881 _hypernym 00260622`` in WN18RR, where the last column would be weights.
+    """
+    at = next((at for at, column in enumerate(free) if pair is not None and column.position == pair[1]), 0)
+    if not 0 < at < len(free) - 1:
+        return
+    head, relation, tail = free[at - 1 : at + 2]
+    if relation.kind != Kind.TEXT or tail.kind not in (Kind.TEXT, *NUMBERS):
+        return
+    first, between, last = map(_distinct_texts, (head, relation, tail))
+    are_few = 2 * len(between) <= len(relation.values) and len(between) < min(len(first), len(last))
+    if are_few and between.isdisjoint(first | last) and 2 * len(first & last) > min(len(first), len(last)):
+        raise AmbiguousTable(
+            f"column {_quote(relation.label)} holds {len(between)} different texts, such as "
+            f"{min(between)!r}, between the ids of columns {_quote(head.label)} and {_quote(tail.label)}, as the "
+            "relations of a knowledge graph, which are not told apart here",
+            {
+                f"source={head.label!r} and target={tail.label!r}": "all relations as edges",
+                f"source={head.label!r} and target={relation.label!r}": "relations as nodes",
+            },
+            argument="source",
+        )
+
+
+def _distinct_texts(column: Column) -> set[str]:
+    return {str(value) for value in list(column.values)[:MOST] if not _is_empty(value)}
+
+
+def _is_empty(value: Any) -> bool:
+    return is_missing_id(value) or (isinstance(value, str) and not value)
+
+
+def _refuse_properties(free: Sequence[Column]) -> None:
+    """Refuse a table of numbers whose first column names each row once: a matrix, or properties of nodes; no edges."""
+    first, *others = free
+    labels = [value for value in list(first.values)[:MOST] if not _is_empty(value)]
+    if len(others) < 3 or len(labels) < 3 or not all(column.kind in NUMBERS for column in others):
+        return
+    if as_numbers(labels) is None and are_distinct(labels):
+        raise InputError(
+            f"a table of numbers whose column {first.name!r} names each row once can be a matrix, or properties of "
+            "nodes: source= and target= name the columns of edges; bipartite=True reads a matrix whose rows and "
+            "columns are two sets of nodes from a csv file, or from a pandas frame with these names as its index",
+            argument="source",
+        )
+
+
+def _find_weight(columns: Sequence[Column], names: list[str] | None, others: list[int], hints: Hints) -> int | None:
+    is_counted = names is not None and vocabulary.are_counted(names)
+    others = [at for at in others if not (is_counted and at == 0)]
+    if names is not None and not is_counted:
+        weight = next((at for at in others if names[at].strip().lower() in vocabulary.WEIGHTS), None)
+    elif len(others) == 1 and (columns[others[0]].is_numeric or columns[others[0]].kind != Kind.TEXT):
+        weight = others[0]
+    elif not others or hints.source is not None or hints.target is not None:
+        return None
+    else:
+        raise InputError(
+            f"there are {len(columns)} columns without names, and it is not clear which hold the edges: pass "
+            "source=, target= and weights= (positions from 0), or weights=False for no weights; header=True if the "
+            "first line names the columns",
+            argument="source",
+        )
+    if weight is not None and columns[weight].kind in NO_ENDS:
+        column = columns[weight]
+        anyway = f", weights={column.label!r} to use them as weights all the same" if column.is_numeric else ""
+        raise InputError(
+            f"{_quote(column.label)} holds {column.kind.value}, which are hardly weights: pass time={column.label!r} "
+            f"to use them as times{anyway}, or weights=False to leave them out",
+            argument="weights",
+        )
+    return weight
+
+
+def _in_words(kind: Kind) -> str:
+    return Kind.NUMBER.value if kind == Kind.INTEGER else kind.value
+
+
+def _quote(label: str | int) -> str:
+    return repr(label) if isinstance(label, str) else f"column {label}"
+
+
+def refuse_two_kinds(labels: Sequence[Any], numbered: Numbered, hints_bipartite: bool | None) -> None:
+    """Refuse overlapping integers of two columns that are called as two kinds of things, such as userId and movieId.
+
+    In MovieLens, user 1 is not movie 1. Where the integers do not overlap, nothing is lost by reading them as one set.
+    """
+    source, target, names = numbered
+    if hints_bipartite is not None or names.dtype == object or not all(isinstance(label, str) for label in labels):
+        return
+    if len(labels) != 2 or not vocabulary.name_two_kinds(*labels):
+        return
+    seen = np.zeros((2, len(names) + 1), np.bool_)  # the last one is of -1: no node
+    seen[0, source] = seen[1, target] = True
+    both = np.flatnonzero(seen[0, :-1] & seen[1, :-1])
+    if len(both):
+        raise ambiguous_kinds(labels, names[both[0]].item())
+
+
+def ambiguous_kinds(labels: Sequence[Any], name: int) -> AmbiguousTable:
+    """Return the error for an id in two columns that name different things."""
+    return AmbiguousTable(
+        f"the columns {labels[0]!r} and {labels[1]!r} name different things, and {name} is in both",
+        {"bipartite=True": "two sets of nodes", "bipartite=False": "one set, where the same number is the same node"},
+        argument="bipartite",
+    )
+
+
+@dataclass
+class NumberRoles:
+    """Positions of the columns of names and numbers, and notes on how they were understood."""
+
+    titles: list[str]
+    name: int | None  # None: the rows are numbered
+    numbers: list[int]
+    named: bool = False  # the header calls the column of names so
+    series: bool = False  # the numbers have one stem
+    quotes: bool = False  # the header has quotes, and numbers may have some too
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def plain(self) -> bool:
+        """Whether all columns are used, the names first."""
+        return self.name == 0 and self.numbers == list(range(1, len(self.titles)))
+
+
+def assign_vectors(titles: list[str], sample: list[str], *, features: bool = False) -> NumberRoles:
+    """Find the columns of vectors, or of features, by their names and the fields of the first record.
+
+    Names are in the column called node, name, id or the like, wherever it is, else in the first. A first column without
+    a title beside such a one, as pandas writes for its index, counts rows and is left out. Vectors are a series, a stem
+    with numbers (v0, v1, ...; 0, 1, ...), where there is one, and any other column is left out; of features, all are
+    meant.
+
+    Examples
+    --------
+    >>> columns = assign_vectors(["", "node", "v0", "v1", "pagerank"], ["0", "ada", "0.5", "1", "0.1"])
+    >>> columns.name, columns.numbers, columns.remarks
+    (1, [2, 3], ["names are those of its column 'node'", "left out: its columns 1 (no name), 'pagerank'"])
+    >>> assign_vectors(["v0", "v1"], ["0.5", "1"]).name is None
+    True
+    """
+    titles = [title.strip() for title in titles]
+    words = [title.lower() for title in titles]
+    names = [at for at, word in enumerate(words) if word in vocabulary.NODES]
+    _check_number_titles(titles, names)
+    index = {0} if _INDEX.fullmatch(words[0]) else set()
+    others = sorted(set(range(len(titles))).difference(index, names))
+    series = _find_series(titles, others, single=bool(names))
+    columns = NumberRoles(titles, _choose_name_column(titles, names), [], named=bool(names), series=bool(series))
+    if not names:
+        _take_first_for_names(columns, series, sample)
+    columns.numbers = [at for at in others if at != columns.name and (features or not series or at in series)]
+    if not columns.numbers:
+        raise InputError(
+            f"has no column of numbers, only {_list_columns(titles, range(len(titles)))}; a header {_HEADER} is "
+            "expected, then a name and its numbers in each line"
+        )
+    _note_choices(columns, index, features=features)
+    return columns
+
+
+def _check_number_titles(titles: list[str], names: list[int]) -> None:
+    """Refuse data in the place of a header, the header of a list of edges, and two columns with one name."""
+    numbers = [title for title in titles if is_finite(title)]
+    counting = numbers == [str(column) for column in range(len(numbers))] and len(numbers) < len(titles)
+    if numbers and not names and not counting:  # as pandas calls columns
+        hint = f"; {_EDGES}" if len(titles) in (2, 3) else ""
+        raise InputError(f"holds numbers where the header {_HEADER} should be; add one{hint}")
+    pair = find_pair(titles)
+    ends = [] if pair is None else [titles[at] for at in pair]
+    sure = {fold_name(end) for couple in vocabulary.ENDS for end in couple}
+    near = [title for title in titles if title.lower() in _NEIGHBORS]
+    if names and near:
+        raise InputError(f"its columns {list_some([titles[names[0]], *near])} are those of a list of edges; {_EDGES}")
+    if ends and (not names or sure.issuperset(map(fold_name, ends))):
+        raise InputError(f"its columns {list_some(ends)} are those of a list of edges; {_EDGES}")
+    twice = next((title for title, count in Counter(titles).items() if title and count > 1), None)
+    if twice is not None:
+        raise InputError(f"two columns have one name, {twice!r}; rename one")
+
+
+def _choose_name_column(titles: list[str], names: list[int]) -> int | None:
+    """The column of names among those that are called so; None if there is none."""
+    node = [at for at in names if titles[at].lower() == "node"]
+    if len(names) > 1 and not node:
+        several = _list_columns(titles, names)
+        raise InputError(f"has several columns that could name the nodes, {several}; call one of them node")
+    return next(iter(node or names), None)
+
+
+def _take_first_for_names(columns: NumberRoles, series: set[int], sample: list[str]) -> None:
+    """Take the first column for the names, unless it belongs to the series and holds a number."""
+    if 0 not in series:
+        columns.name = 0
+    elif sample and not is_finite(sample[0]):
+        columns.name = 0
+        columns.remarks.append(f"names are those of its first column, {columns.titles[0]!r}")
+    else:
+        columns.remarks.append("no column is called node, name or id, so its rows are numbered from 0")
+
+
+def _find_series(titles: list[str], places: list[int], *, single: bool) -> set[int]:
+    """Places of the columns with one stem and a number, if they are half of these or more; none if there is no such.
+
+    One column alone is a series if it has the number 0, and ``single`` allows it.
+    """
+    members: dict[str, list[int]] = defaultdict(list)
+    for at in places:
+        if match := _MEMBER.fullmatch(titles[at]):
+            members[match[1]].append(at)
+    largest = max(members.values(), key=len, default=[])
+    alone = len(largest) == 1 and not (single and titles[largest[0]].endswith("0"))
+    tie = sum(len(each) == len(largest) for each in members.values()) > 1
+    return set() if alone or tie or 2 * len(largest) < len(places) else set(largest)
+
+
+def _note_choices(columns: NumberRoles, index: set[int], *, features: bool) -> None:
+    """Add what is not plain: the choice of names, columns that are left out, numbers that may not be meant."""
+    titles, name = columns.titles, columns.name
+    rest = sorted(set(range(len(titles))).difference(columns.numbers, [name]))
+    if columns.named and (index - {name} or (name != 0 and not columns.series)):
+        assert name is not None
+        columns.remarks.append(f"names are those of its column {titles[name]!r}")
+        if not columns.series:
+            columns.remarks.append(f"numbers those of {_list_columns(titles, columns.numbers)}")
+    if rest:
+        noun = "column" if len(rest) == 1 else "columns"
+        columns.remarks.append(f"left out: its {noun} {_list_columns(titles, rest)}")
+    numbered = [title for at in columns.numbers if (title := titles[at])[-1:].isdigit()]
+    if not columns.series and not features and 1 < len(numbered) < len(columns.numbers):
+        columns.remarks.append(f"its columns {_list_columns(titles, columns.numbers)} are all taken for coordinates")
+
+
+def _list_columns(titles: list[str], places: list[int] | range) -> str:
+    """The first few of these columns, by name or else by place from 1."""
+    few = [repr(titles[at]) if titles[at] else f"{at + 1} (no name)" for at in places[:8]]
+    return ", ".join(few) + (", ..." if len(places) > len(few) else "")

@@ -17,7 +17,7 @@ MATRICES = 3  # tall ones: two of the engine, and the axes
 
 
 def choose_dimension(graph: Graph, *, method: str = "refine", budget: int | None = None, threads: int = 1) -> Dimension:
-    """The dimension of a graph from its spectrum; InputError where that cannot be, or not within a budget of bytes.
+    """Return the dimension of a graph from its spectrum; InputError where that is not possible within the budget.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def check_automatic(graph: Graph, *, budget: int | None = None) -> None:
 
 
 def spectrum_bytes(shape: Shape) -> int:
-    """What `graphrefine.refine.dimension.measure_dimension` holds beside the graph.
+    """Return what `graphrefine.refine.dimension.measure_dimension` holds beside the graph.
 
     Examples
     --------

@@ -65,7 +65,7 @@ class MemoryPlan:
     each: int | None = None  # bytes of memory for each worker that is started
 
     def in_words(self) -> str:
-        """The plan for people."""
+        """Return the plan for people."""
         parts = [f"{MODES[self.mode]}: about {gigabytes(self.predicted)} of {gigabytes(self.budget)}"]
         if self.mode == "dask":
             parts.append(f"{gigabytes(self.disk)} of disk")
@@ -75,7 +75,7 @@ class MemoryPlan:
         return ", ".join(parts)
 
     def figures(self) -> dict[str, Any]:
-        """The same for JSON."""
+        """Return the same for JSON."""
         named = asdict(self)
         sizes = {f"{name}_mb": named[name] / 1e6 for name in ("budget", "predicted", "disk")}
         return {"mode": self.mode, **sizes, "panel": self.panel, "panels": self.panels}
@@ -94,7 +94,7 @@ def plan_run(
     writing: int = 0,
     threads: int = 1,
 ) -> MemoryPlan:
-    """The plan of a run within a budget; InputError where there is none.
+    """Return the plan of a run within a budget; InputError where there is none.
 
     Work that waits in ``folder`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory; ``cluster``
     does the work, if given; ``learn`` adds the stage that learns; ``writing`` is the memory of the writer beside
@@ -133,7 +133,7 @@ def plan_run(
 
 
 def begun_plan(folder: Path | None) -> dict[str, Any] | None:
-    """The plan of the work that waits in a folder; None if there is none."""
+    """Return the plan of the work that waits in a folder; None if there is none."""
     if folder is None:
         return None
     try:
@@ -176,25 +176,25 @@ def plan_local(
 
 
 def in_memory_bytes(graph: Graph, settings: Any, method: Method[Any], *, extra: int = 0) -> int:
-    """What an embedding in memory holds at its height: in the method, or with ``extra`` beside the vectors later."""
+    """Return the peak of an embedding in memory: of the method, or of ``extra`` next to the vectors later."""
     names, vectors = unread_names(graph), int(graph.nodes * settings.dim * 4)
     work = method.memory(Shape.of(graph), settings) + LIBRARIES
     return names + max(work, vectors + extra) + private_bytes()
 
 
 def learning_need(graph: Graph, settings: Any) -> int:
-    """What learning from a graph takes beside the vectors; 0 where there is nothing to learn."""
+    """Return what learning from a graph takes beside the vectors; 0 where there is nothing to learn."""
     return learning_bytes(graph.nodes, graph.entries, settings.dim) if can_learn(graph) else 0
 
 
 def unread_names(graph: Graph) -> int:
-    """What names will take that are strings and still on disk."""
+    """Return what names will take that are strings and still on disk."""
     text = graph.unread_text if graph.stored else 0
     return text + graph.nodes * STRING_BYTES if text else 0
 
 
 def packed_names(graph: Graph) -> int:
-    """What names that are strings take in the form that files hold, while they are written."""
+    """Return what names that are strings take in the form that files hold, while they are written."""
     if graph.stored and graph.unread_text:
         return 2 * graph.unread_text + 8 * graph.nodes
     names = graph.names
@@ -202,7 +202,7 @@ def packed_names(graph: Graph) -> int:
 
 
 def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNeed | None = None) -> int:
-    """What is held beside the graph when so many columns at a time are gathered from."""
+    """Return what is held beside the graph when so many columns at a time are gathered from."""
     from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes  # where vectors are on disk
 
     need = need or DiskNeed(settings.dim)
@@ -220,7 +220,7 @@ def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNe
 
 
 def widest_panel(graph: Graph, settings: RefineSettings, room: int, need: DiskNeed) -> int:
-    """The widest panel, in as few as possible of equal width, that so many bytes have room for; 0 if none."""
+    """Return the widest panel, in as few as possible of equal width, that so many bytes have room for; 0 if none."""
     units = -(-need.columns // PAD)
     for panels in range(1, units + 1):
         panel = -(-units // panels) * PAD
@@ -230,12 +230,12 @@ def widest_panel(graph: Graph, settings: RefineSettings, room: int, need: DiskNe
 
 
 def disk_bytes(graph: Graph, need: DiskNeed) -> int:
-    """What the tall matrices and the results of stages take on disk at the height."""
+    """Return what the tall matrices and the results of stages take on disk at the height."""
     return graph.nodes * -(-need.columns // PAD) * PAD * STORED_BYTES + need.stored
 
 
 def graph_bytes(graph: Graph) -> int:
-    """What the rows of a graph take."""
+    """Return what the rows of a graph take."""
     arrays = (graph.indptr, graph.indices, graph.weights)
     return sum(array.nbytes for array in arrays if array is not None) * (2 if graph.directed else 1)
 
@@ -243,7 +243,7 @@ def graph_bytes(graph: Graph) -> int:
 def plan_cluster(
     graph: Graph, settings: RefineSettings, budget: int, *, workers: int | None, need: DiskNeed
 ) -> MemoryPlan:
-    """A plan for a Dask cluster.
+    """Return a plan for a Dask cluster.
 
     ``workers`` are those that are started on this machine, and then share the budget with this process; None: the
     cluster is elsewhere, its workers have limits of their own, and the budget is this process's.
@@ -269,7 +269,7 @@ def plan_cluster(
 
 
 def task_bytes(graph: Graph, layout: Layout, group: int) -> int:
-    """What a worker holds in a product: a chunk to gather from, the sums of its blocks, their rows of the graph."""
+    """Return the memory of a worker in a product: a chunk to gather from, sums of blocks, their rows of the graph."""
     chunks = len(layout.chunks) - 1
     chunk = max(layout.chunk_rows(at).stop - layout.chunk_rows(at).start for at in range(chunks))
     rows = min(group * int(np.diff(layout.bounds).max()), graph.nodes)

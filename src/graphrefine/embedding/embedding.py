@@ -585,7 +585,7 @@ class Embedding:
         return fingerprint_of(self.data)
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame that shares the memory: the names are its index, the axes columns ``v0``, ``v1`` and on.
+        """Return a pandas DataFrame that shares the memory: names as its index, axes as columns ``v0``, ``v1`` and on.
 
         ``pandas.DataFrame(embedding)`` is the same without names.
         """

@@ -25,7 +25,7 @@ from graphrefine.graph.lookup import ONE, Sides
 from graphrefine.kernels.numerics import made_on, numerics_entry
 from graphrefine.methods.contract import Method, Resources, Shape
 from graphrefine.methods.registry import find_method
-from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, plan_run
+from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, choose_dimension, plan_run
 from graphrefine.pipeline.settings import RunSettings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.limits import UnpackedError, reading_within
@@ -202,8 +202,6 @@ class EmbedRun:
         return self.plan
 
     def _measure_dimension(self) -> None:
-        from graphrefine.pipeline.automatic_dim import choose_dimension
-
         with self.stages.stage("dimension"):
             self.dimension = choose_dimension(
                 self.graph, method=self.method.name, budget=self.budget, threads=self.threads

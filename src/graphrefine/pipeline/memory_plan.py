@@ -3,7 +3,8 @@
 What is counted is memory that belongs to the process alone (anonymous memory): pages of files that the system keeps at
 hand are its own, and it takes them back when they are wanted. The count is what the process holds once the graph is
 read, and on top of it the largest of: the work of the method (`Method.memory`, or `panel_bytes` with the vectors on
-disk), learning beside the vectors, and the writer beside the vectors; and names that are still on disk.
+disk), learning beside the vectors, and the writer beside the vectors; and names that are still on disk. `dim="auto"`
+needs memory of its own, before there is a plan: `choose_dimension`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import numpy as np
 from graphrefine.embedding.learn import can_learn, learning_bytes
 from graphrefine.errors import InputError
 from graphrefine.kernels import PAD
-from graphrefine.methods.contract import DiskNeed, Method, Shape
-from graphrefine.system.memory import available_bytes, gigabytes, megabytes, private_bytes
+from graphrefine.methods.contract import DiskNeed, Method, Shape, engine_memory
+from graphrefine.refine.dimension import PAIRS, PROBE, Dimension, measure_dimension
+from graphrefine.system.memory import available_bytes, gigabytes, megabytes, private_bytes, release_free_memory
 
 if TYPE_CHECKING:
     from graphrefine.engine.layout import Layout
@@ -39,6 +41,7 @@ LATER = 24_000_000  # bytes of modules and of small arrays that the work itself 
 WORKER = 55_000_000  # bytes that a Dask worker holds by itself
 MANAGING = 60_000_000  # of the scheduler, and of the processes that mind workers
 LEAST_OF_WORKER = 32_000_000
+DIM_MATRICES = 3  # tall ones that dim="auto" takes: two of the engine, and the axes
 RUN = "run"  # name of the state of a work folder with the plan of its run
 MODES = {
     "memory": "in memory",
@@ -275,3 +278,60 @@ def task_bytes(graph: Graph, layout: Layout, group: int) -> int:
     rows = min(group * int(np.diff(layout.bounds).max()), graph.nodes)
     entries = graph.entries / graph.nodes * (8 if graph.weighted else 4)
     return int(chunk * layout.padded * 2 + rows * (layout.padded * 4 * 2 + 8 * chunks + 8 + entries))
+
+
+def choose_dimension(graph: Graph, *, method: str = "refine", budget: int | None = None, threads: int = 1) -> Dimension:
+    """Return the dimension of a graph from its spectrum; InputError where that is not possible within the budget.
+
+    Examples
+    --------
+    >>> from graphrefine import read
+    >>> choose_dimension(read([(i, (i + 1) % 40) for i in range(40)])).dim
+    16
+    """
+    if method != "refine":
+        raise InputError(
+            f"dim='auto' is for method 'refine', and this is {method!r}; say how long the vectors are, as in dim=128 "
+            "(graphrefine info GRAPH --dim auto tells what the spectrum says)",
+            argument="dim",
+        )
+    check_automatic(graph, budget=budget)
+    dimension = measure_dimension(graph, threads=threads)
+    release_free_memory()
+    return dimension
+
+
+def check_automatic(graph: Graph, *, budget: int | None = None) -> None:
+    """Raise InputError where the spectrum of a graph cannot be looked at, within a budget of bytes if given."""
+    if graph.directed or graph.sources is not None:
+        kind = "directed" if graph.directed else "bipartite"
+        raise InputError(
+            f"dim='auto' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; say how "
+            "long the vectors are, as in dim=128",
+            argument="dim",
+        )
+    needed = private_bytes() + spectrum_bytes(Shape.of(graph))
+    room = min(private_bytes() + (available_bytes() or needed), needed if budget is None else budget)
+    if needed > room:
+        raise BudgetError(
+            f"dim='auto' looks at {PROBE} axes of {graph.source} in memory, which takes {megabytes(needed)}, and there "
+            f"is room for {megabytes(room)}; say how long the vectors are, as in dim=128, or give more memory",
+            argument="dim",
+        )
+
+
+def spectrum_bytes(shape: Shape) -> int:
+    """Return what `graphrefine.refine.dimension.measure_dimension` holds beside the graph.
+
+    Examples
+    --------
+    >>> round(spectrum_bytes(Shape(nodes=100_000, entries=1_000_000)) / 1e6)
+    354
+    """
+    entry = 4 + 16 + (8 if shape.weighted else 0)  # its end in the rest, where rows end, weights and their logarithms
+    columns = min(PROBE, shape.nodes)
+    return (
+        engine_memory(shape, columns=columns, matrices=DIM_MATRICES)
+        + shape.entries * entry
+        + 8 * columns * (8 * columns + 5 * PAIRS)
+    )

@@ -38,10 +38,9 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
     from graphrefine.cli.describe import dimension_line, remarks
     from graphrefine.methods.refine import two_sides
     from graphrefine.methods.registry import find_method
-    from graphrefine.pipeline.automatic_dim import choose_dimension
     from graphrefine.pipeline.embed_run import lower_tier
     from graphrefine.pipeline.forecast import Estimate, compare_tiers, estimate
-    from graphrefine.pipeline.memory_plan import BudgetError
+    from graphrefine.pipeline.memory_plan import BudgetError, choose_dimension
     from graphrefine.readers.read import read
     from graphrefine.refine.settings import refine_settings
     from graphrefine.system.threads import usable_threads

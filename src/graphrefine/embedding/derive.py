@@ -45,7 +45,7 @@ Rows = NDArray[np.int64]
 
 
 def take_subset(table: StatefulVectors, key: Any) -> EmbeddingData:
-    """Some rows of a table: see `graphrefine.Embedding.subset`."""
+    """Return some rows of a table: see `graphrefine.Embedding.subset`."""
     key_rows = table.lookup.select(key)
     rows = np.arange(len(table))[key_rows] if isinstance(key_rows, slice) else np.atleast_1d(key_rows)
     distinct, counts = np.unique(rows, return_counts=True)
@@ -65,7 +65,7 @@ def take_subset(table: StatefulVectors, key: Any) -> EmbeddingData:
 
 
 def concatenate(tables: Sequence[StatefulVectors]) -> EmbeddingData:
-    """The rows of several tables, one below the other: see `graphrefine.Embedding.concat` and `extended`."""
+    """Return the rows of several tables, one below the other: see `graphrefine.Embedding.concat` and `extended`."""
     if not tables:
         raise InputError("concat() needs at least one embedding; the list is empty")
     for table in tables:
@@ -101,7 +101,7 @@ def _check_distinct(tables: Sequence[StatefulVectors]) -> None:
 
 
 def _join_recipes(recipes: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
-    """The recipe of all rows, and whether they are vectors of one kind: of one recipe, or new nodes folded into it."""
+    """Return the recipe of all rows, and whether they are of one recipe, or new nodes folded into it."""
     whole = [recipe for recipe in recipes if "into" not in recipe] or recipes
     same = all(_kind(recipe) == _kind(recipes[0]) for recipe in recipes)
     if not same:
@@ -131,7 +131,7 @@ def _warn_of_recipes(recipes: list[dict[str, Any]]) -> None:
 
 
 def truncate(table: StatefulVectors, dim: int) -> EmbeddingData:
-    """The first axes of vectors, rows of length 1: see `graphrefine.Embedding.truncated`."""
+    """Return the first axes of vectors, rows of length 1: see `graphrefine.Embedding.truncated`."""
     dim = as_plain(dim)
     if isinstance(dim, bool) or not isinstance(dim, int) or not 1 <= dim <= table.dim:
         raise InputError(f"dim={dim!r}: a number of axes from 1 to {table.dim} is expected", argument="dim")
@@ -173,7 +173,7 @@ class Drift(NamedTuple):
 
 
 def align_vectors(moved: StatefulVectors, fixed: StatefulVectors) -> EmbeddingData:
-    """The same vectors, rotated onto older ones: see `graphrefine.Embedding.align_to`."""
+    """Return the same vectors, rotated onto older ones: see `graphrefine.Embedding.align_to`."""
     R, drift = align_tables(moved, fixed)
     warn_of_differences(moved.recipe, fixed.recipe, stacklevel=3)
     if drift.shared < moved.dim:
@@ -198,7 +198,7 @@ def join_names(names: Sequence[Names]) -> Names:
 
 
 def align_tables(moved: StatefulVectors, fixed: StatefulVectors) -> tuple[NDArray[np.float64], Drift]:
-    """The rotation of one table of vectors onto another by the nodes that both have, and the drift that remains."""
+    """Return the rotation of vectors onto others by the nodes that both have, and the drift that remains."""
     check_alike(moved, fixed)
     for table, place in _places(moved, fixed):
         try:
@@ -241,7 +241,7 @@ def _tell_names(moved: StatefulVectors, fixed: StatefulVectors) -> str:
 
 
 def rotatable(table: StatefulVectors) -> Floats:
-    """The vectors as rows to be rotated alike: of directed graphs, the source and then the target of a node."""
+    """Return the vectors as rows to be rotated alike: of directed graphs, the source and then the target of a node."""
     return table.vectors.reshape(-1, table.dim // 2) if table.sides.kind == "columns" else table.vectors
 
 
@@ -257,7 +257,7 @@ def check_alike(one: StatefulVectors, other: StatefulVectors) -> None:
 
 
 def rotation(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> NDArray[np.float64]:
-    """The orthogonal R (k, k) that brings shared rows of ``moved`` closest to those of ``fixed``.
+    """Return the orthogonal R (k, k) that brings shared rows of ``moved`` closest to those of ``fixed``.
 
     Fewer shared nodes than columns leave R open in some directions: there it is as near to no rotation as it can be.
 
@@ -289,7 +289,7 @@ def rotate(vectors: Floats, R: NDArray[np.float64]) -> Floats:
 
 
 def drift(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows], R: NDArray[np.float64]) -> Drift:
-    """The mean distance of the unit rows of shared nodes, as they are and after the rotation.
+    """Return the mean distance of the unit rows of shared nodes, as they are and after the rotation.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def drift(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows], R: NDArray[np
 
 
 def _blocks(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> Iterator[tuple[Floats, Floats]]:
-    """Unit rows of the shared nodes that are zero in neither, some at a time."""
+    """Yield unit rows of the shared nodes that are zero in neither, some at a time."""
     for lo in range(0, len(shared[0]), BLOCK):
         mine, theirs = moved[shared[0][lo : lo + BLOCK]], fixed[shared[1][lo : lo + BLOCK]]
         there = mine.any(axis=1) & theirs.any(axis=1)

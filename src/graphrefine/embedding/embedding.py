@@ -145,7 +145,7 @@ class Embedding:
         return f"Embedding({len(self)} nodes x {self.dim}{ends})"
 
     def _repr_html_(self) -> str:
-        """The embedding in a notebook; see `graphrefine.embedding.notebook`."""
+        """Return the embedding in a notebook; see `graphrefine.embedding.notebook`."""
         from graphrefine.embedding.notebook import embedding_html
 
         return embedding_html(self)
@@ -159,7 +159,7 @@ class Embedding:
         return len(self.vectors)
 
     def __getitem__(self, key: Any) -> NDArray[np.float32]:
-        """The vector of a node, or those of several; `graphrefine.graph.lookup.Lookup.select` has what a key means.
+        """Return the vector of a node, or those of several; `graphrefine.graph.lookup.Lookup.select` explains keys.
 
         Examples
         --------
@@ -179,7 +179,7 @@ class Embedding:
         return iter(self.names.tolist())
 
     def get(self, name: Name, default: Any = None, *, side: Side | None = None) -> Any:
-        """The vector of a node, or the default if no node is called so.
+        """Return the vector of a node, or the default if no node is called so.
 
         Examples
         --------
@@ -194,11 +194,11 @@ class Embedding:
         return default if row is None else self.vectors[row + first]
 
     def keys(self) -> KeysView[Any]:
-        """The names, as a dict has them."""
+        """Return the names, as a dict has them."""
         return KeysView(cast("Mapping[Any, Any]", self))
 
     def values(self) -> NDArray[np.float32]:
-        """The vectors, in the order of the names: `vectors` itself.  # (n, k)."""
+        """Return the vectors, in the order of the names: `vectors` itself.  # (n, k)."""
         return self.vectors
 
     def items(self) -> Iterator[tuple[Any, NDArray[np.float32]]]:
@@ -231,14 +231,14 @@ class Embedding:
         return len(self), self.dim
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        """The vectors for NumPy and all that takes arrays: themselves, unless another type or a copy is asked for."""
+        """Return the vectors for NumPy: themselves, unless another type or a copy is asked for."""
         same = dtype is None or np.dtype(dtype) == self.vectors.dtype
         if copy is False and not same:
             raise InputError(f"the vectors are float32: as {np.dtype(dtype)} they need a copy", argument="copy")
         return self.vectors if same and not copy else np.array(self.vectors, dtype)
 
     def __dlpack__(self, **options: Any) -> Any:
-        """The vectors by DLPack, for torch, JAX, CuPy and others; they share the memory."""
+        """Return the vectors by DLPack, for torch, JAX, CuPy and others; they share the memory."""
         try:
             return self.vectors.__dlpack__(**options)
         except BufferError as error:
@@ -247,7 +247,7 @@ class Embedding:
             raise BufferError(f"{error}; the vectors are read-only: numpy.array(embedding) is a copy to give") from None
 
     def __dlpack_device__(self) -> tuple[Any, int]:
-        """The processor."""
+        """Return the processor."""
         return self.vectors.__dlpack_device__()
 
     def __eq__(self, other: object) -> bool:
@@ -408,7 +408,7 @@ class Embedding:
     ) -> Rankings[Recommendation]: ...
 
     def recommend(self, nodes: Any, k: int = 10, *, exclude: Any = (), unknown: Unknown = "error") -> Any:
-        """The k targets with the highest ``source . target``, and their scores, the highest first.
+        """Return the k targets with the highest ``source . target``, and their scores, the highest first.
 
         Parameters
         ----------
@@ -471,7 +471,7 @@ class Embedding:
         unknown: Unknown = "error",
         threads: int | None = None,
     ) -> Any:
-        """The k nodes nearest to a node, the nearest first, itself left out.
+        """Return the k nodes nearest to a node, the nearest first, itself left out.
 
         Parameters
         ----------
@@ -539,7 +539,7 @@ class Embedding:
         threads: int | None = None,
         watch: Watcher | None = None,
     ) -> Table:
-        """The k nearest nodes of every node as one table; the options are those of `neighbors`.
+        """Return the k nearest nodes of every node as one table; the options are those of `neighbors`.
 
         `graphrefine.search.all_neighbors.all_neighbors` is the same in blocks, for more nodes than a table can hold.
 
@@ -558,7 +558,7 @@ class Embedding:
 
     @one_blas_thread()  # as in a run
     def learn(self, graph: Graph, *, seed: int = 0) -> Embedding:
-        """The same vectors with a fold map and a degree weight, learned from the graph that they were made from.
+        """Return the same vectors with a fold map and a degree weight, learned from the graph that they were made from.
 
         ``graphrefine.embed(..., learn=True)`` and ``graphrefine embed`` do so as the last stage of a run.
 
@@ -585,7 +585,7 @@ class Embedding:
         return fingerprint_of(self.data)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame: the names are its index, each axis a column ``v0``, ``v1`` ...; it shares the memory.
+        """Return a pandas DataFrame that shares the memory: names as its index, axes as columns ``v0``, ``v1`` and on.
 
         ``pandas.DataFrame(embedding)`` is the same without names.
         """
@@ -597,7 +597,7 @@ class Embedding:
         return pd.DataFrame(self.vectors, index=index, columns=[f"v{axis}" for axis in range(self.dim)], copy=False)
 
     def to_polars(self) -> Any:
-        """A polars DataFrame: columns ``node`` and ``vector``, and ``degree`` where it is known."""
+        """Return a polars DataFrame: columns ``node`` and ``vector``, and ``degree`` where it is known."""
         try:
             import polars as pl
         except ModuleNotFoundError:
@@ -605,7 +605,7 @@ class Embedding:
         return pl.DataFrame(self._as_arrow())
 
     def to_arrow(self) -> Any:
-        """A pyarrow Table with the columns of `to_polars`, recipe and state in its schema, as in our parquet files.
+        """Return a pyarrow Table with the columns of `to_polars`, recipe and state in its schema, as in parquet files.
 
         ``pyarrow.table(embedding)`` is the same, and DuckDB finds it under the name of the variable.
 
@@ -617,7 +617,7 @@ class Embedding:
         return self._as_arrow()
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The table of `to_arrow` by the Arrow PyCapsule interface: what pyarrow, polars and DuckDB take."""
+        """Return the table of `to_arrow` by the Arrow PyCapsule interface: what pyarrow, polars and DuckDB take."""
         return self._as_arrow().__arrow_c_stream__(requested_schema)
 
     def _as_arrow(self) -> Any:
@@ -630,7 +630,7 @@ class Embedding:
         return arrow_table(names_as_text(self.data, "an Arrow table", stacklevel=4))
 
     def subset(self, nodes: Any) -> Embedding:
-        """The embedding of some nodes, in the order given, with the recipe and all of the state that is still true.
+        """Return the embedding of some nodes, in the order given, with the recipe and the state that is still true.
 
         The fold map is not: it goes with the degrees of all nodes. ``nodes`` is what stands in ``embedding[nodes]``:
         a list of names, a slice, a mask, an array of rows. Of a bipartite graph, sources stay above targets.
@@ -648,7 +648,7 @@ class Embedding:
 
     @classmethod
     def concat(cls, embeddings: Iterable[Embedding]) -> Embedding:
-        """The rows of several embeddings, one below the other; names that two of them have are refused.
+        """Return the rows of several embeddings, one below the other; names that two of them have are refused.
 
         Where the recipes differ, a warning says that the vectors need not be comparable, and the recipe is what all
         share.
@@ -668,7 +668,7 @@ class Embedding:
         return cls.from_data(concatenate(listed))
 
     def truncated(self, dim: int) -> Embedding:
-        """The first ``dim`` axes, rows of length 1 again: shorter vectors without another run.
+        """Return the first ``dim`` axes, rows of length 1 again: shorter vectors without another run.
 
         The axes of REFINE and of ProNE are principal: the first say most. In the default tier of REFINE they are as
         good as a run with that ``dim``, within 0.7 Micro F1. Other vectors are refused, with the way out:
@@ -716,7 +716,7 @@ class Embedding:
         return type(self).from_data(fold_new_nodes(self, edges, unknown=unknown, **reading))
 
     def extended(self, new: Embedding) -> Embedding:
-        """The rows of another embedding below its own, such as those of `fold_in`; like `concat`, with its warning.
+        """Append the rows of another embedding, such as those of `fold_in`; like `concat`, with its warning.
 
         Examples
         --------
@@ -732,7 +732,7 @@ class Embedding:
         return whole
 
     def align_to(self, old: Embedding) -> Embedding:
-        """The same vectors, rotated onto older ones as well as can be (orthogonal Procrustes on the shared nodes).
+        """Rotate the vectors onto older ones as well as can be (orthogonal Procrustes on the shared nodes).
 
         Scores and distances among the vectors stay as they are; those to the old vectors become meaningful.
 
@@ -885,7 +885,7 @@ def as_recipe(recipe: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain_scalar(value: Any) -> Any:
-    """The Python number of a NumPy scalar; TypeError for anything else that JSON cannot hold."""
+    """Return the Python number of a NumPy scalar; TypeError for anything else that JSON cannot hold."""
     plain = as_plain(value)
     if plain is value:
         raise TypeError(f"{type(value).__name__} {value!r}")

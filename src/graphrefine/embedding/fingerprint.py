@@ -43,12 +43,12 @@ class Fingerprint(NamedTuple):
     state: str
 
     def __str__(self) -> str:
-        """The name of all parts but the state."""
+        """Return the name of all parts but the state."""
         lines = "".join(f"{name} {digits}\n" for name, digits in self._asdict().items() if name != "state")
         return NAME + hashlib.sha256(lines.encode()).hexdigest()[:DIGITS]
 
     def to_dict(self) -> dict[str, str]:
-        """The name and the parts, as JSON and files hold them."""
+        """Return the name and the parts, as JSON and files hold them."""
         return {"name": str(self), **self._asdict()}
 
     @classmethod
@@ -62,12 +62,12 @@ class Fingerprint(NamedTuple):
             return None
 
     def differences(self, other: Fingerprint) -> list[str]:
-        """The names of the parts that differ."""
+        """Return the names of the parts that differ."""
         return [name for name in self._fields if getattr(self, name) != getattr(other, name)]
 
 
 def fingerprint_of(parts: EmbeddingData) -> Fingerprint:
-    """The fingerprint of names, vectors, recipe and state."""
+    """Return the fingerprint of names, vectors, recipe and state."""
     graph, bits, pieces = parts.recipe.get(GRAPH), bits_of(parts.recipe), parts.state.arrays()
     state = {}
     for name, piece in pieces.items():
@@ -94,7 +94,7 @@ def settings_of(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def digest_graph(graph: Graph) -> str:
-    """The digits of a graph: names in order, rows, weights, directions and sides, wherever it stands.
+    """Return the digits of a graph: names in order, rows, weights, directions and sides, wherever it stands.
 
     Examples
     --------

@@ -55,7 +55,7 @@ class Links(NamedTuple):
         return Links(indptr, self.indices[present], self.weights[present])
 
     def times(self, rows: Floats) -> Floats:
-        """The weighted sums of the neighbors' rows.  # (m, k)."""
+        """Return the weighted sums of the neighbors' rows.  # (m, k)."""
         k = rows.shape[1]
         padded = np.zeros((len(rows), -(-k // PAD) * PAD), np.float32) if k % PAD else np.ascontiguousarray(rows)
         if k % PAD:
@@ -67,19 +67,19 @@ class Links(NamedTuple):
         return sums
 
     def rows(self, part: slice) -> Links:
-        """Some of the rows."""
+        """Return some of the rows."""
         first, last = self.indptr[part.start], self.indptr[part.stop]
         indptr = self.indptr[part.start : part.stop + 1] - first
         return Links(indptr, self.indices[first:last], self.weights[first:last])
 
     def followed_by(self, other: Links) -> Links:
-        """These rows and, after them, those of another."""
+        """Append the rows of another."""
         indptr = np.concatenate([self.indptr, other.indptr[1:] + self.indptr[-1]])
         indices = np.concatenate([self.indices, other.indices])
         return Links(indptr, indices, np.concatenate([self.weights, other.weights]))
 
     def without_others(self, nodes: int) -> tuple[Links, NDArray[np.int64]]:
-        """The same with the neighbors, of so many nodes, numbered among themselves; and which they are."""
+        """Return the same with the neighbors, of so many nodes, numbered among themselves; and which they are."""
         there = np.zeros(nodes, np.bool_)
         there[self.indices] = True
         places = np.cumsum(there) - 1
@@ -102,7 +102,7 @@ class Neighbors:
         return links, unit_rows(self._vectors[used]), used
 
     def rows(self, nodes: NDArray[np.int64]) -> Floats:
-        """The unit rows of some nodes."""
+        """Return the unit rows of some nodes."""
         return unit_rows(self._vectors[nodes]) if self._all is None else self._all[nodes]
 
 
@@ -133,7 +133,7 @@ class Scale:
 
     @classmethod
     def of(cls, degrees: NDArray[Any]) -> Scale:
-        """The scale of a graph with these degrees.
+        """Return the scale of a graph with these degrees.
 
         Examples
         --------
@@ -151,7 +151,7 @@ class Scale:
         return cls(ordered[np.minimum(at, len(ordered) - 1)], float(logs.mean()), float(logs.std()) or 1.0)
 
     def classes(self, degrees: NDArray[Any]) -> NDArray[np.int64]:
-        """The class of each degree, from 0."""
+        """Return the class of each degree, from 0."""
         return np.searchsorted(self.borders, degrees, side="right")
 
     def standardized(self, degrees: NDArray[Any]) -> Floats:
@@ -161,7 +161,7 @@ class Scale:
 
 
 def features(links: Links, rows: Floats, kinds: NDArray[np.int64], own: Floats) -> tuple[Floats, Floats]:
-    """The mean direction of the neighbors and f, for rows of length 1, their classes, and the nodes' own l."""
+    """Return the mean direction of the neighbors and f, for rows of length 1, their classes, and the nodes' own l."""
     by_class = reduce(Links.followed_by, [links.to(kinds == kind) for kind in range(CLASSES)])
     sums = by_class.times(rows).reshape(CLASSES, len(own), rows.shape[1])
     lengths = np.linalg.norm(sums.sum(axis=0), axis=1)
@@ -172,7 +172,7 @@ def features(links: Links, rows: Floats, kinds: NDArray[np.int64], own: Floats) 
 
 
 def sample(graph: Graph, *, seed: int, rows: slice = slice(None)) -> tuple[NDArray[np.int64], Links]:
-    """Some nodes that have edges, of some rows, at random, and their rows."""
+    """Return some nodes that have edges, of some rows, at random, and their rows."""
     nodes = np.arange(graph.nodes)[rows]
     nodes = nodes[graph.indptr[nodes + 1] > graph.indptr[nodes]]
     drawn = np.random.default_rng(seed).permutation(nodes)[:SAMPLE]
@@ -186,12 +186,12 @@ def sample(graph: Graph, *, seed: int, rows: slice = slice(None)) -> tuple[NDArr
 
 
 def learn_from(graph: Graph, neighbors: Neighbors, degrees: NDArray[Any], *, seed: int) -> Floats:
-    """The W of a sample of the graph's nodes.  # (6k, k)."""
+    """Return the W of a sample of the graph's nodes.  # (6k, k)."""
     return learn(neighbors, degrees, *sample(graph, seed=seed))
 
 
 def learn(neighbors: Neighbors, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
-    """The W of known nodes and their neighbors, whose vectors are looked at a part at a time.  # (6k, k).
+    """Return the W of known nodes and their neighbors, whose vectors are looked at a part at a time.  # (6k, k).
 
     BLAS has one thread by now: its last bits depend on that.
     """
@@ -200,7 +200,7 @@ def learn(neighbors: Neighbors, degrees: NDArray[Any], nodes: NDArray[np.int64],
 
 
 def learn_map(near: Neighbors, near_degrees: NDArray[Any], unit: Floats, own: Floats, links: Links) -> Floats:
-    """The W from neighbors to the unit vectors of nodes with these standardized degrees."""
+    """Return the W from neighbors to the unit vectors of nodes with these standardized degrees."""
     scale, (count, k) = Scale.of(near_degrees), unit.shape
     mean = np.empty((count, k), np.float32)
     f = np.empty((count, FOLD_BLOCKS * k), np.float32)
@@ -215,7 +215,7 @@ def learn_map(near: Neighbors, near_degrees: NDArray[Any], unit: Floats, own: Fl
 
 
 def turn_fold_map(W: Floats, R: NDArray[np.float64]) -> Floats:
-    """The W of vectors that were multiplied by a rotation R: ``R^T W_b R`` for each block b of k rows.
+    """Return the W of vectors that were multiplied by a rotation R: ``R^T W_b R`` for each block b of k rows.
 
     Examples
     --------
@@ -237,7 +237,7 @@ class FoldIn:
     W: Floats | None  # (6k, k)
 
     def fold(self, old_links: Links, new_links: Links) -> Floats:
-        """The vectors of new nodes from those of their old neighbors, and then of each other's.
+        """Return the vectors of new nodes from those of their old neighbors, and then of each other's.
 
         Rows are as long as those of their neighbors on average: of length 1 where these are. A node without known
         neighbors, its own and its new neighbors', gets a zero vector.
@@ -261,7 +261,7 @@ class FoldIn:
 
 
 def _side_by_side(old_links: Links, new_links: Links, size: int) -> Links:
-    """The neighbors among known and new nodes, the new ones numbered from ``size``."""
+    """Return the neighbors among known and new nodes, the new ones numbered from ``size``."""
     m = len(old_links.indptr) - 1
     row = np.concatenate([np.repeat(np.arange(m), np.diff(links.indptr)) for links in (old_links, new_links)])
     order = np.argsort(row, kind="stable")
@@ -272,7 +272,7 @@ def _side_by_side(old_links: Links, new_links: Links, size: int) -> Links:
 
 
 def mean_lengths(links: Links, lengths: Floats) -> Floats:
-    """The weighted means of lengths, those of zero vectors aside."""
+    """Return the weighted means of lengths, those of zero vectors aside."""
     there = lengths[:, 0] > 0
     total, lengths = np.hsplit(links.to(there).times(np.hstack([there[:, None].astype(np.float32), lengths])), 2)
     return (lengths / np.maximum(total, 1e-30)).astype(np.float32)

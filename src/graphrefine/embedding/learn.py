@@ -113,7 +113,7 @@ class Trial(NamedTuple):
 
 
 def draw(graph: Graph, *, seed: int) -> Trial:
-    """A sample of edges and of random pairs of an undirected graph that has edges."""
+    """Return a sample of edges and of random pairs of an undirected graph that has edges."""
     rng = np.random.default_rng((seed, 1))
     entries = rng.integers(0, len(graph.indices), SAMPLE)
     rows = np.searchsorted(graph.indptr, entries, side="right") - 1
@@ -124,7 +124,7 @@ def draw(graph: Graph, *, seed: int) -> Trial:
 
 
 def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.random.Generator) -> Ends:
-    """The neighbors of nodes, a sample of them where there are many, without the others."""
+    """Return the neighbors of nodes, a sample of them where there are many, without the others."""
     counts = graph.indptr[nodes + 1] - graph.indptr[nodes]
     sizes = np.minimum(counts, NEIGHBORS)
     row = np.repeat(np.arange(len(nodes)), sizes)
@@ -141,12 +141,12 @@ def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.rando
 
 
 def learn_degree_weight(graph: Graph, vectors: Floats, *, seed: int) -> float:
-    """The weight of degrees that a sample of the graph's edges calls for."""
+    """Return the weight of degrees that a sample of the graph's edges calls for."""
     return learn_weight(Neighbors(vectors), draw(graph, seed=seed))
 
 
 def learn_weight(neighbors: Neighbors, trial: Trial) -> float:
-    """The weight of degrees that tells the sampled edges from random pairs best."""
+    """Return the weight of degrees that tells the sampled edges from random pairs best."""
     first, second = trial.first.links, trial.second.links
     cosines = np.empty(len(trial.first.degrees))
     vectors_before = first.indptr + second.indptr + 2 * np.arange(len(cosines) + 1)  # of neighbors, and their sums
@@ -164,7 +164,7 @@ def learn_weight(neighbors: Neighbors, trial: Trial) -> float:
 
 
 def auc(true: NDArray[np.floating[Any]], false: NDArray[np.floating[Any]]) -> float:
-    """The chance that a true one scores above a false one, equal scores counting half (Mann-Whitney).
+    """Return the chance that a true one scores above a false one, equal scores counting half (Mann-Whitney).
 
     Examples
     --------

@@ -40,7 +40,7 @@ class NewNodes(NamedTuple):
 
 
 def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "error", **reading: Any) -> EmbeddingData:
-    """The new nodes of edges, with vectors: see `graphrefine.Embedding.fold_in`."""
+    """Return the new nodes of edges, with vectors: see `graphrefine.Embedding.fold_in`."""
     if table.sides.kind is not None:
         return fold_new_sides(table, edges, unknown=unknown, **reading)
     if table.recipe.get("directed"):
@@ -64,7 +64,7 @@ def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "er
 
 
 def fold_new_sides(table: StatefulVectors, edges: Any, *, unknown: Unknown, **reading: Any) -> EmbeddingData:
-    """The new nodes of arcs or of edges between two sets, with vectors of both sides or of their own."""
+    """Return the new nodes of arcs or of edges between two sets, with vectors of both sides or of their own."""
     new = read_new_sides(edges, table, unknown=unknown, **reading)
     if new.skipped:
         text = f"nodes that are not known, and have no edge to one that is, were left out: {new.skipped['nodes']:,}"
@@ -125,7 +125,7 @@ def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **
 
 
 def _as_names(names: list[Any], new: Rows) -> NDArray[Any]:
-    """The names of the new nodes."""
+    """Return the names of the new nodes."""
     return name_array([names[place] for place in new])
 
 
@@ -140,7 +140,7 @@ def _check(graph: Graph, names: list[Any], *, rows: Rows) -> None:
 
 
 def _unknown_ends(graph: Graph, rows: Rows) -> Rows:
-    """The nodes that edges lead to, and that are neither known nor new."""
+    """Return the nodes that edges lead to, and that are neither known nor new."""
     reached = np.zeros(graph.nodes, np.bool_)
     reached[graph.indices] = True
     return np.flatnonzero(reached & (graph.out_counts == 0) & (rows < 0))
@@ -155,7 +155,7 @@ def _unknown_error(graph: Graph, missing: list[Any], lookup: Lookup) -> InputErr
 
 
 def _split(graph: Graph, new: Rows, rows: Rows) -> tuple[Links, Links]:
-    """The rows of the new nodes: their known neighbors, and the new ones in the rows of both."""
+    """Return the rows of the new nodes: their known neighbors, and the new ones in the rows of both."""
     from scipy.sparse import csr_array
 
     whole = graph.to_scipy()[new]
@@ -189,7 +189,7 @@ class Arcs(NamedTuple):
     weights: NDArray[np.float32]
 
     def pick(self, mask: NDArray[np.bool_]) -> Arcs:
-        """Some of them."""
+        """Return some of them."""
         return Arcs(self.source[mask], self.target[mask], self.weights[mask])
 
 
@@ -252,7 +252,7 @@ def check_spelling(graph: Graph, name: Any, lookup: Lookup, side: Side | None = 
 
 
 def _find_rows(graph: Graph, names: list[Any], table: StatefulVectors) -> Rows:
-    """The row of each node within its side, or among all of a directed graph; -1 for a new one."""
+    """Return the row of each node within its side, or among all of a directed graph; -1 for a new one."""
     sources = graph.sources if graph.sources is not None else graph.nodes
     two = SIDES if table.sides.kind == "rows" else (None, None)
     sides = [two[at >= sources] for at in range(graph.nodes)]
@@ -273,7 +273,7 @@ def _list_arcs(graph: Graph) -> Arcs:
 
 
 def _lost_error(graph: Graph, names: list[Any], lost: Rows, table: StatefulVectors) -> InputError:
-    """The error of nodes that are not known, and have no known neighbor; the first that stands on the wrong side."""
+    """Return the error of unknown nodes without a known neighbor; of the first on the wrong side, if there is one."""
     if table.sides.kind == "rows":
         assert graph.sources is not None
         for at in lost:

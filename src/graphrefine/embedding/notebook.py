@@ -23,7 +23,7 @@ OPACITIES = (0.15, 0.4, 0.7, 1.0)  # of numbers, from small to large
 
 
 def embedding_html(embedding: StatefulVectors) -> str:
-    """An embedding for a notebook: its size, its origin and its first rows.
+    """Return an embedding for a notebook: its size, its origin and its first rows.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def embedding_html(embedding: StatefulVectors) -> str:
 
 
 def _origin(recipe: dict[str, Any]) -> str:
-    """Method, kind of graph, and the settings that most people look for."""
+    """Return method, kind of graph, and the settings that most people look for."""
     if "method" not in recipe:
         return "how it was made is not recorded"
     graph = {"rows": "bipartite graph", "columns": "directed graph"}.get(recipe.get("sides", ""))
@@ -66,7 +66,7 @@ def _storage(embedding: StatefulVectors) -> str:
 
 
 def _table(embedding: StatefulVectors) -> tuple[list[str], list[list[Any]]]:
-    """The heads, and the first rows: names, side, degree, and the vector as a strip."""
+    """Return the heads, and the first rows: names, side, degree, and the vector as a strip."""
     rows = _first_rows(embedding)
     numbers = np.array(embedding.vectors[rows, :NUMBERS])  # a copy of these few
     finite = np.isfinite(numbers)
@@ -89,7 +89,7 @@ def _table(embedding: StatefulVectors) -> tuple[list[str], list[list[Any]]]:
 
 
 def _first_rows(embedding: StatefulVectors) -> list[int]:
-    """The first rows and the last one; of two sides, the first of each."""
+    """Return the first rows and the last one; of two sides, the first of each."""
     count, split = len(embedding), embedding.sides.first("target")
     ends = [(0, split, FIRST_OF_SIDE), (split, count, FIRST_OF_SIDE)] if split else [(0, count, FIRST)]
     rows = [row for first, last, most in ends for row in range(first, min(first + most, last))]
@@ -111,7 +111,7 @@ def _strip(shares: NDArray[np.float32]) -> dict[str, Any]:
 
 
 def _setting_text(name: str, value: Any) -> str:
-    """A setting in words.
+    """Return a setting in words.
 
     Examples
     --------

@@ -27,7 +27,7 @@ Rows = NDArray[np.int64]
 def recommend(
     table: StatefulVectors, nodes: Any, k: int, *, exclude: Any, unknown: Unknown = "error"
 ) -> Ranking[Recommendation] | Rankings[Recommendation]:
-    """The targets with the highest scores for a source, or for several; see `graphrefine.Embedding.recommend`."""
+    """Return the targets with the highest scores for sources; see `graphrefine.Embedding.recommend`."""
     check_integer("k", k, least=1)
     check_origin(table, "recommend", instead="ask for neighbors(score='dot')")
     one = table.lookup.is_name(nodes)
@@ -51,7 +51,7 @@ def _rank_targets(table: StatefulVectors, row: int, k: int, excluded: list[int])
 
 
 def best(scores: NDArray[np.float32], count: int, *, without: Rows) -> Rows:
-    """The rows of the highest scores, highest first, equal ones by row; `without` are left out.
+    """Return the rows of the highest scores, highest first, equal ones by row; `without` are left out.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class Exclusions:
         self._linked = LinkedRows(table, as_graph(table, exclude))
 
     def of(self, row: int) -> list[int]:
-        """The rows of the targets to leave out for the source in this row."""
+        """Return the rows of the targets to leave out for the source in this row."""
         if self._for_all is not None:
             return self._for_all
         if self._by_source is not None:
@@ -97,7 +97,7 @@ class Exclusions:
 
 
 def _find_kind(exclude: Any) -> Kind:
-    """The kind of object, names or edges; InputError if it is neither."""
+    """Return the kind of object, names or edges; InputError if it is neither."""
     try:
         return find_kind(exclude)
     except InputError:
@@ -109,7 +109,7 @@ def _find_kind(exclude: Any) -> Kind:
 
 
 def _find_targets(table: StatefulVectors, names: Iterable[Any]) -> list[int]:
-    """The rows of the names that are targets; others cannot be recommended anyway."""
+    """Return the rows of the names that are targets; others cannot be recommended anyway."""
     rows = (table.lookup.find(name, "target") for name in names)
     return [row for row in rows if row is not None]
 
@@ -129,7 +129,7 @@ def _check_sources(table: StatefulVectors, mapping: Mapping[Any, Any]) -> None:
 
 
 def _listed_targets(source: Any, mapping: Mapping[Any, Any]) -> list[Any]:
-    """The targets that a mapping has for a source; InputError if they are no list."""
+    """Return the targets that a mapping has for a source; InputError if they are no list."""
     targets = mapping.get(source, ())
     if isinstance(targets, str | bytes) or not isinstance(targets, Iterable):
         raise InputError(f"exclude=: {source!r} has {targets!r}; a list of targets is expected", argument="exclude")

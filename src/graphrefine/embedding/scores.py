@@ -63,7 +63,7 @@ class PairScore:
         return self.second or self
 
     def of_pairs(self, pairs: Pairs) -> Floats:
-        """The scores of pairs.
+        """Return the scores of pairs.
 
         Examples
         --------
@@ -79,11 +79,11 @@ class PairScore:
         return scores
 
     def against(self, nodes: Which, others: Which) -> Floats:
-        """The score of each node with each of the others.  # (nodes, others)."""
+        """Return the score of each node with each of the others.  # (nodes, others)."""
         return self._finished(self._left(nodes) @ self.other.vectors[others].T, nodes, others)
 
     def in_order(self, order: NDArray[np.int64]) -> PairScore:
-        """The same score where node ``order[i]`` is called i."""
+        """Return the same score where node ``order[i]`` is called i."""
         if np.array_equal(order, np.arange(len(order))):
             return self
         terms = {"inner": self.inner, "outer": self.outer, "added": self.added}
@@ -91,7 +91,7 @@ class PairScore:
         return replace(self, vectors=self.vectors[order], **moved)
 
     def sizes(self, pairs: Pairs) -> Floats:
-        """What the terms of these scores can come to, signs aside: rounding is in proportion to it."""
+        """Return what the terms of these scores can come to, signs aside: rounding is in proportion to it."""
         both = self._weighted(pairs.first), self.other._weighted(pairs.second)
         lengths = [np.sqrt(np.einsum("ij,ij->i", rows, rows)) for rows in both]
         second = None if self.second is None else self.second._unsigned()
@@ -122,7 +122,7 @@ class PairScore:
 
 
 def cosine(vectors: Floats) -> PairScore:
-    """The cosine; 0 for a zero vector.
+    """Return the cosine; 0 for a zero vector.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def cosine(vectors: Floats) -> PairScore:
 
 
 def cosine_degree(vectors: Floats, degrees: NDArray[Any], weight: float = DEGREE_WEIGHT) -> PairScore:
-    """The cosine, plus what the degrees say.
+    """Return the cosine, plus what the degrees say.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def cosine_degree(vectors: Floats, degrees: NDArray[Any], weight: float = DEGREE
 
 
 def score_of(table: StatefulVectors) -> PairScore:
-    """The score of an embedding: see `graphrefine.Embedding.score`."""
+    """Return the score of an embedding: see `graphrefine.Embedding.score`."""
     if table.sides.kind is not None:
         return PairScore(table.source, second=PairScore(table.target))
     if table.is_bare:
@@ -161,7 +161,7 @@ def score_of(table: StatefulVectors) -> PairScore:
 
 
 def score_nodes(table: StatefulVectors, score: PairScore, u: Any, v: Any = None, *, unknown: Unknown = "error") -> Any:
-    """The scores of nodes by name, one with one, one with several, or with all: see `graphrefine.Embedding.score`."""
+    """Return the scores of nodes by name, one with one, several, or all: see `graphrefine.Embedding.score`."""
     sides: tuple[Side | None, Side | None] = SIDES if table.sides.kind else (None, None)
     first = _find_rows(table, u, sides[0], unknown)
     is_name = table.lookup.is_name
@@ -179,7 +179,7 @@ def score_nodes(table: StatefulVectors, score: PairScore, u: Any, v: Any = None,
 
 
 def _find_rows(table: StatefulVectors, nodes: Any, side: Side | None, unknown: Unknown) -> NDArray[np.int64]:
-    """The rows of names; -1, with a warning, for those that are unknown and skipped."""
+    """Return the rows of names; -1, with a warning, for those that are unknown and skipped."""
     names = [nodes] if table.lookup.is_name(nodes) else list(nodes)
     rows = table.lookup.rows(names, side, unknown=unknown)
     warn_skipped([names[at] for at in np.flatnonzero(rows < 0)], len(names), stacklevel=5)
@@ -187,7 +187,7 @@ def _find_rows(table: StatefulVectors, nodes: Any, side: Side | None, unknown: U
 
 
 def _score_known(score: Callable[[Any], Floats], known: NDArray[np.bool_]) -> Floats:
-    """The scores of the pairs, or of the rows, that are known; NaN for the others."""
+    """Return the scores of the pairs, or of the rows, that are known; NaN for the others."""
     if known.all():
         return score(slice(None))
     scores = score(known)

@@ -47,14 +47,14 @@ class SideMap(NamedTuple):
     empty: Floats  # (h,): the vector of a node without arcs on this side
 
     def pack(self) -> Floats:
-        """The map as one array.  # (6h + 2, h)."""
+        """Return the map as one array.  # (6h + 2, h)."""
         row = np.zeros(self.W.shape[1], np.float32)
         row[:2] = self.length[: len(row)]  # of a side of one number, b is 0
         return np.concatenate([self.W, row[None], self.empty[None]])
 
 
 def split_maps(fold_map: Floats) -> dict[Side, SideMap]:
-    """The maps of both sides, from the array that the state holds."""
+    """Return the maps of both sides, from the array that the state holds."""
     parts = np.split(np.asarray(fold_map), 2)
     lengths = [np.append(part[-2], np.float32(0))[:2] for part in parts]
     return {
@@ -63,7 +63,7 @@ def split_maps(fold_map: Floats) -> dict[Side, SideMap]:
 
 
 def turn_side_maps(fold_map: Floats, R: NDArray[np.float64]) -> Floats:
-    """The maps of vectors whose sides were multiplied by a rotation R."""
+    """Return the maps of vectors whose sides were multiplied by a rotation R."""
     turned = [
         SideMap(turn_fold_map(each.W, R), each.length, (each.empty @ R).astype(np.float32)).pack()
         for each in split_maps(fold_map).values()
@@ -72,7 +72,7 @@ def turn_side_maps(fold_map: Floats, R: NDArray[np.float64]) -> Floats:
 
 
 def learn_side_maps(graph: Graph, vectors: Floats, sides: Sides, degrees: NDArray[Any], *, seed: int) -> Floats:
-    """The maps of both sides, from samples of the nodes of a directed or bipartite graph.  # (12h + 4, h)."""
+    """Return the maps of both sides, from samples of the nodes of a directed or bipartite graph.  # (12h + 4, h)."""
     return np.concatenate([_learn_side(graph, vectors, sides, degrees, side, seed).pack() for side in SIDES])
 
 
@@ -93,7 +93,7 @@ def _learn_side(graph: Graph, vectors: Floats, sides: Sides, degrees: NDArray[An
 
 
 def _fit_lengths(own: Floats, logs: Floats) -> Floats:
-    """A and b of ``ln |x| = a + b l``, by least squares over vectors that are not zero."""
+    """Return a and b of ``ln |x| = a + b l``, by least squares over vectors that are not zero."""
     lengths = np.sqrt(np.einsum("ij,ij->i", own, own, dtype=np.float64))
     there = lengths > 0
     if not there.any():
@@ -113,7 +113,7 @@ class NewSide(NamedTuple):
 def fold_sides(
     vectors: Floats, sides: Sides, degrees: NDArray[Any] | None, fold_map: Floats | None, new: dict[Side, NewSide]
 ) -> dict[Side, Floats]:
-    """The vectors of new nodes, each side by itself; zero for a node of which nothing is known on that side.
+    """Return the vectors of new nodes, each side by itself; zero for a node of which nothing is known on that side.
 
     Arcs between new nodes count from the second round on, when both ends have a vector.
     """

@@ -25,7 +25,7 @@ DEGREE_WEIGHT = 0.1  # where it was not learned
 
 
 def _piece(kind: Kind, *, column: str | None = None) -> dict[str, str | None]:
-    """What is known of a field: its kind, and the name of the column of a table that holds it."""
+    """Return what is known of a field: its kind, and the name of the column of a table that holds it."""
     return {"kind": kind, "column": column}
 
 
@@ -65,7 +65,7 @@ class State:
     __hash__ = None  # type: ignore[assignment]  # equal by content, which can change
 
     def rows(self, rows: NDArray[np.int64] | slice) -> State:
-        """The state of some rows: their part of every column, and all else as it is."""
+        """Return the state of some rows: their part of every column, and all else as it is."""
         columns = {name: getattr(self, name) for name in names_of("column")}
         parts: dict[str, Any] = {name: None if column is None else column[rows] for name, column in columns.items()}
         return replace(self, **parts)
@@ -79,17 +79,17 @@ class State:
         return {name: np.asarray(value) for name, value in self._pieces("column", "array", "number").items()}
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The pieces with a number for each node, by the name of their column in a table.  # (n,) each."""
+        """Return the pieces with a number for each node, by the name of their column in a table.  # (n,) each."""
         return {column: getattr(self, name) for column, name in COLUMNS.items() if getattr(self, name) is not None}
 
     def texts(self) -> dict[str, str]:
-        """The other pieces as text: numbers in decimals, arrays as base64 of their float32."""
+        """Return the other pieces as text: numbers in decimals, arrays as base64 of their float32."""
         arrays = {name: _encode(array) for name, array in self._pieces("array").items()}
         return {name: str(number) for name, number in self._pieces("number").items()} | arrays
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> State:
-        """The state from arrays, numbers and texts by name; ValueError if one is damaged. Other names are ignored."""
+        """Return the state of arrays, numbers and texts by name; ValueError if one is damaged; others are ignored."""
         pieces: dict[str, Any] = {}
         for each in fields(cls):
             value = stored.get(each.name, stored.get(each.metadata["column"] or each.name))
@@ -99,7 +99,7 @@ class State:
         return cls(**pieces)
 
     def checked(self, nodes: int, dim: int, *, sides: str | None = None, mapped: bool = False) -> State:
-        """The same, held to the vectors (nodes, dim) of these sides; InputError if a piece does not fit them.
+        """Return the same, held to the vectors (nodes, dim) of these sides; InputError if a piece does not fit them.
 
         Arrays of a mapped file are not read just to check them.
         """
@@ -116,7 +116,7 @@ class State:
         return replace(self, degrees=degrees, fold_map=fold_map, degree_weight=self._checked_weight())
 
     def extended(self, below: State) -> State:
-        """The state of rows with other rows below them: columns that both have, end to end; the rest as it is here.
+        """Append the state of other rows: columns that both have, end to end; the rest as it is here.
 
         A fold map and a weight of degrees go with the degrees of all rows: without those, both are None.
 
@@ -141,7 +141,7 @@ class State:
 
 
 def shape_of_map(dim: int, sides: str | None = None) -> tuple[int, int]:
-    """The shape of the fold map of vectors of ``dim`` numbers; of two sides, each has a map with two rows more.
+    """Return the shape of the fold map of vectors of ``dim`` numbers; of two sides, each has a map with two rows more.
 
     Examples
     --------
@@ -156,7 +156,7 @@ COLUMNS = {each.metadata["column"]: each.name for each in fields(State) if each.
 
 
 def names_of(*kinds: Kind) -> tuple[str, ...]:
-    """The names of the pieces of these kinds.
+    """Return the names of the pieces of these kinds.
 
     Examples
     --------

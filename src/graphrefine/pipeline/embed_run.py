@@ -25,7 +25,7 @@ from graphrefine.graph.lookup import ONE, Sides
 from graphrefine.kernels.numerics import made_on, numerics_entry
 from graphrefine.methods.contract import Method, Resources, Shape
 from graphrefine.methods.registry import find_method
-from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, plan_run
+from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, choose_dimension, plan_run
 from graphrefine.pipeline.settings import RunSettings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
@@ -116,7 +116,7 @@ class EmbedRun:
         return self._stack.enter_context(WorkFolder(self.folder))
 
     def read(self, watcher: Watcher | None = None) -> Graph:
-        """The graph, in memory; one whose file is too large for that is put on disk first, in the work folder."""
+        """Read the graph into memory; one whose file is too large for that goes to disk first, in the work folder."""
         source, run = self.request.source, self.request.run
         self.stages = Stages(watcher)
         self.threads, self.budget = usable_threads(run.threads), budget_of(run.memory)
@@ -131,7 +131,7 @@ class EmbedRun:
         return self.graph
 
     def _read(self, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
-        """The graph of the source; a compressed file that turns out too large for the budget is put on disk too."""
+        """Read the source; a compressed file that turns out too large for the budget goes to disk too."""
         try:
             with reading_within(None if self.request.run.memory is None else self.budget):
                 return read(self.request.source, **reading)
@@ -202,8 +202,6 @@ class EmbedRun:
         return self.plan
 
     def _measure_dimension(self) -> None:
-        from graphrefine.pipeline.automatic_dim import choose_dimension
-
         with self.stages.stage("dimension"):
             self.dimension = choose_dimension(
                 self.graph, method=self.method.name, budget=self.budget, threads=self.threads
@@ -221,7 +219,7 @@ class EmbedRun:
             self._lowered.append(ArgumentWarning(text, argument="dim"))
 
     def embed(self) -> Embedding:
-        """The embedding, made as planned."""
+        """Return the embedding, made as planned."""
         for lowered in self._lowered:
             warnings.warn(lowered, stacklevel=3)
         engines = None if self.plan.mode == "memory" else self._engines()
@@ -263,7 +261,7 @@ class EmbedRun:
         return figures if self.workers is None else {**figures, "workers": self.workers}
 
     def _engines(self) -> Any:
-        """The factory of engines on disk or on a cluster; the work folder is locked, and goes with success."""
+        """Return the factory of engines on disk or on a cluster; the work folder is locked, and goes with success."""
         disk = _out_of_core()
         folder, client = self.folder, None  # a temporary folder comes first, so that it outlives the workers
         if self.cluster is not None:
@@ -281,7 +279,7 @@ class EmbedRun:
 
 
 def _out_of_core() -> ModuleType:
-    """What works on disk and on clusters, loaded where it is needed."""
+    """Return what works on disk and on clusters, loaded where it is needed."""
     from graphrefine.pipeline import out_of_core
 
     return out_of_core
@@ -297,7 +295,7 @@ def embed_graph(
     threads: int | None = None,
     watcher: Watcher | None = None,
 ) -> tuple[Embedding, Stages]:
-    """An `Embedding` of a graph in memory by a method with settings of its own, and the time of each stage.
+    """Return an `Embedding` of a graph in memory by a method with settings of its own, and the time of each stage.
 
     ``learn`` adds what can be learned from the graph, if anything can.
     """
@@ -310,7 +308,7 @@ def embed_graph(
 def _embed(
     graph: Graph, settings: MethodSettings, method: Method[Any], resources: Resources, *, features: Any, learn: bool
 ) -> Embedding:
-    """The embedding of a graph that the method was checked to take."""
+    """Return the embedding of a graph that the method was checked to take."""
     settings = method.resolve(Shape.of(graph), settings)
     sides = method.sides(graph, settings)
     recipe = {"method": method.name, **asdict(settings), "directed": graph.directed, **sides, **method.bits()}
@@ -348,7 +346,7 @@ def _embed(
 
 
 def lower_tier(settings: Any) -> str | None:
-    """The quality that takes less memory; None where there is none.
+    """Return the quality that takes less memory; None where there is none.
 
     Examples
     --------
@@ -360,7 +358,7 @@ def lower_tier(settings: Any) -> str | None:
 
 
 def aligned_dim(dim: int | str | None, old: Embedding, name: str) -> int:
-    """The length of vectors that are to be aligned: that of the old ones."""
+    """Return the length of vectors that are to be aligned: that of the old ones."""
     if dim is not None and dim != old.dim:
         problem = f"dim={dim} is not that of {name}, whose vectors have {old.dim} numbers; leave dim out"
         raise InputError(problem, argument="dim")

@@ -67,7 +67,7 @@ class Speed(NamedTuple):
 
 
 def estimate(graph: Graph, settings: RefineSettings, *, threads: int) -> Estimate:
-    """The cost of embedding a graph with these settings on this machine."""
+    """Return the cost of embedding a graph with these settings on this machine."""
     learning = learning_need(graph, settings)
     if len(graph.indices) * settings.dim > SMALL:
         needed = in_memory_bytes(graph, settings, REFINE_METHOD, extra=learning)
@@ -80,7 +80,7 @@ def estimate(graph: Graph, settings: RefineSettings, *, threads: int) -> Estimat
 
 
 def compare_tiers(graph: Graph, settings: RefineSettings, cost: Estimate, *, threads: int) -> dict[str, Estimate]:
-    """The cost of every tier of quality, from that of one of them."""
+    """Return the cost of every tier of quality, from that of one of them."""
     learning, speed = learning_need(graph, settings), _calibrate(graph, settings, threads)
     base, tiers = _seconds_at(speed, graph, settings), {}
     for quality in QUALITIES:
@@ -108,7 +108,7 @@ def _seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:
 
 
 def _calibrate(graph: Graph, settings: RefineSettings, threads: int) -> Speed:
-    """The speed on a graph, with the making of M as part of the preparation."""
+    """Return the speed on a graph, with the making of M as part of the preparation."""
     start = perf_counter()
     M = proximity(graph, threads=threads)
     prepared = perf_counter() - start
@@ -137,7 +137,7 @@ def _views_seconds(graph: Graph, settings: RefineSettings, speed: Speed) -> floa
 
 
 def measure(graph: Graph, operator: Operator, *, columns: int, threads: int, bfloat16: bool) -> Speed:
-    """The speed of an engine on a graph: each verb done once, with these columns or with fewer.
+    """Return the speed of an engine on a graph: each verb done once, with these columns or with fewer.
 
     Memory is new to the system in the first two products and used again after them, as in a run.
 

@@ -3,7 +3,8 @@
 What is counted is memory that belongs to the process alone (anonymous memory): pages of files that the system keeps at
 hand are its own, and it takes them back when they are wanted. The count is what the process holds once the graph is
 read, and on top of it the largest of: the work of the method (`Method.memory`, or `panel_bytes` with the vectors on
-disk), learning beside the vectors, and the writer beside the vectors; and names that are still on disk.
+disk), learning beside the vectors, and the writer beside the vectors; and names that are still on disk. `dim="auto"`
+needs memory of its own, before there is a plan: `choose_dimension`.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ import numpy as np
 from graphrefine.embedding.learn import can_learn, learning_bytes
 from graphrefine.errors import InputError
 from graphrefine.kernels import PAD
-from graphrefine.methods.contract import DiskNeed, Method, Shape
-from graphrefine.system.memory import available_bytes, gigabytes, megabytes, private_bytes
+from graphrefine.methods.contract import DiskNeed, Method, Shape, engine_memory
+from graphrefine.refine.dimension import PAIRS, PROBE, Dimension, measure_dimension
+from graphrefine.system.memory import available_bytes, gigabytes, megabytes, private_bytes, release_free_memory
 
 if TYPE_CHECKING:
     from graphrefine.engine.layout import Layout
@@ -39,6 +41,7 @@ LATER = 24_000_000  # bytes of modules and of small arrays that the work itself 
 WORKER = 55_000_000  # bytes that a Dask worker holds by itself
 MANAGING = 60_000_000  # of the scheduler, and of the processes that mind workers
 LEAST_OF_WORKER = 32_000_000
+DIM_MATRICES = 3  # tall ones that dim="auto" takes: two of the engine, and the axes
 RUN = "run"  # name of the state of a work folder with the plan of its run
 MODES = {
     "memory": "in memory",
@@ -65,7 +68,7 @@ class MemoryPlan:
     each: int | None = None  # bytes of memory for each worker that is started
 
     def in_words(self) -> str:
-        """The plan for people."""
+        """Return the plan for people."""
         parts = [f"{MODES[self.mode]}: about {gigabytes(self.predicted)} of {gigabytes(self.budget)}"]
         if self.mode == "dask":
             parts.append(f"{gigabytes(self.disk)} of disk")
@@ -75,7 +78,7 @@ class MemoryPlan:
         return ", ".join(parts)
 
     def figures(self) -> dict[str, Any]:
-        """The same for JSON."""
+        """Return the same for JSON."""
         named = asdict(self)
         sizes = {f"{name}_mb": named[name] / 1e6 for name in ("budget", "predicted", "disk")}
         return {"mode": self.mode, **sizes, "panel": self.panel, "panels": self.panels}
@@ -94,7 +97,7 @@ def plan_run(
     writing: int = 0,
     threads: int = 1,
 ) -> MemoryPlan:
-    """The plan of a run within a budget; InputError where there is none.
+    """Return the plan of a run within a budget; InputError where there is none.
 
     Work that waits in ``folder`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory; ``cluster``
     does the work, if given; ``learn`` adds the stage that learns; ``writing`` is the memory of the writer beside
@@ -133,7 +136,7 @@ def plan_run(
 
 
 def begun_plan(folder: Path | None) -> dict[str, Any] | None:
-    """The plan of the work that waits in a folder; None if there is none."""
+    """Return the plan of the work that waits in a folder; None if there is none."""
     if folder is None:
         return None
     try:
@@ -176,25 +179,25 @@ def plan_local(
 
 
 def in_memory_bytes(graph: Graph, settings: Any, method: Method[Any], *, extra: int = 0) -> int:
-    """What an embedding in memory holds at its height: in the method, or with ``extra`` beside the vectors later."""
+    """Return the peak of an embedding in memory: of the method, or of ``extra`` next to the vectors later."""
     names, vectors = unread_names(graph), int(graph.nodes * settings.dim * 4)
     work = method.memory(Shape.of(graph), settings) + LIBRARIES
     return names + max(work, vectors + extra) + private_bytes()
 
 
 def learning_need(graph: Graph, settings: Any) -> int:
-    """What learning from a graph takes beside the vectors; 0 where there is nothing to learn."""
+    """Return what learning from a graph takes beside the vectors; 0 where there is nothing to learn."""
     return learning_bytes(graph.nodes, graph.entries, settings.dim) if can_learn(graph) else 0
 
 
 def unread_names(graph: Graph) -> int:
-    """What names will take that are strings and still on disk."""
+    """Return what names will take that are strings and still on disk."""
     text = graph.unread_text if graph.stored else 0
     return text + graph.nodes * STRING_BYTES if text else 0
 
 
 def packed_names(graph: Graph) -> int:
-    """What names that are strings take in the form that files hold, while they are written."""
+    """Return what names that are strings take in the form that files hold, while they are written."""
     if graph.stored and graph.unread_text:
         return 2 * graph.unread_text + 8 * graph.nodes
     names = graph.names
@@ -202,7 +205,7 @@ def packed_names(graph: Graph) -> int:
 
 
 def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNeed | None = None) -> int:
-    """What is held beside the graph when so many columns at a time are gathered from."""
+    """Return what is held beside the graph when so many columns at a time are gathered from."""
     from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes  # where vectors are on disk
 
     need = need or DiskNeed(settings.dim)
@@ -220,7 +223,7 @@ def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNe
 
 
 def widest_panel(graph: Graph, settings: RefineSettings, room: int, need: DiskNeed) -> int:
-    """The widest panel, in as few as possible of equal width, that so many bytes have room for; 0 if none."""
+    """Return the widest panel, in as few as possible of equal width, that so many bytes have room for; 0 if none."""
     units = -(-need.columns // PAD)
     for panels in range(1, units + 1):
         panel = -(-units // panels) * PAD
@@ -230,12 +233,12 @@ def widest_panel(graph: Graph, settings: RefineSettings, room: int, need: DiskNe
 
 
 def disk_bytes(graph: Graph, need: DiskNeed) -> int:
-    """What the tall matrices and the results of stages take on disk at the height."""
+    """Return what the tall matrices and the results of stages take on disk at the height."""
     return graph.nodes * -(-need.columns // PAD) * PAD * STORED_BYTES + need.stored
 
 
 def graph_bytes(graph: Graph) -> int:
-    """What the rows of a graph take."""
+    """Return what the rows of a graph take."""
     arrays = (graph.indptr, graph.indices, graph.weights)
     return sum(array.nbytes for array in arrays if array is not None) * (2 if graph.directed else 1)
 
@@ -243,7 +246,7 @@ def graph_bytes(graph: Graph) -> int:
 def plan_cluster(
     graph: Graph, settings: RefineSettings, budget: int, *, workers: int | None, need: DiskNeed
 ) -> MemoryPlan:
-    """A plan for a Dask cluster.
+    """Return a plan for a Dask cluster.
 
     ``workers`` are those that are started on this machine, and then share the budget with this process; None: the
     cluster is elsewhere, its workers have limits of their own, and the budget is this process's.
@@ -269,9 +272,66 @@ def plan_cluster(
 
 
 def task_bytes(graph: Graph, layout: Layout, group: int) -> int:
-    """What a worker holds in a product: a chunk to gather from, the sums of its blocks, their rows of the graph."""
+    """Return the memory of a worker in a product: a chunk to gather from, sums of blocks, their rows of the graph."""
     chunks = len(layout.chunks) - 1
     chunk = max(layout.chunk_rows(at).stop - layout.chunk_rows(at).start for at in range(chunks))
     rows = min(group * int(np.diff(layout.bounds).max()), graph.nodes)
     entries = graph.entries / graph.nodes * (8 if graph.weighted else 4)
     return int(chunk * layout.padded * 2 + rows * (layout.padded * 4 * 2 + 8 * chunks + 8 + entries))
+
+
+def choose_dimension(graph: Graph, *, method: str = "refine", budget: int | None = None, threads: int = 1) -> Dimension:
+    """Return the dimension of a graph from its spectrum; InputError where that is not possible within the budget.
+
+    Examples
+    --------
+    >>> from graphrefine import read
+    >>> choose_dimension(read([(i, (i + 1) % 40) for i in range(40)])).dim
+    16
+    """
+    if method != "refine":
+        raise InputError(
+            f"dim='auto' is for method 'refine', and this is {method!r}; say how long the vectors are, as in dim=128 "
+            "(graphrefine info GRAPH --dim auto tells what the spectrum says)",
+            argument="dim",
+        )
+    check_automatic(graph, budget=budget)
+    dimension = measure_dimension(graph, threads=threads)
+    release_free_memory()
+    return dimension
+
+
+def check_automatic(graph: Graph, *, budget: int | None = None) -> None:
+    """Raise InputError where the spectrum of a graph cannot be looked at, within a budget of bytes if given."""
+    if graph.directed or graph.sources is not None:
+        kind = "directed" if graph.directed else "bipartite"
+        raise InputError(
+            f"dim='auto' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; say how "
+            "long the vectors are, as in dim=128",
+            argument="dim",
+        )
+    needed = private_bytes() + spectrum_bytes(Shape.of(graph))
+    room = min(private_bytes() + (available_bytes() or needed), needed if budget is None else budget)
+    if needed > room:
+        raise BudgetError(
+            f"dim='auto' looks at {PROBE} axes of {graph.source} in memory, which takes {megabytes(needed)}, and there "
+            f"is room for {megabytes(room)}; say how long the vectors are, as in dim=128, or give more memory",
+            argument="dim",
+        )
+
+
+def spectrum_bytes(shape: Shape) -> int:
+    """Return what `graphrefine.refine.dimension.measure_dimension` holds beside the graph.
+
+    Examples
+    --------
+    >>> round(spectrum_bytes(Shape(nodes=100_000, entries=1_000_000)) / 1e6)
+    354
+    """
+    entry = 4 + 16 + (8 if shape.weighted else 0)  # its end in the rest, where rows end, weights and their logarithms
+    columns = min(PROBE, shape.nodes)
+    return (
+        engine_memory(shape, columns=columns, matrices=DIM_MATRICES)
+        + shape.entries * entry
+        + 8 * columns * (8 * columns + 5 * PAIRS)
+    )

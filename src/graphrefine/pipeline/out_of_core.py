@@ -55,7 +55,7 @@ class OnDisk:
     blocks: int = 0  # of the engine made last
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
-        """An engine for tall matrices of this width on the nodes of a graph."""
+        """Return an engine for tall matrices of this width on the nodes of a graph."""
         self.engines += 1
         return self.engine_in(self.folder / f"engine-{self.engines - 1}", graph, columns, bfloat16=bfloat16)
 
@@ -66,7 +66,7 @@ class OnDisk:
         )
 
     def engine_in(self, place: Path, graph: Graph, columns: int, *, bfloat16: bool) -> BlockEngine:
-        """An engine in a folder of its own."""
+        """Return an engine in a folder of its own."""
         bounds = cut_rows(graph.indptr, columns=columns)
         layout = Layout(bounds, cut_chunks(bounds, rows=graph.nodes), columns, self.panel)
         storage, self.blocks = open_storage(place), layout.blocks
@@ -86,7 +86,7 @@ class OnCluster:
     blocks: int = 0
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
-        """An engine for tall matrices of this width on the nodes of a graph."""
+        """Return an engine for tall matrices of this width on the nodes of a graph."""
         return self.engine_in(self.folder / "engine-0", graph, columns, bfloat16=bfloat16)
 
     def stage_cache(self, graph: Graph, *, bfloat16: bool) -> StageCache:
@@ -96,7 +96,7 @@ class OnCluster:
         )
 
     def engine_in(self, place: Path, graph: Graph, columns: int, *, bfloat16: bool) -> BlockEngine:
-        """An engine in a folder of its own."""
+        """Return an engine in a folder of its own."""
         assert isinstance(graph, StoredGraph)
         engine = cluster_engine(
             self.client, graph, str(place), columns=columns, bfloat16=bfloat16, worker_memory=self.worker_memory
@@ -106,12 +106,12 @@ class OnCluster:
         return engine
 
     def workers(self) -> list[dict[str, Any]]:
-        """What each worker has done, for all engines."""
+        """Return what each worker has done, for all engines."""
         return add_reports(executor.workers_report() for executor in self.executors)
 
 
 def add_reports(reports: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Reports of workers as one, their counts added up.
+    """Join reports of workers, their counts added up.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def add_reports(reports: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]
 
 
 def patterns(graph: Graph) -> dict[str, Pattern]:
-    """The rows of a graph and of its reversed arcs: in memory, or read from disk as they are needed."""
+    """Return the rows of a graph and of its reversed arcs: in memory, or read from disk as they are needed."""
     if isinstance(graph, StoredGraph):
         storage = open_storage(graph.path)
         both = [StoredPattern(storage, weighted=graph.weighted, reverse=turned) for turned in (False, graph.directed)]
@@ -142,7 +142,7 @@ def row_identities(graph: Graph) -> NDArray[np.int32] | None:
 
 
 def store_in(folder: Path, graph: Graph, *, threads: int) -> StoredGraph:
-    """A graph on disk: itself, or put into the folder where it is in memory."""
+    """Return a graph on disk: itself, or put into the folder where it is in memory."""
     if isinstance(graph, StoredGraph):
         return graph
     if not (folder / GRAPH).exists():
@@ -154,7 +154,7 @@ def store_in(folder: Path, graph: Graph, *, threads: int) -> StoredGraph:
 def working(
     graph: Graph, settings: RefineSettings, plan: MemoryPlan, *, work: WorkFolder, method: str, stages: Stages
 ) -> Iterator[bool]:
-    """A folder, locked, made ready for the work of embedding a graph; and whether work of an earlier run is taken up.
+    """Lock a folder for the work of embedding a graph, and yield whether work of an earlier run is continued.
 
     The folder goes away if all goes well, and stays for the next run if not.
     """
@@ -188,13 +188,13 @@ def working(
 
 @contextmanager
 def temporary_place() -> Iterator[Path]:
-    """A place for a work folder that nobody has named."""
+    """Return a place for a work folder that nobody has named."""
     with temporary_folder() as folder:
         yield folder / "work"
 
 
 def ingest_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
-    """A graph file that is too large to be read into memory, as a graph on disk in the work folder."""
+    """Return a graph file that is too large to be read into memory, as a graph on disk in the work folder."""
     from graphrefine.ingestion.ingest import ingest_files
     from graphrefine.readers.options import ReadOptions
 
@@ -230,7 +230,7 @@ def verify(graph: StoredGraph, stages: Stages) -> None:
 
 
 def fingerprint(graph: Graph) -> str:
-    """What tells one graph from another."""
+    """Return what tells one graph from another."""
     if isinstance(graph, StoredGraph):
         return graph.fingerprint
     names = graph.names

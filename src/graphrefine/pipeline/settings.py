@@ -136,7 +136,7 @@ class RunSettings:
             )
 
     def cluster(self) -> Cluster | None:
-        """The Dask cluster of the run; None where this process works alone."""
+        """Return the Dask cluster of the run; None where this process works alone."""
         if self.executor == "local":
             return None
         if self.scheduler is None:
@@ -153,7 +153,7 @@ class Cluster:
     files: tuple[str | None, ...] = ()  # see `graphrefine.engine.dask_tls.TlsFiles`
 
     def connect(self) -> Any:
-        """A context manager of a client; the workers that it started end with it."""
+        """Return a context manager of a client; the workers that it started end with it."""
         try:
             import distributed  # noqa: F401
         except ModuleNotFoundError:
@@ -203,7 +203,7 @@ def write_config(path: str | PathLike[str], method: str, settings: MethodSetting
 
 
 def read_config(path: str | PathLike[str]) -> Config:
-    """The settings in a file; each is known to the method, and of its kind.
+    """Return the settings in a file; each is known to the method, and of its kind.
 
     Examples
     --------
@@ -229,7 +229,7 @@ def read_config(path: str | PathLike[str]) -> Config:
 
 
 def _problem(kind: type, name: str, value: Any) -> str:
-    """What is wrong with a value for a setting, or nothing."""
+    """Return what is wrong with a value for a setting, or nothing."""
     hints = get_type_hints(kind)
     if name not in hints:
         return f"{name!r} is not one of the settings {', '.join(hints)}{suggest(name, hints)}"

@@ -35,7 +35,7 @@ def all_neighbors(
     threads: int | None = None,
     watch: Watcher | None = None,
 ) -> Iterator[Table]:
-    """The k nearest nodes of every node, in blocks of nodes: an iterator of tables.
+    """Return the k nearest nodes of every node, in blocks of nodes: an iterator of tables.
 
     Options are checked, and an index is made, before the first block is asked for.
 
@@ -108,7 +108,7 @@ def _search_blocks(
 def _as_table(
     embedding: VectorTable, rows: NDArray[np.int64], nearest: NDArray[np.int64], scores: NDArray[np.float32]
 ) -> Table:
-    """The neighbors of some rows; those that are -1 are none."""
+    """Return the neighbors of some rows; those that are -1 are none."""
     there = nearest >= 0
     query, place = np.nonzero(there)
     columns: dict[str, Any] = {"node": embedding.names[rows[query]]}

@@ -34,12 +34,12 @@ class ClosePairs(NamedTuple):
     cosines: Floats  # (m,)
 
     def pick(self, mask: NDArray[np.bool_]) -> ClosePairs:
-        """Some of the pairs."""
+        """Return some of the pairs."""
         return ClosePairs(self.first[mask], self.second[mask], self.cosines[mask])
 
     @classmethod
     def join(cls, parts: list[ClosePairs]) -> ClosePairs:
-        """The pairs of several parts, one after the other."""
+        """Return the pairs of several parts, one after the other."""
         if not parts:
             return cls(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32))
         return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
@@ -105,7 +105,7 @@ def find_close_pairs(
 
 
 def pair_cosines(vectors: Floats, first: Rows, second: Rows) -> Floats:
-    """The cosine of each pair of rows, summed in float64; 0 where one is zero.
+    """Return the cosine of each pair of rows, summed in float64; 0 where one is zero.
 
     Examples
     --------

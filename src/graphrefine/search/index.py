@@ -77,7 +77,7 @@ class Index:
         return k + max(map(len, excluded_rows), default=0) <= min(_MOST, size // 2)
 
     def nearest(self, direction: SearchDirection, queries: Floats, k: int, excluded_rows: list[Rows]) -> NearestRows:
-        """The k nearest of each query, with exact scores."""
+        """Return the k nearest of each query, with exact scores."""
         neighbors = NearestRows(
             np.full((len(queries), k), -1, np.int64), np.full((len(queries), k), -np.inf, np.float32)
         )
@@ -97,7 +97,7 @@ def open_index(
     threads: int,
     watcher: Watcher | None = None,
 ) -> Index:
-    """The index beside an embedding, made anew if it is missing or belongs to other vectors.
+    """Return the index beside an embedding, made anew if it is missing or belongs to other vectors.
 
     An embedding that is in no file has its index in memory, as has one whose folder cannot be written.
     """
@@ -138,7 +138,7 @@ def _stored_index(
 
 
 def _score_inputs(embedding: VectorTable, score: str) -> Any:
-    """Inputs of a score beside the vectors: the weight of degrees, and a checksum of them."""
+    """Return the inputs of a score other than the vectors: the weight of degrees, and a checksum of them."""
     if score != "link" or embedding.sides.kind is not None or embedding.degrees is None:
         return None
     return [embedding.degree_weight, zlib.crc32(np.ascontiguousarray(embedding.degrees).data)]
@@ -209,7 +209,7 @@ def _recall(index: Index, width: int, samples: list[tuple[SearchDirection, _Samp
 
 
 def _sample(direction: SearchDirection, threads: int) -> _Sample:
-    """Some nodes as queries, the rows excluded for each (its own), and their ten nearest by exact search."""
+    """Return some nodes as queries, the rows excluded for each (its own), and their ten nearest by exact search."""
     size = len(direction.queries.vectors)
     rows = np.sort(np.random.default_rng(0).choice(size, min(_SAMPLE, size), replace=False))
     queries = direction.queries.part(rows).scale_vectors()

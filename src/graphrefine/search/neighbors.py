@@ -35,7 +35,7 @@ def find_neighbors(
     threads: int | None,
     **filters: Any,
 ) -> Ranking[Neighbor] | Rankings[Neighbor]:
-    """The neighbors of one node or vector, or of several; ``filters`` are those of `ask`.
+    """Return the neighbors of one node or vector, or of several; ``filters`` are those of `ask`.
 
     `graphrefine.Embedding.neighbors` is the same with its options in full.
     """
@@ -69,7 +69,7 @@ def ask(
     side: Side | None = None,
     unknown: Unknown = "error",
 ) -> Rankings[Neighbor]:
-    """The neighbors of several nodes, or vectors, by a `Search` that is there already; see `neighbors`.
+    """Return the neighbors of several nodes, or vectors, by a `Search` that is there already; see `neighbors`.
 
     With ``unknown="skip"``, the list of a name that no node has is empty.
     """
@@ -95,7 +95,7 @@ def ask(
 
 
 def name_rows(embedding: VectorTable, nearest: NearestRows) -> list[Ranking[Neighbor]]:
-    """The nearest rows as names with scores."""
+    """Return the nearest rows as names with scores."""
     return [
         Ranking(
             Neighbor(name, score)
@@ -108,7 +108,7 @@ def name_rows(embedding: VectorTable, nearest: NearestRows) -> list[Ranking[Neig
 def rows_of(
     embedding: VectorTable, nodes: Iterable[object], side: Side | None = None, *, unknown: Unknown | None = None
 ) -> Rows:
-    """The rows of nodes among all of the embedding's; of a bipartite graph, on one side if it is named.
+    """Return the rows of nodes among all of the embedding's; of a bipartite graph, on one side if it is named.
 
     With ``unknown="skip"``, -1 for a name that no node has.
     """
@@ -120,7 +120,7 @@ def rows_of(
 def allowed_rows(
     embedding: VectorTable, *, among: Any = None, labels: Any = None, label: str | None = None
 ) -> Mask | None:
-    """The rows that may be answers: those of the names in `among`, with that label; None if all."""
+    """Return the rows that may be answers: those of the names in `among`, with that label; None if all."""
     if (labels is None) != (label is None):
         raise InputError("labels and label belong together: which node has which label, and the label to keep")
     allowed = None
@@ -136,7 +136,7 @@ def allowed_rows(
 
 
 def labeled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
-    """The rows of the nodes that have a label."""
+    """Return the rows of the nodes that have a label."""
     from graphrefine.readers.labels import align, as_labels  # and its readers, which most searches do without
 
     table = as_labels(labels, names=embedding.names)
@@ -151,7 +151,7 @@ def labeled_rows(embedding: VectorTable, labels: Any, label: str) -> Mask:
 
 
 def as_graph(embedding: VectorTable, graph: Any) -> Graph:
-    """A graph; if it is yet to be read, directed or bipartite as that of the embedding was."""
+    """Return a graph; if it is yet to be read, directed or bipartite as that of the embedding was."""
     if isinstance(graph, Graph):
         return graph
     kinds = {"directed": embedding.recipe.get("directed"), "bipartite": embedding.sides.kind == "rows"}
@@ -187,7 +187,7 @@ class LinkedRows:
 
 
 def match_nodes(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:
-    """The same as `places`; InputError if no node is in both."""
+    """Return the same as `places`; InputError if no node is in both."""
     node, row = places(embedding, graph)
     if not (node >= 0).any() and len(embedding) and graph.nodes:
         mine, theirs = (", ".join(map(repr, names[:3].tolist())) for names in (embedding.names, graph.names))

@@ -42,11 +42,11 @@ class ScoreSide:
     added: Floats | None  # (m,); None: zero
 
     def scale_vectors(self) -> Floats:
-        """The vectors times their scale.  # (m, k)."""
+        """Return the vectors times their scale.  # (m, k)."""
         return self.vectors if self.scale is None else self.vectors * self.scale[:, None]
 
     def part(self, rows: slice | NDArray[np.int64]) -> ScoreSide:
-        """The side of these rows alone."""
+        """Return the side of these rows alone."""
         scale, added = (None if each is None else each[rows] for each in (self.scale, self.added))
         return ScoreSide(self.vectors[rows], scale, added)
 

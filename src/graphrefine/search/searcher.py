@@ -83,7 +83,7 @@ class Search:
         among: Mask | None = None,
         without: list[Rows] | None = None,
     ) -> NearestRows:
-        """The k nearest rows of each query.
+        """Return the k nearest rows of each query.
 
         Parameters
         ----------

@@ -89,12 +89,12 @@ class Part:
 
 
 def count_steps(answers: ScoreSide) -> int:
-    """Steps that making the graph takes, at most."""
+    """Return the number of steps that making the graph takes, at most."""
     return -(-len(answers.vectors) // ADDED)
 
 
 def make_part(answers: ScoreSide, stages: Stages, *, threads: int) -> Part:
-    """The graph of these answers; rows that are never an answer (``added`` is -inf) are not in it."""
+    """Return the graph of these answers; rows that are never an answer (``added`` is -inf) are not in it."""
     from usearch.index import Index as Graph
 
     members, starts = group_equal_rows(answers)

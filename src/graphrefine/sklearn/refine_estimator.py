@@ -25,8 +25,8 @@ from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names, name_array
-from graphrefine.pipeline.automatic_dim import choose_dimension
 from graphrefine.pipeline.embed_run import embed_graph
+from graphrefine.pipeline.memory_plan import choose_dimension
 from graphrefine.refine.settings import refine_settings
 from graphrefine.sklearn.adjacency_input import (
     LabeledMatrix,

@@ -84,8 +84,12 @@ def digest_names(names: NDArray[Any]) -> str:
 
 
 def _pack(names: list[Any]) -> bytes:
-    texts = names if all(type(name) is str for name in names) else [str(name) for name in names]
-    joined = "".join(texts)
+    texts = names
+    try:
+        joined = "".join(texts)
+    except TypeError:  # some are no strings
+        texts = [str(name) for name in names]
+        joined = "".join(texts)
     if joined.isascii():  # one byte a character
         return np.fromiter(map(len, texts), "<u4", len(texts)).tobytes() + joined.encode()
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]

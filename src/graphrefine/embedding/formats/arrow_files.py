@@ -105,7 +105,7 @@ def _schema(data: EmbeddingData) -> Any:
 
 
 def _chunked(batch: Any) -> Any:
-    """The batch as a table of short chunks: the writer lays out one chunk of a column at a time.
+    """Return the batch as a table of short chunks: the writer lays out one chunk of a column at a time.
 
     The bytes of the file do not depend on the chunks, as long as these are whole steps of the writer.
     """
@@ -215,7 +215,7 @@ def _read_arrow(path: Path) -> EmbeddingData:
 
 
 def _validated(batch: Any) -> Any:
-    """A batch with sound offsets and texts, lest what is made of it ends the process; the vectors are not read."""
+    """Check offsets and texts of a batch, lest they end the process; the vectors are not read."""
     batch.validate(full=True)
     return batch
 
@@ -253,7 +253,7 @@ def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
 
 
 def _state_columns(schema: Any) -> list[str]:
-    """The columns of the state, in files of our own: elsewhere their names may mean anything."""
+    """Return the columns of the state, in files of our own: elsewhere their names may mean anything."""
     ours = _KEY in (schema.metadata or {})
     return [name for name in COLUMNS if ours and name in schema.names]
 
@@ -334,7 +334,7 @@ def _vectors(path: Path, column: Any) -> NDArray[np.float32]:
 
 
 def _names(path: Path, batch: Any, node: str | range, start: int) -> Names:
-    """The names of a batch from its column, or from the numbers of all rows, of which it begins at ``start``."""
+    """Return the names of a batch from its column, or from the numbers of all rows, of which it begins at ``start``."""
     import pyarrow as pa
 
     if isinstance(node, range):

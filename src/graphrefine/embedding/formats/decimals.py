@@ -124,7 +124,7 @@ def _parse_one_by_one(rows: list[bytes], separator: bytes) -> NDArray[np.float32
 
 
 def _no_number(row: int, fields: list[bytes]) -> RowError:
-    """The error of the first field of a row that is no number."""
+    """Return the error of the first field of a row that is no number."""
     column = next(at for at, field in enumerate(fields) if not _is_number(field))
     text = fields[column].decode("utf-8", "backslashreplace")
     problem = f"{text!r} is not a number" if text.strip() else "nothing stands where a number is expected"
@@ -179,7 +179,7 @@ def line_blocks(file: IO[bytes], *, quoted: bool = False) -> Iterator[bytes]:
 
 
 def _last_line_end(block: bytes) -> int:
-    r"""The place after the last line end that does not stand between double quotes; 0 if there is none.
+    r"""Return the place after the last line end that does not stand between double quotes; 0 if there is none.
 
     Examples
     --------

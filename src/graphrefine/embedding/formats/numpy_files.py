@@ -60,7 +60,7 @@ def write_npz(path: Path, data: EmbeddingData) -> None:
 
 
 def _write_names(archive: ZipFile, names: Names) -> None:
-    """The names as they are; strings as NumPy's, or else packed."""
+    """Return the names as they are; strings as NumPy's, or else packed."""
     if names.dtype == object and _wasteful(names):
         text, offsets = pack(names)
         arrays: dict[str, NDArray[Any]] = {"names_text": text, "names_offsets": offsets}

@@ -373,8 +373,8 @@ class DelimitedLines:
             marks = "commas" if self._delimiter == "," else "tabs"
             raise InputError(f"{len(fields)} field(s) (split by {marks}), where {needed}: {_shorten(line)}")
         op, source, target, weight = self._columns
-        has_weight = weight is not None and weight < len(fields)
-        return fields[op], fields[source], fields[target] or None, (fields[weight] or None) if has_weight else None
+        amount = fields[weight] if weight is not None and weight < len(fields) else ""
+        return fields[op], fields[source], fields[target] or None, amount or None
 
     def _split(self, line: str) -> list[str]:
         if '"' not in line:
@@ -412,9 +412,11 @@ class JsonLines:
         keys = self._keys.get(tuple(value))
         if keys is None:
             names = list(value)
-            keys = self._keys[tuple(value)] = [None if each is None else names[each] for each in find_columns(names)]
-        op, source, target, weight = (None if key is None else value[key] for key in keys)
-        return op, source, None if target == "" else target, weight
+            op, source, target, weight = find_columns(names)
+            keys = [names[op], names[source], names[target], None if weight is None else names[weight]]
+            self._keys[tuple(value)] = keys
+        sign, first, second, amount = (None if key is None else value[key] for key in keys)
+        return sign, first, None if second == "" else second, amount
 
 
 def find_columns(names: Sequence[str]) -> tuple[int, int, int, int | None]:

@@ -106,10 +106,11 @@ def _save_kernel(folder: Path, kernel: Any, rows: NDArray[np.int64], columns: in
         targets.write(npy_header(np.dtype(np.float32), (len(rows), columns)))
         states.write(npy_header(np.dtype(np.float32), (len(rows), columns)))
         numbers.write(npy_header(np.dtype(np.float64), (len(rows), NUMBERS)))
-        for start, *blocks in kernel_blocks(kernel, columns):
-            some = is_kept[start : start + len(blocks[0])]
-            for file, block in zip((targets, states, numbers), blocks, strict=True):
-                file.write(np.ascontiguousarray(block[some]).data)
+        for start, R, G, own in kernel_blocks(kernel, columns):
+            some = is_kept[start : start + len(own)]
+            targets.write(np.ascontiguousarray(R[some]).data)
+            states.write(np.ascontiguousarray(G[some]).data)
+            numbers.write(np.ascontiguousarray(own[some]).data)
 
 
 def kernel_blocks(kernel: Any, columns: int) -> Iterator[tuple[int, Floats, Floats, NDArray[np.float64]]]:
@@ -199,7 +200,7 @@ class Checkpoint:
         arrays = {name: self.array(name) for name in names}
         weights = self.array("weights") if "weights.npy" in self.manifest["files"] else None
         try:
-            parts = {name: arrays[name] for name in names[:4]}
+            parts: dict[str, Any] = {name: arrays[name] for name in names[:4]}
             model = Model(self.settings, **parts, **self.manifest["frozen"])
             kernel = model.make_kernel(arrays["indptr"], arrays["indices"], weights)
             for start in range(0, self.nodes, BLOCK_ROWS):

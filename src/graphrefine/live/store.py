@@ -27,7 +27,8 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -334,11 +335,11 @@ class Store:
             query = f"SELECT {columns} FROM updates WHERE change_group > ? ORDER BY id"
             rows = self._all(query, -1 if is_whole else group)
         updates = list[Update]()
-        with file.open("rb") if rows else nullcontext() as vectors:
-            for *row, start, size, count, checksum in rows:
+        with file.open("rb") if rows else BytesIO() as vectors:
+            for first, names, removed, start, size, count, checksum in rows:
                 vectors.seek(start)
                 try:
-                    updates.append(Update.from_row(*row, vectors.read(size), count, checksum))
+                    updates.append(Update.from_row(first, names, removed, vectors.read(size), count, checksum))
                 except ValueError as error:
                     problem = f"an update is damaged: {error}; opening the folder for writing writes it again"
                     raise FormatError(self.path, problem) from None

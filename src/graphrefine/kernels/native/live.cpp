@@ -6,7 +6,9 @@
 // the length by which q has moved since. A change of an edge raises both at its two ends, a row of G that moves raises `lag` at
 // its neighbors, and `settle` makes rows anew, each of which then has no lag but that of rounding, until all are within the
 // tolerance. The vector of a node is  F = (G - a R^) / (1 - a), near T G. It is published once it has moved by a share of its
-// length since it last was. The parts are in live_state.h, live_bounds.h, live_undo.h and live_hubs.h. The order of all of it is a function of the changes: the same changes give the same bits.
+// length since it last was. The order of all of it is a function of the changes: the same changes give the same bits.
+//
+// The state is in live_state.h, and what follows a change in live_bounds.h, live_undo.h and live_hubs.h.
 #include "live_hubs.h"
 
 #include <nanobind/stl/optional.h>

@@ -199,8 +199,7 @@ def check_uses(options: Mapping[str, Any], **needs: Any) -> None:
     purposes = {"graph": "a run on a graph", "against": "a comparison with another embedding"}
     for name, value in options.items():
         for need in (need for need, there in needs.items() if there is None):
-            option = f"{name}=False" if value is False else f"{name}="
-            text = f"{option} is for {purposes[need]}; say which one with {need}="
+            text = f"{name}= is for {purposes[need]}; say which one with {need}="
             raise InputError(text, argument=name)
 
 

@@ -200,7 +200,7 @@ def test_room_is_checked_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ({"model": "smallworld"}, "rmat, powerlaw"),
+        ({"model": "smallworld"}, "'rmat', 'powerlaw'"),
         ({"model": "rmat", "exponent": 2.5}, "exponent"),
         ({"model": "powerlaw", "quarters": (1, 0, 0, 0)}, "quarters"),
         ({"model": "rmat", "quarters": (0.5, 0.5, 0.5, 0.5)}, "add up to 1"),

@@ -197,7 +197,7 @@ def test_bad_input(given: Any, message: str) -> None:
         ({"power": 0}, "power=0 must be at least 1"),
         ({"dim": 2.5}, "dim=2.5 must be a whole number"),
         ({"seed": -1}, "seed=-1 must be at least 0"),
-        ({"threads": 0}, "threads must be at least 1"),
+        ({"threads": 0}, "threads=0 must be at least 1"),
     ],
 )
 def test_bad_options(matrix: sp.csr_array, options: dict[str, Any], message: str) -> None:

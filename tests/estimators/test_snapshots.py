@@ -261,7 +261,7 @@ def test_one_seed_under_three_names(matrix: NDArray[np.float64]) -> None:
         ({"rng": "7"}, "rng='7' must be a whole number, a numpy.random.Generator"),
         ({"rng": True}, "rng=True must be a whole number"),
         ({"random_state": -1}, "random_state=-1 must be at least 0"),
-        ({"rows": "old"}, "rows='old' is not known; it is 'nodes', 'new' or None"),
+        ({"rows": "old"}, "rows='old' is not known; it can be 'nodes', 'new'"),
     ],
 )
 def test_bad_parameters(matrix: NDArray[np.float64], options: dict[str, Any], message: str) -> None:

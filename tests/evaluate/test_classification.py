@@ -329,7 +329,7 @@ def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.Monkey
         ({"ratios": [0.5, 0.5]}, "ratios=0.5, 0.5: different"),
         ({"ratios": [0.0001], "C": "cv"}, "ratios=0.0001 of 480 nodes .* give at least 0.0063"),
         ({"ratios": [0.0001]}, "ratios=0.0001 of 480 nodes leaves none to train with; give at least 0.0021"),
-        ({"repeats": 0}, "repeats=0: at least 1"),
+        ({"repeats": 0}, "repeats=0 must be at least 1"),
         ({"seed": -1}, "seed=-1"),
         ({"C": 0.0}, "C=0.0: a positive number"),
         ({"C": "auto"}, "C='auto': a positive number"),
@@ -337,7 +337,7 @@ def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.Monkey
         ({"C": []}, "C=.*: a positive number"),
         ({"ratios": [0.9999]}, "ratios=0.9999 of 480 nodes leaves none to test with; give at most 0.997917"),
         ({"ratios": [0.5, 0.004], "C": "cv"}, "0.004 of 480 nodes leaves 2 to train with.*C=1, or .* at least 0.0063"),
-        ({"unlabeled": "ignore"}, 'unlabeled=\'ignore\': "drop" or "keep"'),
+        ({"unlabeled": "ignore"}, "unlabeled='ignore' is not known; it can be"),
         ({"threads": 0}, "threads=0: at least 1"),
     ],
 )

@@ -30,15 +30,11 @@ def write_inputs(folder: Path) -> None:
 
 
 def patch_slow_parts() -> None:
-    """Have `compare` and `reproduce` take no seconds: fixed pictures, and a reproduction with a few nodes."""
+    """Have `compare` take no seconds for its pictures."""
     import graphrefine.display.report
-    import reproduction
     from graphrefine.display.plots import Picture
-    from reproduce_setups import tiny
 
-    paper: Any = reproduction
     report_folder: Any = graphrefine.display.report
-    paper.quick = lambda *, threads, data, seed: tiny(seed=seed, threads=1)
     report_folder.draw = lambda plot: Picture(b"png" * 99 + b"IEND", *2 * [b"<svg>" + b" " * 99 + b"</svg>"])
 
 
@@ -114,15 +110,11 @@ def _without_stamp(meta: Any) -> object:
 
 
 def reports(folder: Path) -> list[Writer]:
-    """`compare` and `reproduce`, whose files are replaced one by one: finished figures are kept whatever happens."""
+    """`compare`, whose files are replaced one by one: finished figures are kept whatever happens."""
     compare = ("compare", "FROM/graph.csv", "--dims", "8", "-o", "TO/x", *ONE, "--methods")
-    again = ("reproduce", "--quick", "-o", "TO/x", *ONE, "--only")
-    extras = ["x/cells", "x/results.json"]
     return [
         Writer("compare", (*compare, "refine,rbqr"), before=[(*compare, "refine")], read=_read_report(b"rbqr"),
-               outputs=["x"], extras=extras, seconds=90),
-        Writer("reproduce", (*again, "table3,qr-share"), before=[(*again, "table3")], read=_read_report(b"QR takes"),
-               outputs=["x"], extras=extras),
+               outputs=["x"], extras=["x/cells", "x/results.json"], seconds=90),
     ]  # fmt: skip
 
 

@@ -205,7 +205,7 @@ def test_embed_by_a_method_on_the_command_line(tmp_path: Path) -> None:
     [
         (["--method", "deepwalks"], "--method 'deepwalks' is not known"),
         (["--set", "power"], "'power' is not SETTING=VALUE"),
-        (["--set", "power=two"], "method 'refine': --power 'two' is not of its kind (int)"),
+        (["--set", "power=two"], "method 'refine': power='two' is not of its kind (int)"),
         (
             ["--set", "powers=2"],
             "method 'refine' has no setting 'powers' (did you mean 'power'?); its settings are dim, seed",

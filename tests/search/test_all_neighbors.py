@@ -83,8 +83,8 @@ def test_watchers_see_blocks() -> None:
 
 def test_refusals_come_before_the_first_block() -> None:
     for options, problem in (
-        ({"batch": 0}, "batch=0: a positive number of nodes"),
-        ({"k": True}, "k=True: a positive number of neighbors"),
+        ({"batch": 0}, "batch=0 must be at least 1"),
+        ({"k": True}, "k=True must be a whole number"),
         ({"score": "cosin"}, "did you mean 'cosine'"),
         ({"among": ["nobody"]}, "no node is called 'nobody'"),
         ({"unlinked": [("x", "y")]}, "none of its 2 nodes is in the embedding"),

@@ -230,8 +230,8 @@ def test_directed_links_go_from_sources_to_targets() -> None:
     ("wrong", "message"),
     [
         ({"nodes": "bop"}, "no node is called 'bop'; near it: bob"),
-        ({"nodes": "bob", "k": 0}, "k=0: a positive number"),
-        ({"nodes": "bob", "k": 1.5}, "k=1.5: a positive number"),
+        ({"nodes": "bob", "k": 0}, "k=0 must be at least 1"),
+        ({"nodes": "bob", "k": 1.5}, "k=1.5 must be a whole number"),
         ({"nodes": "bob", "score": "euclid"}, "score='euclid' is not known; it can be cosine, dot, link"),
         ({"nodes": "bob", "vectors": [1, 2]}, "either nodes or vectors"),
         ({}, "either nodes or vectors"),

@@ -1,4 +1,4 @@
-"""The names of the system that Windows lacks are not needed, and locks that hold a file back are no failure."""
+"""The names of the system that Windows lacks are not needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import pytest
 
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.evaluate import embed_subprocess
-from graphrefine.system import work_folder
 from graphrefine.system.storage import FolderStorage
 from graphrefine.system.work_folder import WorkFolder
 
@@ -43,18 +42,13 @@ def test_a_child_that_was_killed_is_told_without_the_name_of_the_signal(monkeypa
     assert (outcome.status, outcome.message) == ("killed", "ended by signal 9 (out of memory, perhaps)")
 
 
-def test_a_lock_that_lets_nobody_write_into_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_work_folder_that_cannot_be_written_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path, *_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "write_text", refuse)
     with pytest.raises(OutputError, match="cannot write there"):
         WorkFolder(tmp_path / "w").lock()
-    monkeypatch.setattr(work_folder, "OTHERS_LOCKED", (PermissionError,))  # as on Windows
-    with WorkFolder(tmp_path / "w") as work:
-        assert work.locked
-        with pytest.raises(OutputError, match=r"another run works in .*, process \S*; wait for it"):
-            WorkFolder(tmp_path / "w").lock()
 
 
 def test_a_file_system_without_locks_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

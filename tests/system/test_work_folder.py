@@ -47,7 +47,7 @@ def test_bad_places(tmp_path: Path) -> None:
         WorkFolder(tmp_path / "no" / "work").__enter__()
     with WorkFolder(tmp_path / "w") as work:
         (work.path / "plan.json").write_text("{")
-        with pytest.raises(OutputError, match=r"plan\.json: is damaged; delete .* to start anew"):
+        with pytest.raises(OutputError, match=r"plan\.json: is damaged; delete .* to start again"):
             work.state("plan")
 
 

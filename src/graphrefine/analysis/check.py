@@ -197,10 +197,9 @@ def check_uses(options: Mapping[str, Any], **needs: Any) -> None:
     graphrefine.errors.InputError: k= is for a comparison with another embedding; say which one with against=
     """
     purposes = {"graph": "a run on a graph", "against": "a comparison with another embedding"}
-    for name, value in options.items():
+    for name in options:
         for need in (need for need, there in needs.items() if there is None):
-            option = f"{name}=False" if value is False else f"{name}="
-            text = f"{option} is for {purposes[need]}; say which one with {need}="
+            text = f"{name}= is for {purposes[need]}; say which one with {need}="
             raise InputError(text, argument=name)
 
 

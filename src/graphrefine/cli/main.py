@@ -105,6 +105,8 @@ def _dispatch(arguments: list[str]) -> int:
     except GraphRefineError as mistake:
         return _fail(str(mistake))
     except ImportError as error:
+        if isinstance(error.__cause__, ImportError):  # the kernels, whose message says what to do
+            return _fail(str(error))
         *_, (frame, _) = traceback.walk_tb(error.__traceback__)
         if "graphrefine" in (error.name or "", str(frame.f_globals.get("__name__")).partition(".")[0]):
             raise  # a bug of ours, unlike a package that is there and damaged

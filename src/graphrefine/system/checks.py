@@ -60,7 +60,7 @@ def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
     except (TypeError, ValueError):  # such as an array
         found = False
     if not found:
-        listed = ", ".join(map(repr, known))
+        listed = ", ".join(repr(each) for each in known if each is not None)
         raise InputError(f"{name}={value!r} is not known{suggest(value, known)}; it can be {listed}", argument=name)
 
 

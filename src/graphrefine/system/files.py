@@ -27,7 +27,7 @@ from typing import Any
 
 from graphrefine.errors import OutputError
 from graphrefine.system.memory import gigabytes
-from graphrefine.system.temporary import leftovers, temporary_folder
+from graphrefine.system.temporary import leftovers, temporary_folder, unlock
 
 CLUTTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # files that systems leave in folders
 NEW, OLD = "new", "old"  # names in the hidden folder
@@ -189,7 +189,7 @@ def _bring_back(target: Path) -> None:
     for leftover, handle in leftovers(target.parent, _prefix(target)):
         with contextlib.suppress(OSError):  # another run may be faster
             (leftover / OLD).rename(target)
-        os.close(handle)
+        unlock(handle)
 
 
 def _flush_name(target: Path) -> None:

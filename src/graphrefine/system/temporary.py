@@ -39,7 +39,7 @@ def temporary_folder(parent: Path | None = None, prefix: str = PREFIX) -> Iterat
     parent = Path(tempfile.gettempdir()) if parent is None else parent
     for leftover, lock in leftovers(parent, prefix):
         shutil.rmtree(leftover, ignore_errors=True)
-        os.close(lock)
+        unlock(lock)
     temporary, handle = _make_locked(parent, prefix)
     _open.add(temporary)
     try:
@@ -49,7 +49,7 @@ def temporary_folder(parent: Path | None = None, prefix: str = PREFIX) -> Iterat
         temporary.cleanup()  # tries once more what a disk has refused
         _open.discard(temporary)
         if handle is not None:
-            os.close(handle)
+            unlock(handle)
 
 
 def remove_temporary_folders() -> None:
@@ -90,3 +90,9 @@ def _lock(folder: str) -> int:
         os.close(handle)
         raise
     return handle
+
+
+def unlock(handle: int) -> None:
+    """Release the lock of a folder; an error is of no interest, as nothing was written by it."""
+    with suppress(OSError):
+        os.close(handle)

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-import graphrefine
+from graphrefine import __version__
 from graphrefine.errors import InputError
 from graphrefine.explore import request_params, responses
 from graphrefine.explore.background import Task
@@ -63,7 +63,7 @@ async def get_info(session: CurrentSession) -> responses.Info:
         "name": session.name,
         "nodes": len(embedding),
         "dim": embedding.dim,
-        "version": graphrefine.__version__,
+        "version": __version__,
         "recipe": embedding.recipe,
         "method": embedding.recipe.get("method"),
         "named": session.named,

@@ -241,12 +241,13 @@ def test_cells_hold_every_point_once_and_the_nearest_first() -> None:
 
 
 def test_bad_arguments_are_named() -> None:
-    for argument, value in (("method", "tsne"), ("seed", -1), ("threads", 0)):
+    wrong: dict[str, Any] = {"method": "tsne", "seed": -1, "threads": 0}
+    for argument, value in wrong.items():
         with pytest.raises(InputError, match=str(value)) as caught:
             layout(np.eye(3), **{argument: value})
         assert caught.value.argument == argument
     with pytest.raises(InputError, match=r"row 1\b.*nan"):
-        layout([[1, 0], [0, np.nan]])
+        layout(np.array([[1, 0], [0, np.nan]]))
 
 
 def test_a_watcher_sees_the_stages() -> None:

@@ -29,9 +29,8 @@ from graphrefine.readers.arrow import (
     parquet_batches,
     sound,
 )
-from graphrefine.readers.limits import wrap_errors
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.readers.source import Source, wrap_errors
 from graphrefine.readers.times import describe_options, times_of
 
 

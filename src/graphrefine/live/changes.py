@@ -26,8 +26,7 @@ from graphrefine.live.name_resolution import LARGEST_WEIGHT, LEAST_WEIGHT, RANGE
 from graphrefine.readers.arrow import PARQUET, import_pyarrow, parquet_batches, sound
 from graphrefine.readers.byte_stream import stream_bytes
 from graphrefine.readers.formats import BY_SUFFIX
-from graphrefine.readers.limits import wrap_errors
-from graphrefine.readers.source import CODECS, SUFFIXES, Source, refuse_page
+from graphrefine.readers.source import CODECS, SUFFIXES, Source, refuse_page, wrap_errors
 
 OPERATIONS = ("+", "-", "=")
 FIELDS = ("op", "source", "target", "weight")

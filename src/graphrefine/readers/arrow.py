@@ -16,9 +16,9 @@ from graphrefine.kernels.edge_lists import number_texts
 from graphrefine.readers.column_kinds import MOST
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.layout import EdgeColumns, find_columns
-from graphrefine.readers.limits import check_unpacked, wrap_errors
+from graphrefine.readers.limits import check_unpacked
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.readers.source import Source, wrap_errors
 from graphrefine.readers.timed_edges import edges_with_times
 
 LOOKED_AT = 1000  # columns whose first values tell what they hold, of those that have no usual name
@@ -119,7 +119,7 @@ def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
 
 
 def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: ReadOptions) -> EdgeColumns:
-    """The columns of the edges, by the names and types of a schema and, where they do not tell, by first records."""
+    """Return the columns of the edges, by the names and types of a schema, else by the first records."""
     sample = cache(take_sample)
 
     def values(at: int) -> list[Any]:
@@ -143,13 +143,13 @@ def first_batch(file: Any) -> Any:
 
 
 def first_rows(batches: Iterator[Any]) -> Any:
-    """Records at the beginning of batches, not checked; None if there are none."""
+    """Return records at the beginning of batches, not checked; None if there are none."""
     batch = next(batches, None)
     return None if batch is None else batch.slice(0, MOST)
 
 
 def parquet_batches(file: Any, **options: Any) -> Iterator[Any]:
-    """The batches of an open parquet file; pyarrow 18 cannot iterate over one without row groups."""
+    """Return the batches of an open parquet file; pyarrow 18 cannot iterate over one without row groups."""
     return iter(file.iter_batches(**options) if file.metadata.num_row_groups else ())
 
 
@@ -173,7 +173,7 @@ def check_no_null(weights: Any, *, before: int = 0) -> None:
 
 
 def open_ipc(file: Any) -> Any:
-    """A reader of an Arrow file or stream."""
+    """Return a reader of an Arrow file or stream."""
     import pyarrow as pa
 
     is_file = file.read(6) == b"ARROW1"
@@ -190,7 +190,7 @@ def numeric_columns(schema: Any) -> list[bool]:
 
 
 def id_columns(columns: list[Any]) -> list[Any] | None:
-    """The two columns of ids if they are numbers, None if both are read as strings; dictionaries are resolved."""
+    """Return the two columns of ids if they are numbers, None if both are strings; dictionaries are resolved."""
     import pyarrow as pa
     import pyarrow.types as types
 
@@ -206,7 +206,7 @@ def id_columns(columns: list[Any]) -> list[Any] | None:
 
 
 def type_error(kind: Any) -> InputError:
-    """The error for a column of ids of another type."""
+    """Return the error for a column of ids of another type."""
     return InputError(
         f"ids must be integers or strings, not {kind}; cast the column, or name others with source= and target=",
         argument="source",
@@ -265,7 +265,7 @@ def _number_chunk(strings: Any) -> tuple[NDArray[np.int32], Any]:
 
 
 def import_pyarrow(purpose: str) -> Any:
-    """The package pyarrow, or an error that says how to get it."""
+    """Return the package pyarrow, or an error that says how to get it."""
     try:
         import pyarrow as pa
         import pyarrow.ipc

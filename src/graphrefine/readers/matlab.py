@@ -13,10 +13,10 @@ import numpy as np
 
 from graphrefine.errors import MissingExtraError
 from graphrefine.readers.formats import MatrixTable
-from graphrefine.readers.limits import check_stated, check_unpacked, wrap_errors
+from graphrefine.readers.limits import check_stated, check_unpacked
 from graphrefine.readers.npy import check_compressed
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.readers.source import Source, wrap_errors
 
 SIGNATURES = (b"MATLAB 7.3", b"\x89HDF\r\n\x1a\n")
 _VERSION_5 = {b"\x00\x01IM": "<", b"\x01\x00MI": ">"}  # bytes 124 to 127, and the order of bytes that they tell

@@ -7,9 +7,9 @@ from io import BytesIO
 from typing import Any, cast
 
 from graphrefine.readers.formats import MatrixTable
-from graphrefine.readers.limits import check_stated, check_unpacked, wrap_errors
+from graphrefine.readers.limits import check_stated, check_unpacked
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.readers.source import Source, wrap_errors
 
 _LINE = re.compile(r"Line (\d+): (.*)", re.DOTALL)  # in errors of SciPy
 

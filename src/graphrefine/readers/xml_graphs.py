@@ -12,9 +12,9 @@ from xml.parsers import expat
 from graphrefine.errors import FormatError
 from graphrefine.readers.attributed_graph import AttributedGraph
 from graphrefine.readers.formats import EdgeTable
-from graphrefine.readers.limits import check_fields, wrap_errors
+from graphrefine.readers.limits import check_fields
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.source import Source
+from graphrefine.readers.source import Source, wrap_errors
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _NUMBERS: dict[str, type[int] | type[float]] = {

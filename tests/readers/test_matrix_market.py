@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 import scipy.io
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphrefine.errors import FormatError
 from graphrefine.readers.matrix_market import load
 from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.read import read
 from graphrefine.tables.source import Source
 from strategies import PATIENT
 
@@ -50,3 +53,36 @@ def test_the_matrix_is_that_of_scipy(
     theirs: Any = scipy.io.mmread(io.BytesIO(file.getvalue()))
     theirs = theirs if dense else theirs.toarray()
     assert np.array_equal(load_text(tmp_path, file.getvalue()).astype(np.float32), theirs.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("nonsense\n", 1),
+        ("%%MatrixMarket x\n", 1),
+        (f"{BANNER}2 2 1\n1 2", 3),
+        (f"{BANNER}2 2 2\n1 2 3\n", 0),
+        (f"{BANNER}2 2 1\n0 2 3\n", 3),
+        (f"{BANNER}2 2 1\n1 99999999999 3\n", 3),
+        (f"{BANNER}2 2 1\nx 2 3\n", 3),
+        (f"{BANNER}2 2 1\n1 2 1e400\n", 0),
+        (f"{BANNER}2000000000 2000000000 1\n1 2 3\n", 0),
+        (f"{BANNER}2 2 99999999999999\n1 2 3\n", 0),
+        (f"{BANNER}2 2\n1 2 3\n", 0),
+        (f"{BANNER}2 2 1\n1 2 1.5\0", 0),
+        ("%%MatrixMarket matrix array real general\n0 5\n", 0),
+        ("%%MatrixMarket matrix array real symmetric\n2 3\n1\n2\n3\n4\n5\n6\n", 0),
+        ("%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n", 0),
+        ("%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 2 1 1\n", 0),
+    ],
+)
+def test_damage_is_refused(tmp_path: Path, text: str, line: int) -> None:
+    path = tmp_path / "a.mtx"
+    path.write_text(text)
+    with pytest.raises(FormatError) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}, line {line}: " if line else f"{path}: ")
+
+
+def test_a_last_line_without_its_end_is_read(tmp_path: Path) -> None:
+    assert load_text(tmp_path, f"{BANNER}2 2 1\n1 2 1.5").tolist() == [[0, 1.5], [0, 0]]

@@ -173,38 +173,6 @@ def test_keys_are_equal_where_ids_are() -> None:
     assert distinct_objects([2**70, "a", float(2**70)], texts_differ=True) == [2**70, "a"]
 
 
-@pytest.mark.parametrize("literal", ["{{{keys}}}", "{{'a': {{{keys}}}}}", "{{'a': {{{values}}}}}"])
-def test_attributes_that_are_not_used_are_not_made(tmp_path: Path, literal: str) -> None:
-    """Dictionaries and sets of Python's literals, of integers with one hash."""
-
-    def write_file(name: str, numbers: list[int]) -> Path:
-        parts = {"keys": ", ".join(f"{each}: 1" for each in numbers), "values": ", ".join(map(str, numbers))}
-        return write(tmp_path, name, f"1 2 {{'a': 1}}\n1 3 {literal.format(**parts)}\n")
-
-    ordinary = write_file("a.edgelist", [at * 2**64 + at * at for at in range(8, COUNT)])
-    colliding = write_file("b.edgelist", [at * MODULUS for at in range(8, COUNT)])
-    assert read(colliding).edges == 2
-    assert seconds(lambda: read(colliding)) < SLOWDOWN * seconds(lambda: read(ordinary))
-
-
-def test_weights_of_edges_are_read_as_before(tmp_path: Path) -> None:
-    path = write(tmp_path, "a.edgelist", "1 2 {'weight': 2.5, 'a': [1, (2, 3)]}\n2 3 {'weight': '4', 'b': -1}\n")
-    graph = read(path)
-    assert graph.weights is not None and sorted(set(graph.weights.tolist())) == [2.5, 4.0]
-    for odd in ("{'a': f()}", "{1.5: 2}", "{'a'}", "[1]", "{**{}}"):
-        with pytest.raises(FormatError, match=r"line 2: .* is not a dictionary of attributes"):
-            read(write(tmp_path, "a.edgelist", f"1 2 {{'a': 1}}\n1 2 {odd}\n"), format="networkx")
-    with pytest.raises(FormatError, match="of at most 262,144 characters"):
-        read(write(tmp_path, "a.edgelist", "1 2 {'a': 1}\n1 2 {" + "'a': 1, " * 100_000 + "}\n"))
-
-
-def test_a_tag_without_end_is_refused(tmp_path: Path) -> None:
-    attributes = " ".join(f'a{at}="1"' for at in range(200_000))
-    path = write(tmp_path, "a.graphml", f'<graphml><graph><node id="a" {attributes}/></graph></graphml>')
-    with pytest.raises(FormatError, match="a tag or a comment is longer than 1,048,576 bytes"):
-        read(path)
-
-
 @pytest.mark.parametrize("quote", ["", '"'])
 @pytest.mark.parametrize(("name", "mark"), [("a.csv", ","), ("a.txt", " "), ("a.tsv", "\t")])
 def test_a_line_of_a_million_fields_is_refused(tmp_path: Path, name: str, mark: str, quote: str) -> None:

@@ -192,7 +192,7 @@ def test_mat_without_the_variable_lists_those_there_are(tmp_path: Path) -> None:
     path = tmp_path / "a.mat"
     for compressed in (True, False):
         scipy.io.savemat(path, {"group": np.eye(2), "A": np.eye(2)}, do_compression=compressed)
-        refused(path, "there is no variable 'network'; the variables are 'group', 'A'; say variable=")
+        refused(path, "there is no variable 'network'; the variables are 'group', 'A'; pass variable=")
         refused(path, "there is no variable 'B'", variable="B")
     scipy.io.savemat(path, {"network": "text"})
     refused(path, "the variable 'network' is not a matrix of numbers")
@@ -249,7 +249,7 @@ def test_pickles_in_npz_files_are_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as archive:
         for name, content in {**members, "data.npy": pickled.getvalue()}.items():
             archive.writestr(name, content)
-    refused(path, "Python objects are not read")
+    refused(path, "Object arrays cannot be loaded")
 
 
 def test_damaged_tables(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_content_tells_where_the_name_does_not(tmp_path: Path) -> None:
 def test_what_cannot_be_read(tmp_path: Path) -> None:
     path = save(tmp_path / "a.mat", A=np.eye(3), empty=sp.csc_array((3, 3)), cube=np.ones((2, 2, 2)))
     for options, problem in (
-        ({}, "there is no variable 'network'; the variables are 'A', 'cube', 'empty'; say variable="),
+        ({}, "there is no variable 'network'; the variables are 'A', 'cube', 'empty'; pass variable="),
         ({"variable": "empty"}, "there is no edge"),
         ({"variable": "cube"}, "the variable 'cube' is not a matrix of numbers"),
     ):
@@ -106,9 +106,9 @@ def test_hostile_files(tmp_path: Path) -> None:
         for name, values in {"jc": [0, 1, 2, 2], "ir": [1, 9], "data": [1.0, 1.0]}.items():
             bad[name] = np.array(values)
     for variable, problem in {
-        "outside": "is a link to something else",
-        "inside": "is a link to something else",
-        "huge": "promises 8,000,000,000,000 bytes, which the file cannot hold",
+        "outside": "is a link, which is not followed",
+        "inside": "is a link, which is not followed",
+        "huge": "unpacks to more than",
         "raw": "is stored in another file, which is not opened",
         "words": "'/words' does not hold real numbers",
         "structure": "'/structure' is a structure, not a matrix",

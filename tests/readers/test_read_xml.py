@@ -105,7 +105,7 @@ def test_the_root_decides_not_the_suffix(tmp_path: Path) -> None:
         assert read(tmp_path / name).report["format"] == format
     assert "the name ends in .graphml, the content is gexf" in read(tmp_path / "a.graphml").reading
     assert "the name ends" not in read(tmp_path / "a.xml").reading
-    with pytest.raises(FormatError, match=r"format='graphml', and the content is gexf; .* say format='gexf'"):
+    with pytest.raises(FormatError, match=r"format='graphml', and the content is gexf; .* pass format='gexf'"):
         read(tmp_path / "a.graphml", format="graphml")
 
 

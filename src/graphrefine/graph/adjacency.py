@@ -119,7 +119,7 @@ def adjacency_of_bipartite_matrix(
     names: NDArray[Any] | None = None,
     column_names: NDArray[Any] | None = None,
 ) -> Adjacency:
-    """A matrix whose rows and columns are two sets of nodes, each named from 0 if not otherwise, the rows first.
+    """Return a matrix whose rows and columns are two sets of nodes, each named from 0 if not otherwise, the rows first.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def _entry_weights(values: NDArray[Any], weighted: bool) -> NDArray[np.float32] 
 
 
 def _row_names(nodes: int, names: Sequence[Any] | NDArray[Any] | None) -> NDArray[Any]:
-    """The names of a matrix's rows, by default 0..n-1."""
+    """Return the names of a matrix's rows, by default 0..n-1."""
     if names is None:
         return np.arange(nodes, dtype=np.int64)
     array = name_array(names)
@@ -194,7 +194,7 @@ def _compress(matrix: Any, directed: bool) -> tuple[NDArray[np.int64], NDArray[n
 
 
 def _as_stored(array: Any) -> Any:
-    """The array with numbers that a sparse matrix of SciPy can hold: no half precision, the bytes in this order."""
+    """Return the array with numbers that SciPy's sparse matrices hold: no half precision, native order of bytes."""
     if hasattr(array, "tocsr") or (array.dtype.isnative and array.dtype.itemsize > 2):
         return array
     return array.astype(np.float32 if array.dtype == np.float16 else array.dtype.newbyteorder("="))
@@ -251,7 +251,7 @@ def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDAr
 
 
 def describe_outside(weight: float, *, text: str = "") -> str | None:
-    """The problem of a positive weight that float32 does not hold, in words; ``text`` is how it was written.
+    """Return the problem of a positive weight that float32 does not hold, in words; ``text`` is how it was written.
 
     Examples
     --------
@@ -272,7 +272,7 @@ def describe_outside(weight: float, *, text: str = "") -> str | None:
 
 
 def list_remarks(counts: Mapping[str, Any], *, edges: int) -> list[str]:
-    """Counts of the reading in words, less those that most people expect.
+    """Return counts of the reading in words, less those that most people expect.
 
     Examples
     --------
@@ -287,7 +287,7 @@ def list_remarks(counts: Mapping[str, Any], *, edges: int) -> list[str]:
 def describe_reading(
     report: Mapping[str, Any], *, directed: bool, weights: NDArray[np.float32] | None, edges: int
 ) -> str:
-    """The reading of a graph in one line: format, columns, direction, weights, counts; for the report of a `Graph`.
+    """Return the reading of a graph in one line: format, columns, direction, weights, counts; for its report.
 
     Examples
     --------
@@ -338,7 +338,7 @@ def end_array(side: Any) -> NDArray[Any]:
 
 
 def row_numbers(source: NDArray[Any], target: NDArray[Any], names: NDArray[Any]) -> Numbered:
-    """The ends of edges that are given as row numbers, checked."""
+    """Return the ends of edges that are given as row numbers, checked."""
     for side in (source, target):
         if side.dtype.kind not in "iu" and side.size:
             raise InputError(f"with names, source and target must be row numbers, not {side.dtype}")

@@ -57,7 +57,7 @@ class EdgeEnds(NamedTuple):
 
 
 def edge_ends(graph: GraphRows) -> EdgeEnds:
-    """The edges: an undirected one from its earlier row to its later one, which of a bipartite graph is a target."""
+    """Return the edges: an undirected one from its earlier row to its later one, in a bipartite graph a target."""
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
     if graph.directed:
         return EdgeEnds(rows, graph.indices, graph.weights)
@@ -66,7 +66,7 @@ def edge_ends(graph: GraphRows) -> EdgeEnds:
 
 
 def edge_table(graph: GraphRows, *, isolated: bool = False) -> Any:
-    """A pyarrow Table of the edges; with ``isolated``, nodes without edges have a row with one end."""
+    """Return a pyarrow Table of the edges; with ``isolated``, nodes without edges have a row with one end."""
     ends = edge_ends(graph)
     names = arrow_table({"node": text_names(graph.names, sources=graph.sources)})["node"].combine_chunks()
     import pyarrow as pa
@@ -85,7 +85,7 @@ def edge_table(graph: GraphRows, *, isolated: bool = False) -> Any:
 
 
 def networkx_graph(graph: GraphRows) -> Any:
-    """A graph of NetworkX: see `Graph.to_networkx`."""
+    """Return a graph of NetworkX: see `Graph.to_networkx`."""
     try:
         import networkx as nx
     except ModuleNotFoundError:
@@ -111,7 +111,7 @@ def networkx_graph(graph: GraphRows) -> Any:
 
 
 def subgraph_fields(graph: GraphRows, rows: NDArray[np.int64]) -> dict[str, Any]:
-    """The fields of the graph of some rows, ascending, and the edges among them."""
+    """Return the fields of the graph of some rows, ascending, and the edges among them."""
     from scipy.sparse import csr_array
 
     part = csr_array(graph.to_scipy()[rows][:, rows])
@@ -130,7 +130,7 @@ def subgraph_fields(graph: GraphRows, rows: NDArray[np.int64]) -> dict[str, Any]
 
 
 def node_table(graph: GraphRows) -> Table:
-    """A table of the nodes: see `Graph.node_table`."""
+    """Return a table of the nodes: see `Graph.node_table`."""
     columns: dict[str, Any] = {"node": graph.names}
     if graph.sources is not None:
         columns["side"] = np.array(["source", "target"], object)[(np.arange(graph.nodes) >= graph.sources).astype(int)]

@@ -177,7 +177,7 @@ class Graph:
         return f"Graph({', '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        """The graph in a notebook; see `graphrefine.graph.notebook`."""
+        """Return the graph in a notebook; see `graphrefine.graph.notebook`."""
         from graphrefine.graph.notebook import graph_html  # and its templates, for notebooks alone
 
         return graph_html(
@@ -190,7 +190,7 @@ class Graph:
         return Lookup(self.names, ONE if self.sources is None else Sides("rows", self.sources))
 
     def index(self, name: Any, *, side: Side | None = None) -> int:
-        """The row of a node, by its name; a name on both sides of a bipartite graph needs its side."""
+        """Return the row of a node, by its name; a name on both sides of a bipartite graph needs its side."""
         row = self.lookup.row(name, side)
         return row if side is None else row + self.lookup.sides.first(side)
 
@@ -200,7 +200,7 @@ class Graph:
     def neighbors(
         self, name: Any, *, direction: Literal["out", "in"] = "out", side: Side | None = None
     ) -> dict[Any, float]:
-        """The neighbors of a node, each with the weight of the edge; in a directed graph, those that it leads to.
+        """Return the neighbors of a node with the weights of the edges; in a directed graph, those that it leads to.
 
         With ``direction="in"`` they are those that lead to it. ``side`` is "source" or "target", where a name stands on
         both sides of a bipartite graph.
@@ -217,7 +217,7 @@ class Graph:
         return dict(zip(self.names_of(row.indices).tolist(), weights.tolist(), strict=True))
 
     def subgraph(self, names: Iterable[Any]) -> Graph:
-        """The graph of some nodes and the edges among them, in the order of this graph.
+        """Return the graph of some nodes and the edges among them, in the order of this graph.
 
         Of a bipartite graph, a name that stands on both sides is taken on both.
 
@@ -230,7 +230,7 @@ class Graph:
         return Graph(**_frames().subgraph_fields(self, np.unique(self.lookup.all_rows(names))))
 
     def node_table(self) -> Table:
-        """The nodes as a table: name, degree (number of neighbors) and attributes; of two sides, the side.
+        """Return the nodes as a table: name, degree (number of neighbors) and attributes; of two sides, the side.
 
         Examples
         --------
@@ -240,18 +240,18 @@ class Graph:
         return _frames().node_table(self)  # type: ignore[no-any-return]
 
     def to_networkx(self) -> Any:
-        """A graph of NetworkX: direction, weights, attributes of nodes; of two sides, the attribute ``bipartite``."""
+        """Return a NetworkX graph with direction, weights and attributes of nodes; of two sides, also ``bipartite``."""
         return _frames().networkx_graph(self)
 
     def to_arrow(self) -> Any:
-        """The edges as a pyarrow Table: ``source``, ``target`` and, where there are any, ``weight``.
+        """Return the edges as a pyarrow Table: ``source``, ``target`` and, where there are any, ``weight``.
 
         An undirected edge stands once. ``pyarrow.table(graph)`` and ``polars.DataFrame(graph)`` are the same.
         """
         return _frames().edge_table(self)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The edges by the Arrow PyCapsule interface."""
+        """Return the edges by the Arrow PyCapsule interface."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -274,7 +274,7 @@ class Graph:
         save_graph(self, path)
 
     def names_of(self, rows: ArrayLike) -> NDArray[Any]:
-        """The names of these rows; of a graph on disk, no others are read."""
+        """Return the names of these rows; of a graph on disk, no others are read."""
         names: NDArray[Any] = self.names[np.asarray(rows, np.int64)]
         return names
 
@@ -301,7 +301,7 @@ class Graph:
         return np.diff(self.indptr)
 
     def neighbor_counts(self) -> NDArray[np.int64]:
-        """Number of neighbors of each node: in a directed graph, successors and predecessors.  # (n,)."""
+        """Count the neighbors of each node: in a directed graph, successors and predecessors.  # (n,)."""
         counts = self.out_counts
         return counts + np.bincount(self.indices, minlength=self.nodes) if self.directed else counts
 
@@ -326,14 +326,14 @@ class Graph:
         return native.row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse, threads=threads)
 
     def to_scipy(self) -> csr_array:
-        """The adjacency matrix, sharing the graph's arrays."""
+        """Return the adjacency matrix, sharing the graph's arrays."""
         from scipy.sparse import csr_array
 
         weights = np.ones(len(self.indices), dtype=np.float32) if self.weights is None else self.weights
         return csr_array((weights, self.indices, self.indptr), shape=(self.nodes, self.nodes), copy=False)
 
     def transposed(self) -> Graph:
-        """The graph with every edge turned round: itself if undirected."""
+        """Return the graph with every edge turned round: itself if undirected."""
         return self._transposed if self.directed else self
 
     @cached_property
@@ -350,7 +350,7 @@ class Graph:
         )
 
     def components(self) -> tuple[int, NDArray[np.int32]]:
-        """Number of connected components (directions aside), and the component of each node."""
+        """Return the number of connected components (directions aside), and the component of each node."""
         from scipy.sparse.csgraph import connected_components
 
         count, labels = connected_components(self.to_scipy(), directed=self.directed, connection="weak")
@@ -389,12 +389,12 @@ class Graph:
 def graph_of(
     adjacency: Adjacency, *, source: str = "memory", attributes: Mapping[str, NDArray[Any]] | None = None
 ) -> Graph:
-    """The graph with these rows."""
+    """Return the graph with these rows."""
     return Graph(**adjacency._asdict(), source=source, attributes=attributes or {})
 
 
 def _frames() -> ModuleType:
-    """The module that makes objects of other packages, loaded with the first of them."""
+    """Return the module that makes objects of other packages, loaded with the first of them."""
     from graphrefine.graph import frames
 
     return frames

@@ -49,7 +49,7 @@ class Sides:
 
     @classmethod
     def of(cls, recipe: Mapping[str, Any], shape: tuple[int, int]) -> Sides:
-        """What a recipe says about vectors (n, dim); InputError where it does not fit them.
+        """Return what a recipe says about vectors (n, dim); InputError where it does not fit them.
 
         Examples
         --------
@@ -77,7 +77,7 @@ class Sides:
         return vectors[self.rows(len(vectors), side)]
 
     def names(self, names: Names, side: Side) -> Names:
-        """The names that belong to the rows of one side."""
+        """Return the names that belong to the rows of one side."""
         return names[self.rows(len(names), side)]
 
     def rows(self, count: int, side: Side) -> slice:
@@ -87,7 +87,7 @@ class Sides:
         return slice(0, self.start) if side == "source" else slice(self.start, count)
 
     def first(self, side: Side) -> int:
-        """The row of all at which the rows of a side begin."""
+        """Return the row of all at which the rows of a side begin."""
         return self.start if self.kind == "rows" and side == "target" else 0
 
 
@@ -120,7 +120,7 @@ class Lookup:
         return {side: _rows_by_name(self.sides.names(self.names, side)) for side in sides}
 
     def on_sides(self, name: object) -> dict[Side, int]:
-        """The row of a name within each side on which it stands."""
+        """Return the row of a name within each side on which it stands."""
         if isinstance(name, np.generic) and not isinstance(name, np.datetime64 | np.timedelta64):
             name = name.item()
         if (isinstance(name, bool) or not isinstance(name, int | str)) and not self._is_object(name):
@@ -156,7 +156,7 @@ class Lookup:
         return isinstance(value, int | float | str | np.number) or (self._has_objects and bool(self.on_sides(value)))
 
     def find(self, name: object, side: Side | None = None) -> int | None:
-        """The row of a node among all, or within a side; None if there is none."""
+        """Return the row of a node among all, or within a side; None if there is none."""
         check_choice("side", side, [None, *SIDES])
         rows_by_side = self.on_sides(name)
         if side is not None:
@@ -170,14 +170,14 @@ class Lookup:
         return next((row + self.sides.first(at) for at, row in rows_by_side.items()), None)
 
     def row(self, name: object, side: Side | None = None) -> int:
-        """The row of a node among all, or within a side."""
+        """Return the row of a node among all, or within a side."""
         row = self.find(name, side)
         if row is None:
             raise self._unknown_error([name], 1, side, option=False)
         return row
 
     def rows(self, names: Iterable[object], side: Side | None = None, *, unknown: Unknown | None = None) -> Rows:
-        """The rows of several nodes; with ``unknown="skip"``, -1 for a name that no node has.
+        """Return the rows of several nodes; with ``unknown="skip"``, -1 for a name that no node has.
 
         None is the same as "error", for a caller that has no such option to offer.
         """
@@ -200,7 +200,7 @@ class Lookup:
         return UnknownNameError(problem)
 
     def all_rows(self, names: Iterable[object]) -> Rows:
-        """The rows of several nodes among all, on both sides where a name stands on both."""
+        """Return the rows of several nodes among all, on both sides where a name stands on both."""
         if self.is_name(names):
             raise InputError(f"{names!r} is one name; give a list of names")
         listed = list(names)
@@ -212,7 +212,7 @@ class Lookup:
         return np.array(rows, np.int64)
 
     def select(self, key: Any) -> int | slice | Rows:
-        """The row, or the rows, that ``embedding[key]`` stands for.
+        """Return the row, or the rows, that ``embedding[key]`` stands for.
 
         ==========================  ================================================================================
         key                         rows
@@ -254,7 +254,7 @@ class Lookup:
         return self.rows(listed)
 
     def _mask_rows(self, key: Any, mask: NDArray[np.bool_]) -> Rows:
-        """The rows of a mask; a column of pandas must be in the order of the rows."""
+        """Return the rows of a mask; a column of pandas must be in the order of the rows."""
         count, index = len(self.names), getattr(key, "index", None)
         if len(mask) != count:
             raise InputError(f"a mask of {len(mask):,} truth values does not fit {count:,} nodes; give one a row")
@@ -293,7 +293,7 @@ class Lookup:
             self.on_sides("")
 
     def hint(self, name: object, side: Side | None = None) -> str:
-        """What may have been meant."""
+        """Return what may have been meant."""
         names = self.names if side is None else self.sides.names(self.names, side)
         if len(names) == 0:
             return "; there is no node there" if len(self.names) else "; it is empty"
@@ -310,14 +310,14 @@ class Lookup:
         return f"; near it: {', '.join(dict.fromkeys(near))}" if near else f"; the first is {quote_name(names[0])}"
 
     def meant_integer(self, name: object) -> int | None:
-        """The integer that a text may stand for where names are integers, and is not the name of: 7 for "007"."""
+        """Return the integer that a text may mean where names are integers, and is not the name of: 7 for "007"."""
         try:
             return int(name) if isinstance(name, str) and self.names.dtype != object else None
         except ValueError:
             return None
 
     def as_name(self, text: str) -> int | str:
-        """A text as a name: where names are integers, an integer as it is written is one.
+        """Return a text as a name: where names are integers, an integer as it is written is one.
 
         Examples
         --------
@@ -327,7 +327,7 @@ class Lookup:
         return int(text) if self.names.dtype != object and is_integer(text) else text
 
     def shared(self, other: Lookup) -> tuple[Rows, Rows]:
-        """The rows here, and there, of the names that both have.
+        """Return the rows here, and there, of the names that both have.
 
         Examples
         --------
@@ -357,7 +357,7 @@ def warn_skipped(missing: Sequence[object], total: int, *, stacklevel: int) -> N
 
 
 def list_some(names: Sequence[object]) -> str:
-    """The first few of many names, for a message.
+    """Return the first few of many names, for a message.
 
     Examples
     --------
@@ -386,7 +386,7 @@ def is_integer(text: str) -> bool:
 
 
 def quote_name(name: object) -> str:
-    """A name for people: 7, not np.int64(7)."""
+    """Return a name for people: 7, not np.int64(7)."""
     return repr(name.item() if isinstance(name, np.generic) else name)
 
 

@@ -52,7 +52,7 @@ def number_checked(first: NDArray[Any], second: NDArray[Any], *, threads: int = 
 
 
 def identities(names: NDArray[Any]) -> NDArray[np.int32] | None:
-    """A number for each name that depends on it alone, as the seed of a node's random row; None for row numbers.
+    """Return a number for each name that depends on it alone, as the seed of a node's random row; None for row numbers.
 
     A name from 0 to 2^31 - 1 stands for itself, any other for a hash of 31 bits. That two nodes share a hash, as some
     do among a hundred thousand, does no harm: they are drawn the same random row, and no more.
@@ -79,7 +79,7 @@ def is_text(names: NDArray[Any]) -> bool:
 
 
 def sort_rows(names: NDArray[Any]) -> NDArray[np.int64]:
-    """The rows in the order of their names."""
+    """Return the rows in the order of their names."""
     plain = names.dtype != object or is_text(names)
     keys = names if plain else object_array([_object_ids().order_key(name) for name in names.tolist()])
     return np.argsort(keys, kind="stable")
@@ -93,7 +93,7 @@ def text_names(names: Names, *, sources: int | None = None) -> Names:
 
 
 def _object_ids() -> Any:
-    """The module for ids of other types, which most graphs do without."""
+    """Return the module for ids of other types, which most graphs do without."""
     from graphrefine.graph import object_ids
 
     return object_ids
@@ -116,7 +116,7 @@ def as_ids(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def id_array(ids: Any) -> NDArray[Any]:
-    """A list of ids as an array of one dimension, in which 1 beside "a" stays a number."""
+    """Return a list of ids as an array of one dimension, in which 1 beside "a" stays a number."""
     return as_ids(object_array(list(ids)))
 
 
@@ -298,7 +298,7 @@ def _from_object_array(array: NDArray[Any]) -> Names:
 
 
 def object_array(values: Sequence[Any]) -> NDArray[Any]:
-    """A one-dimensional object array, whatever the values are."""
+    """Return a one-dimensional object array, whatever the values are."""
     return np.fromiter(values, object, len(values))
 
 

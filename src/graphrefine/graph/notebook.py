@@ -24,7 +24,7 @@ MOST_NODES = 1 << 20  # whose degrees are looked at; of more nodes, that many ev
 def graph_html(
     facts: Mapping[str, Any], *, reading: str, report: Mapping[str, Any], indptr: NDArray[np.int64], names_of: NamesOf
 ) -> str:
-    """A graph for a notebook: its summary, the report of its reading, and its rows.
+    """Return a graph for a notebook: its summary, the report of its reading, and its rows.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def _name_range(nodes: int, names_of: NamesOf) -> list[str]:
 
 
 def _degrees(name: str, indptr: NDArray[np.int64], names_of: NamesOf) -> dict[str, Any]:
-    """The degrees as a histogram, and the nodes with the highest."""
+    """Return the degrees as a histogram, and the nodes with the highest."""
     nodes = len(indptr) - 1
     step = -(-nodes // MOST_NODES)  # rounded up
     degrees = np.diff(indptr) if step == 1 else indptr[1::step] - indptr[:-1:step]
@@ -92,7 +92,7 @@ def _bars(degrees: NDArray[np.int64], name: str) -> dict[str, Any]:
 
 
 def _short_number(number: int) -> str:
-    """A power of two in short: 512, 1k, 2M.
+    """Return a power of two in short: 512, 1k, 2M.
 
     Examples
     --------

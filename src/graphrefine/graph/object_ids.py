@@ -22,7 +22,7 @@ _ORDERED = (bool, int, float, str, bytes, date)  # types whose values have one o
 
 
 def order_key(value: Any) -> tuple[Any, ...]:
-    """The key by which ids are sorted: type, then value; what has no order of its own has that of its `repr`.
+    """Return the key by which ids are sorted: type, then value; what has no order of its own has that of its `repr`.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def order_key(value: Any) -> tuple[Any, ...]:
 
 
 def table_key(value: Any) -> Any:
-    r"""A key for an id in a dictionary or set, equal where ids are: Python's hash of whole numbers can be foreseen.
+    r"""Return a key for an id in a dictionary or set, equal where ids are: hashes of whole numbers can be foreseen.
 
     A file could hold thousands of integers with one hash, which is the remainder of 2^61 - 1; texts have a salt.
 
@@ -60,7 +60,7 @@ def table_key(value: Any) -> Any:
 
 
 def plain_object(value: Any) -> Any:
-    """An id as Python has it, rather than NumPy; InputError if it cannot be one."""
+    """Return an id as Python has it, rather than NumPy; InputError if it cannot be one."""
     if isinstance(value, np.generic) and not isinstance(value, np.datetime64 | np.timedelta64):
         value = value.item()
     if isinstance(value, str):
@@ -88,7 +88,7 @@ def _check_repr(value: Any) -> None:
 
 
 def distinct_objects(values: Iterable[Any], *, texts_differ: bool) -> list[Any]:
-    """The distinct ids in order; InputError for two that Python or people may take for one.
+    """Return the distinct ids in order; InputError for two that Python or people may take for one.
 
     ``texts_differ``: refuse 1 beside "1", as in a table that has one of its columns as numbers and the other as text.
 
@@ -146,7 +146,7 @@ def _check_texts(values: Iterable[Any]) -> None:
 
 
 def hash_objects(names: NDArray[Any]) -> NDArray[np.int32]:
-    """A number of 31 bits for each name, the same in every process."""
+    """Return a number of 31 bits for each name, the same in every process."""
     texts = (name if isinstance(name, str) else repr(order_key(name)) for name in names.tolist())
     hashes = (crc32(text.encode("utf-8", "surrogateescape")) & 0x7FFFFFFF for text in texts)
     return np.fromiter(hashes, np.int32, len(names))

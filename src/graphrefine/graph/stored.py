@@ -133,7 +133,7 @@ class StoredGraph(Graph):
             raise FormatError(self.path, f"{error}; {AGAIN}") from None
 
     def names_of(self, rows: ArrayLike) -> Names:
-        """The names of these rows; no others are read."""
+        """Return the names of these rows; no others are read."""
         if self._manifest["names"] != "strings" or "names" in self.__dict__:
             return super().names_of(rows)
         text = self._load(self.path, "names", np.uint8)
@@ -167,7 +167,7 @@ class StoredGraph(Graph):
         return self._load(self.path, "context", np.float64, self.nodes)
 
     def transposed(self) -> Graph:
-        """The graph with every edge turned round: itself if undirected, else the reversed arcs on disk."""
+        """Return the graph with every edge turned round: itself if undirected, else the reversed arcs on disk."""
         return self._turned if self.directed else self
 
     @cached_property
@@ -182,7 +182,7 @@ class StoredGraph(Graph):
         return alone
 
     def neighbor_counts(self) -> NDArray[np.int64]:
-        """Number of neighbors of each node: in a directed graph, successors and predecessors.  # (n,)."""
+        """Count the neighbors of each node: in a directed graph, successors and predecessors.  # (n,)."""
         return self.out_counts + self.transposed().out_counts if self.directed else self.out_counts
 
     def verify_bounds(self) -> None:

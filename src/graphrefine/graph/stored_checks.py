@@ -27,7 +27,7 @@ _FIELDS |= {"source": str, "files": dict, "checksums": dict, "blocks": list}
 
 
 def check_manifest(folder: Path, text: bytes) -> dict[str, Any]:
-    """The manifest of a folder, if it is whole and of a layout that is known here."""
+    """Return the manifest of a folder, if it is whole and of a layout that is known here."""
     try:
         manifest = json.loads(text)
         mark, version = manifest["format"], manifest["version"]
@@ -47,7 +47,7 @@ def check_manifest(folder: Path, text: bytes) -> dict[str, Any]:
 
 
 def _find_problem(manifest: dict[str, Any]) -> str | None:
-    """The first field that is not as it must be."""
+    """Return the first field that is not as it must be."""
     for name, kind in _FIELDS.items():
         if type(manifest.get(name)) is not kind:
             return name
@@ -155,7 +155,7 @@ def _find_entry(arrays: dict[str, NDArray[Any]], nodes: int) -> tuple[str, int, 
 
 
 def damage(file: str, block: int, entries: tuple[int, int], *, actual: int, expected: int) -> str:
-    """The problem with a block whose checksum is not the one that was written."""
+    """Return the problem with a block whose checksum is not the one that was written."""
     first, last = entries
     return (
         f"{file}.npy, block {block} (entries {first:,} to {last:,}) has the checksum "

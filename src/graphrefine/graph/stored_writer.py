@@ -212,7 +212,7 @@ def block_bounds(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def crc_of(path: Path) -> int:
-    """The checksum of a whole file."""
+    """Return the checksum of a whole file."""
     crc = 0
     with path.open("rb") as file:
         while chunk := file.read(1 << 22):
@@ -221,7 +221,7 @@ def crc_of(path: Path) -> int:
 
 
 def sum_manifest(manifest: Mapping[str, Any]) -> int:
-    """The checksum of a manifest but for the one in it, however its text is laid out."""
+    """Return the checksum of a manifest but for the one in it, however its text is laid out."""
     rest = {name: value for name, value in manifest.items() if name != OWN_CHECKSUM}
     return zlib.crc32(json.dumps(rest, sort_keys=True).encode())
 
@@ -233,7 +233,7 @@ def map_file(path: Path) -> NDArray[Any]:
 
 
 def checksum(array: NDArray[Any]) -> int:
-    """The checksum of the bytes of a contiguous array."""
+    """Return the checksum of the bytes of a contiguous array."""
     return zlib.crc32(array.view(np.uint8).data)
 
 
@@ -312,7 +312,7 @@ def _block_table(rows: _Mapped) -> list[dict[str, Any]]:
 
 
 def npy_files(folder: Path) -> list[Path]:
-    """The ``.npy`` files in a folder, by name; unlike ``glob``, with an error where it cannot be looked into."""
+    """Return the ``.npy`` files in a folder, by name; unlike ``glob``, with an error where it cannot be looked into."""
     return sorted(path for path in folder.iterdir() if path.suffix == ".npy")
 
 

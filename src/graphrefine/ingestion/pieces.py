@@ -38,9 +38,8 @@ from graphrefine.readers.times import TimeRule, describe_options, settle_days, t
 from graphrefine.tables.decode import decoding_error, find_encoding, has_returns_alone
 from graphrefine.tables.dialect import LONGEST, detect_dialect
 from graphrefine.tables.header import HEAD
-from graphrefine.tables.limits import wrap_errors
 from graphrefine.tables.sniff import sniff
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, wrap_errors
 
 
 class PieceClock:

@@ -27,8 +27,7 @@ from graphrefine.readers.arrow import PARQUET, import_pyarrow, parquet_batches, 
 from graphrefine.readers.byte_stream import stream_bytes
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.tables.decode import refuse_page
-from graphrefine.tables.limits import wrap_errors
-from graphrefine.tables.source import CODECS, SUFFIXES, Source
+from graphrefine.tables.source import CODECS, SUFFIXES, Source, wrap_errors
 
 OPERATIONS = ("+", "-", "=")
 FIELDS = ("op", "source", "target", "weight")

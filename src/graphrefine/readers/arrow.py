@@ -17,10 +17,10 @@ from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.times import edges_with_times
 from graphrefine.tables.kinds import MOST
-from graphrefine.tables.limits import check_unpacked, wrap_errors
+from graphrefine.tables.limits import check_unpacked
 from graphrefine.tables.roles import EdgeRoles
 from graphrefine.tables.sniff import find_edges
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, wrap_errors
 
 LOOKED_AT = 1000  # columns whose first values tell what they hold, of those that have no usual name
 _CELL = 8  # bytes of a value, in memory
@@ -144,13 +144,13 @@ def first_batch(file: Any) -> Any:
 
 
 def first_rows(batches: Iterator[Any]) -> Any:
-    """Records at the beginning of batches, not checked; None if there are none."""
+    """Return records at the beginning of batches, not checked; None if there are none."""
     batch = next(batches, None)
     return None if batch is None else batch.slice(0, MOST)
 
 
 def parquet_batches(file: Any, **options: Any) -> Iterator[Any]:
-    """The batches of an open parquet file; pyarrow 18 cannot iterate over one without row groups."""
+    """Return the batches of an open parquet file; pyarrow 18 cannot iterate over one without row groups."""
     return iter(file.iter_batches(**options) if file.metadata.num_row_groups else ())
 
 
@@ -174,7 +174,7 @@ def check_no_null(weights: Any, *, before: int = 0) -> None:
 
 
 def open_ipc(file: Any) -> Any:
-    """A reader of an Arrow file or stream."""
+    """Return a reader of an Arrow file or stream."""
     import pyarrow as pa
 
     is_file = file.read(6) == b"ARROW1"
@@ -191,7 +191,7 @@ def numeric_columns(schema: Any) -> list[bool]:
 
 
 def id_columns(columns: list[Any]) -> list[Any] | None:
-    """The two columns of ids if they are numbers, None if both are read as strings; dictionaries are resolved."""
+    """Return the two columns of ids if they are numbers, None if both are strings; dictionaries are resolved."""
     import pyarrow as pa
     import pyarrow.types as types
 
@@ -207,7 +207,7 @@ def id_columns(columns: list[Any]) -> list[Any] | None:
 
 
 def type_error(kind: Any) -> InputError:
-    """The error for a column of ids of another type."""
+    """Return the error for a column of ids of another type."""
     return InputError(
         f"ids must be integers or strings, not {kind}; cast the column, or name others with source= and target=",
         argument="source",
@@ -266,7 +266,7 @@ def _number_chunk(strings: Any) -> tuple[NDArray[np.int32], Any]:
 
 
 def import_pyarrow(purpose: str) -> Any:
-    """The package pyarrow, or an error that says how to get it."""
+    """Return the package pyarrow, or an error that says how to get it."""
     try:
         import pyarrow as pa
         import pyarrow.ipc

@@ -116,7 +116,7 @@ class AttributedGraph:
         self._directions.append(_DIRECTIONS[directed])
 
     def error(self, problem: str, line: int = 0, argument: str | None = None) -> FormatError:
-        """An error of the file, at a line if there is one."""
+        """Return an error of the file, at a line if there is one."""
         return self.source.error(problem, line=line or None, argument=argument)
 
     def text(self) -> str:
@@ -220,7 +220,7 @@ class AttributedGraph:
         return check_weights(np.where(missing, 1.0, values), len(values))
 
     def _direction(self) -> bool | None:
-        """The direction that the file declares, if it does."""
+        """Return the direction that the file declares, if it does."""
         one_way, both_ways = (self._directions.count(_DIRECTIONS[kind]) for kind in (True, False))
         if one_way and both_ways and self.options.directed is not False:
             self.notes.append(f"undirected edges among directed ones, which count in both directions: {both_ways:,}")
@@ -253,7 +253,7 @@ class AttributedGraph:
         return self._take_names(attribute)
 
     def _name_problem(self, attribute: str) -> str:
-        """The reason why an attribute cannot name the nodes; empty if it can."""
+        """Return the reason why an attribute cannot name the nodes; empty if it can."""
         column, ids = self._columns.get(attribute, {}), self._ids
         if attribute in self._defaults:
             values = enumerate(self._attribute(attribute))
@@ -273,7 +273,7 @@ class AttributedGraph:
         return ""
 
     def _take_names(self, attribute: str) -> NDArray[Any]:
-        """The names that an attribute holds, which becomes one no longer; the ids become one."""
+        """Return the names that an attribute holds, which becomes one no longer; the ids become one."""
         column = self._columns.pop(attribute)
         if "id" not in self._columns:
             ids = self._as_names(self._ids).tolist()
@@ -290,7 +290,7 @@ class AttributedGraph:
         return names
 
     def _attributes(self) -> dict[str, NDArray[Any]]:
-        """The attributes of the nodes; those that few nodes have are left out where cells are far more than values."""
+        """Return the attributes of the nodes, without those of few nodes where cells are far more than values."""
         names = list(dict.fromkeys([*self._columns, *self._defaults]))
         values = len(self._ids) + sum(map(len, self._columns.values()))
         most = max(ALWAYS, CELLS * values) // len(self._ids)
@@ -300,7 +300,7 @@ class AttributedGraph:
         return {name: as_array(self._attribute(name)) for name in names}
 
     def _attribute(self, name: str) -> list[Any]:
-        """The values of an attribute of the nodes, None where there is none."""
+        """Return the values of an attribute of the nodes, None where there is none."""
         column, default = self._columns.get(name, {}), self._defaults.get(name)
         if default is None:
             return list(map(column.get, range(len(self._ids))))

@@ -15,7 +15,7 @@ _CAREFUL = 512  # the same, of a decompressor that gives nothing of the portion 
 
 
 def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[bytes]:
-    r"""The bytes of a source, or of ``file`` if it is open already; compression is told by the first of them.
+    r"""Return the bytes of a source, or of ``file`` if it is open already; compression is told by the first of them.
 
     Bytes before damaged data are given, and then an error is raised. An empty file has no bytes.
 
@@ -41,7 +41,7 @@ def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[byte
 
 
 def _read_head(file: IO[bytes]) -> bytes:
-    """The first bytes, as many as tell whether a stream is compressed; no more, as it may be slow to go on."""
+    """Return the first bytes, as many as tell whether a stream is compressed; no more, as it may be slow to go on."""
     head = b""
     while len(head) < 16 and any(codec.magic.startswith(head[: len(codec.magic)]) for codec in CODECS):
         if not (more := file.read(1)):

@@ -77,7 +77,7 @@ def _watch_rows(source: Source, rows: Iterable[tuple[Any, ...]]) -> Iterator[tup
 
 
 def _connect_sqlite(source: Source) -> sqlite3.Connection:
-    """A connection that cannot write: to the file, or to its bytes if it is compressed."""
+    """Return a connection that cannot write: to the file, or to its bytes if it is compressed."""
     path = Path(source.path)
     if source.path == "-" or not _begins_with(path, _SQLITE):
         connection = sqlite3.connect(":memory:")
@@ -126,7 +126,7 @@ def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
 
 
 def stream_rows(database: Any, query: str, rows: int = 1 << 16) -> Any:
-    """A reader of the result of a query in a DuckDB database: batches of so many rows, by pyarrow."""
+    """Return a reader of the result of a query in a DuckDB database: batches of so many rows, by pyarrow."""
     result = database.sql(query)
     read = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader  # the older name
     return read(rows)
@@ -138,7 +138,7 @@ def _begins_compressed(source: Source) -> bool:
 
 
 def _find_query(source: Source, query: str | None, tables: list[str], quote: Callable[[str], str]) -> tuple[str, str]:
-    """The query to run, and the words for it: that of the option, all of its table, or of the only table."""
+    """Return the query to run, and the words for it: that of the option, all of its table, or of the only table."""
     listed = f"the tables are {list_names(tables)}" if tables else "there are no tables"
     if query is None:
         if len(tables) != 1:
@@ -162,7 +162,7 @@ def _quote(name: str) -> str:
 
 
 def _quote_parts(name: str) -> str:
-    """A table's name in quotes, its schema apart."""
+    """Return a table's name in quotes, its schema apart."""
     return ".".join(_quote(part) for part in name.split(".", 1))
 
 

@@ -70,7 +70,7 @@ class Format:
 
 
 def _import(place: str) -> Any:
-    """The function at "module:function"."""
+    """Return the function at "module:function"."""
     module, function = place.split(":")
     return getattr(import_module(f"graphrefine.readers.{module}"), function)
 
@@ -120,7 +120,7 @@ BY_SUFFIX = {suffix: each for each in FORMATS for suffix in each.suffixes}
 
 
 def find_format(source: Source, name: str | None, head: Callable[[], bytes]) -> Format:
-    """The format of a file: the one named, that of its suffix, or that of its first bytes."""
+    """Return the format of a file: the one named, that of its suffix, or that of its first bytes."""
     if name is not None:
         if name not in BY_NAME:
             near = suggest(name, [*BY_NAME, "grf"])

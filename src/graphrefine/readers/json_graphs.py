@@ -69,7 +69,7 @@ _PARSE_ERRORS = (ValueError, RecursionError, UnicodeError)
 
 
 def parse(data: bytes) -> Any:
-    """A document; keys that stand twice are refused.
+    """Return a document; keys that stand twice are refused.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def _load_document(source: Source, document: Any, options: ReadOptions) -> EdgeT
 
 
 def _lists(document: dict[str, Any], names: Iterable[str]) -> Any:
-    """The first of these values that is a list or an object."""
+    """Return the first of these values that is a list or an object."""
     return next((document[name] for name in names if isinstance(document.get(name), list | dict)), None)
 
 
@@ -179,7 +179,7 @@ def _load_node_link(
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:
-    """A record with its attributes, where these stand in an object of their own."""
+    """Return a record with its attributes, where these stand in an object of their own."""
     for name in ("attributes", "metadata"):
         if isinstance(record.get(name), dict):
             record = record | record[name]
@@ -230,7 +230,7 @@ def _join(
 
 
 def _ids(nodes: list[dict[str, Any]]) -> tuple[str | None, list[Any]]:
-    """The ids of nodes, and their key; positions, where no key has distinct values for all nodes."""
+    """Return the ids of nodes, and their key; positions, where no key has distinct values for all nodes."""
     for key in _IDS:
         if nodes and all(key in node for node in nodes):
             ids = [_as_id(node[key]) for node in nodes]
@@ -240,7 +240,7 @@ def _ids(nodes: list[dict[str, Any]]) -> tuple[str | None, list[Any]]:
 
 
 def _as_id(value: Any) -> Any:
-    """An id that can be compared: a whole float as an integer, an array, which NetworkX has for tuples, as a tuple."""
+    """Return an id that can be compared: a whole float as an integer, an array as the tuple that NetworkX had."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
@@ -251,7 +251,7 @@ def _as_id(value: Any) -> Any:
 
 
 def _resolver(graph: AttributedGraph, ids: list[Any], ends: list[Any]) -> Callable[[Any], Any]:
-    """The way from the end of an edge to the id of its node: itself, or its position in the list of nodes."""
+    """Return the way from the end of an edge to the id of its node: itself, or its position in the list of nodes."""
     known, named = set(map(table_key, ids)), {table_key(end): end for end in ends}
     strange = [end for key, end in named.items() if key not in known]
     positions = all(isinstance(end, int) and not isinstance(end, bool) and 0 <= end < len(ids) for end in ends)

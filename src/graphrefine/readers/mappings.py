@@ -59,7 +59,7 @@ def _load_columns(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable
 
 
 def _column(values: Any) -> Any:
-    """A list or an array as a column, in which 1 beside "a" stays a number."""
+    """Return a list or an array as a column, in which 1 beside "a" stays a number."""
     if hasattr(values, "to_numpy"):
         return np.asarray(values.to_numpy())
     if not isinstance(values, Iterable) or isinstance(values, str | bytes):
@@ -101,7 +101,7 @@ def _load_neighbors(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTab
 
 
 def _list_neighbors(node: Any, neighbors: Any, options: ReadOptions) -> list[tuple[Any, Any]]:
-    """The neighbors of a node and their weights, None where there is none."""
+    """Return the neighbors of a node and their weights, None where there is none."""
     if not isinstance(neighbors, Mapping):
         return [(neighbor, None) for neighbor in neighbors]
     return [
@@ -112,7 +112,7 @@ def _list_neighbors(node: Any, neighbors: Any, options: ReadOptions) -> list[tup
 
 
 def _list_weights(node: Any, neighbor: Any, value: Any, options: ReadOptions) -> list[Any]:
-    """The weights of an edge: a number, an attribute of a NetworkX dict of dicts, or several of a multigraph's."""
+    """Return the weights of an edge: a number, an attribute of NetworkX's dict of dicts, or several of those."""
     if not isinstance(value, Mapping):
         if value is None or isinstance(value, int | float | np.number):
             return [value]

@@ -15,8 +15,8 @@ from graphrefine.errors import MissingExtraError
 from graphrefine.readers.formats import MatrixTable
 from graphrefine.readers.npy import check_compressed
 from graphrefine.readers.options import ReadOptions
-from graphrefine.tables.limits import check_stated, check_unpacked, wrap_errors
-from graphrefine.tables.source import Source
+from graphrefine.tables.limits import check_stated, check_unpacked
+from graphrefine.tables.source import Source, wrap_errors
 
 SIGNATURES = (b"MATLAB 7.3", b"\x89HDF\r\n\x1a\n")
 _VERSION_5 = {b"\x00\x01IM": "<", b"\x01\x00MI": ">"}  # bytes 124 to 127, and the order of bytes that they tell

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from graphrefine.readers.formats import MatrixTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.tables.limits import check_stated, check_unpacked, wrap_errors
-from graphrefine.tables.source import Source
+from graphrefine.tables.limits import check_stated, check_unpacked
+from graphrefine.tables.source import Source, wrap_errors
 
 _LINE = re.compile(r"Line (\d+): (.*)", re.DOTALL)  # in errors of SciPy
 
@@ -37,7 +37,7 @@ def load(source: Source, options: ReadOptions) -> MatrixTable:
             check_stated(entries, len(data), "entries")
             check_unpacked(source.name, 16 * entries, "the matrix")
             matrix: Any = mmread(cast("Any", BytesIO(data)))
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             if located := _LINE.fullmatch(str(error)):
                 problem = f"this is not a readable Matrix Market file: {located[2]}"
                 raise source.error(problem, line=int(located[1])) from None

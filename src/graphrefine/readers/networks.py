@@ -129,7 +129,7 @@ def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
 def _load_sides(
     network: Network, weights: NDArray[np.float32] | None, order: NDArray[np.int64], report: dict[str, Any]
 ) -> MatrixTable:
-    """The matrix of a bipartite graph, a row for each node of side 0 and a column for each of side 1."""
+    """Return the matrix of a bipartite graph, a row for each node of side 0 and a column for each of side 1."""
     sides = _sides(network)[order]
     rows, columns = order[sides == 0], order[sides == 1]
     rank = np.empty(len(order), np.int64)
@@ -158,7 +158,7 @@ def _load_sides(
 
 
 def _sides(network: Network) -> NDArray[np.int64]:
-    """The side of each node, 0 or 1."""
+    """Return the side of each node, 0 or 1."""
     column = network.attributes.get(network.side)
     if column is None:
         raise InputError(
@@ -177,7 +177,7 @@ def _sides(network: Network) -> NDArray[np.int64]:
 
 
 def _names(nodes: Iterable[Any], attributes: dict[str, NDArray[Any]], options: ReadOptions) -> NDArray[Any]:
-    """The names of the nodes: the nodes themselves, or the attribute that the options name; all different."""
+    """Return the names of the nodes: the nodes themselves, or the attribute that the options name; all different."""
     if options.names is None:
         names = name_array(nodes)
         way_out = "; names= can name an attribute that tells them apart"
@@ -194,7 +194,7 @@ def _names(nodes: Iterable[Any], attributes: dict[str, NDArray[Any]], options: R
 
 
 def _weight_attribute(options: ReadOptions, attributes: set[Any]) -> str | None:
-    """The attribute of the edges that holds their weights, if there is one."""
+    """Return the attribute of the edges that holds their weights, if there is one."""
     named = options.names_weights
     attribute = options.weights if named else "weight"
     if named and (not isinstance(attribute, str) or attribute not in attributes):
@@ -238,7 +238,7 @@ def _edge_weights(network: Network, remarks: list[str]) -> NDArray[np.float32] |
 
 
 def _gather_attributes(records: list[dict[Any, Any]]) -> dict[str, NDArray[Any]]:
-    """A column for each attribute of some node, with None where a node has none."""
+    """Return a column for each attribute of some node, with None where a node has none."""
     names = dict.fromkeys(name for data in records for name in data)
     return {str(name): object_array([data.get(name) for data in records]) for name in names}
 

@@ -92,7 +92,7 @@ def _add_blocks(graph: AttributedGraph, lines: Iterator[tuple[int, str]], delimi
 
 
 def _delimiter(lines: list[tuple[int, str]], options: ReadOptions) -> str:
-    """What stands between two words: that of the option, or the first that the first record has."""
+    """Return what stands between two words: that of the option, or the first that the first record has."""
     if options.delimiter is not None:
         if options.delimiter not in _DELIMITERS:
             allowed = ", ".join(map(repr, _DELIMITERS))
@@ -103,7 +103,7 @@ def _delimiter(lines: list[tuple[int, str]], options: ReadOptions) -> str:
 
 
 def _split(text: str, delimiter: str, most: int = -1) -> list[str]:
-    """The words of a line, the last one with the rest of it."""
+    """Return the words of a line, the last one with the rest of it."""
     return [word.strip() for word in text.strip().split(None if delimiter == " " else delimiter, most)]
 
 

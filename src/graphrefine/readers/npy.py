@@ -77,14 +77,17 @@ def read_sparse_npz(data: bytes, *, path: str) -> Any:
     """Return the matrix of a file of `scipy.sparse.save_npz`, checked; ValueError for any other bytes."""
     from scipy.sparse import load_npz
 
-    if not (shape := read_npz(data, ("shape",), path=path)):
-        raise ValueError("no sparse array or matrix is in it")
     try:
-        check_stated(sum(int(size) for size in shape["shape"]), len(data), "rows and columns")
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            check_unpacked(path, sum(member.file_size for member in archive.infolist()), "it")
+        shape = read_npz(data, ("shape",), path=path).get("shape", ())
+        check_stated(sum(int(size) for size in shape), len(data), "rows and columns")
         matrix = load_npz(cast("Any", BytesIO(data)))
         if matrix.format in ("csr", "csc", "bsr"):
             check_compressed(matrix)
         return matrix.tocoo().tocsr() if matrix.format in ("bsr", "dia") else matrix
+    except UnpackedError:
+        raise
     except Exception as error:  # arrays of wrong types and shapes lead into any corner of SciPy
         raise ValueError(str(error)) from error
 

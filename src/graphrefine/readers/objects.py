@@ -42,7 +42,7 @@ class Kind:
 
 
 def find_kind(graph: Any) -> Kind:
-    """The kind of an object, or an error that lists all kinds."""
+    """Return the kind of an object, or an error that lists all kinds."""
     for kind in KINDS:
         if kind.matches(graph):
             return kind
@@ -132,7 +132,7 @@ def _third_column(edges: list[Any]) -> NDArray[Any]:
 
 
 def _third_values(values: NDArray[Any]) -> NDArray[Any]:
-    """The third values of edges as weights, unless they look like times."""
+    """Return the third values of edges as weights, unless they look like times."""
     if values.dtype.kind in "iuf" and len(values) and (unit_of(values) is not None or read_days(values) is not None):
         raise InputError(
             f"the third value of each edge looks like a time ({values[0]}), not like a weight: say weights=False, give "
@@ -155,7 +155,7 @@ def edge_weights(weights: Any, count: int) -> NDArray[np.float32] | None:
 
 
 def as_array(values: Any) -> NDArray[Any]:
-    """A tensor, on any device, or anything else, as an array."""
+    """Return a tensor, on any device, or anything else, as an array."""
     if isinstance(values, np.ma.MaskedArray):
         return np.ma.filled(np.ma.asarray(values, np.float64), np.nan)
     return np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)

@@ -69,7 +69,7 @@ def _find_raw(source: Source) -> Path:
 
 
 def _find(source: Source, folder: Path, name: str) -> Source:
-    """A file with a line for each node or edge."""
+    """Return a file with a line for each node or edge."""
     for suffix in (".csv.gz", ".csv"):
         if (folder / f"{name}{suffix}").exists():
             return Source(folder / f"{name}{suffix}")
@@ -77,12 +77,12 @@ def _find(source: Source, folder: Path, name: str) -> Source:
 
 
 def _names_of(folder: Path, begin: str) -> list[str]:
-    """The files about nodes or edges, without their suffixes."""
+    """Return the files about nodes or edges, without their suffixes."""
     return sorted({each.name.removesuffix(".gz").removesuffix(".csv") for each in folder.glob(f"{begin}*.csv*")})
 
 
 def _numbers(file: Source) -> NDArray[np.float64]:
-    """The numbers of a file.  # (lines, columns)."""
+    """Return the numbers of a file.  # (lines, columns)."""
     lines = file.data.split()
     file.release()
     width = lines[0].count(b",") + 1 if lines else 1
@@ -136,7 +136,7 @@ def _direction(source: Source) -> bool | None:
 
 
 def _labels(source: Source, folder: Path, count: int) -> dict[str, NDArray[Any]]:
-    """The labels of the nodes, if there are some: None where there is NaN."""
+    """Return the labels of the nodes, if there are some: None where there is NaN."""
     if "node-label" not in _names_of(folder, "node-label"):
         return {}
     file = _find(source, folder, "node-label")

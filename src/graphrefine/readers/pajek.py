@@ -61,7 +61,7 @@ class _Reader:
             raise self._error("a Pajek network begins with *Vertices and their number")
 
     def table(self) -> EdgeTable:
-        """The edges."""
+        """Return the edges."""
         if not self.count:
             raise self.graph.error("a Pajek network begins with *Vertices and their number")
         for number in range(1, self.count + 1):
@@ -130,7 +130,7 @@ class _Reader:
 
 
 def _words(text: str) -> Iterator[tuple[str, bool]]:
-    """The words of a line, and whether they stand in quotes."""
+    """Return the words of a line, and whether they stand in quotes."""
     for match in _WORD.finditer(text):
         quoted = match[1] is not None
         yield unescape(match[1] if quoted else match[2], named=False), quoted

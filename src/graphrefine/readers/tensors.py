@@ -33,7 +33,7 @@ def _is_edge_index(values: NDArray[Any]) -> bool:
 
 
 def _sparse_matrix(tensor: Any, layout: str) -> Any:
-    """A sparse tensor as SciPy's matrix; entries that stand twice add up."""
+    """Return a sparse tensor as SciPy's matrix; entries that stand twice add up."""
     if len(tensor.shape) != 2:
         raise InputError(f"an adjacency matrix has two dimensions, not {len(tensor.shape)}")
     shape = (int(tensor.shape[0]), int(tensor.shape[1]))
@@ -116,7 +116,7 @@ def load_hetero(data: Any, options: ReadOptions) -> EdgeTable:
 
 
 def _count_nodes(data: Any, kind: str) -> int:
-    """The number of nodes of a type: as the data says, or up to the largest in its edges."""
+    """Return the number of nodes of a type: as the data says, or up to the largest in its edges."""
     count = getattr(data[kind], "num_nodes", None)
     if count is not None:
         return int(count)

@@ -1,4 +1,4 @@
-"""The memory that reading may take, and errors of libraries as errors of the file.
+"""The memory that reading a file may take.
 
 The budget is that of ``memory=`` where a run has one (`reading_within`), else most of what is free.
 """
@@ -8,13 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
 
-from graphrefine.errors import FormatError, GraphRefineError, InputError
+from graphrefine.errors import FormatError, InputError
 from graphrefine.system.memory import budget_of, gigabytes
-
-if TYPE_CHECKING:
-    from graphrefine.tables.source import Source
 
 READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
 PACKED = 4
@@ -23,38 +19,6 @@ ALWAYS = 1_000_000  # nodes that a file of any size may state
 FIELDS = 1 << 14  # names of fields or attributes that records may have, as many as columns of a spreadsheet
 COLUMNS = 1 << 16  # columns of a table of text, which may be a matrix
 _budget: ContextVar[int | None] = ContextVar("budget", default=None)
-
-
-@contextmanager
-def wrap_errors(source: Source, what: str) -> Iterator[None]:
-    """Turn errors into errors of a file that say what it should be.
-
-    On damaged bytes libraries raise whatever they stumble over, so every exception counts; the first cause stays in the
-    traceback.
-
-    Examples
-    --------
-    >>> from graphrefine.tables.source import Source
-    >>> with wrap_errors(Source("a.mat"), "MATLAB file"):
-    ...     int("x")
-    Traceback (most recent call last):
-    graphrefine.errors.FormatError: a.mat: this is not a readable MATLAB file: invalid literal for int()...
-    """
-    try:
-        yield
-    except FormatError:
-        raise
-    except InputError as error:
-        raise source.error(error) from None
-    except GraphRefineError:  # such as a package that is missing
-        raise
-    except FileNotFoundError:
-        raise source.error("no such file") from None
-    except MemoryError as error:
-        raise source.error(f"this {what} asks for more memory than there is", argument="memory") from error
-    except Exception as error:
-        problem = str(error).strip() or type(error).__name__
-        raise source.error(f"this is not a readable {what}: {problem}") from error
 
 
 @contextmanager

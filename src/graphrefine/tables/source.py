@@ -231,3 +231,34 @@ def _describe_folder(path: Path) -> str:
     if (path / "live.db").exists():
         return "this is a folder of live vectors; graphrefine live has the commands for it"
     return "this is a folder; name a file in it"
+
+
+@contextlib.contextmanager
+def wrap_errors(source: Source, what: str) -> Iterator[None]:
+    """Turn errors into errors of a file that say what it should be.
+
+    On damaged bytes libraries raise whatever they stumble over, so every exception counts; the first cause stays in the
+    traceback.
+
+    Examples
+    --------
+    >>> with wrap_errors(Source("a.mat"), "MATLAB file"):
+    ...     int("x")
+    Traceback (most recent call last):
+    graphrefine.errors.FormatError: a.mat: this is not a readable MATLAB file: invalid literal for int()...
+    """
+    try:
+        yield
+    except FormatError:
+        raise
+    except InputError as error:
+        raise source.error(error) from None
+    except GraphRefineError:  # such as a package that is missing
+        raise
+    except FileNotFoundError:
+        raise source.error("no such file") from None
+    except MemoryError as error:
+        raise source.error(f"this {what} asks for more memory than there is", argument="memory") from error
+    except Exception as error:
+        problem = str(error).strip() or type(error).__name__
+        raise source.error(f"this is not a readable {what}: {problem}") from error

@@ -21,13 +21,13 @@ from cli_runs import refuses, run, works
 from graphrefine import Embedding
 from graphrefine.errors import InputError
 from graphrefine.evaluate import read_labels
-from graphrefine.kernels import twin_nearest
 from graphrefine.kernels.nearest import ExcludedRows, nearest
 from graphrefine.search import index as index_module
 from graphrefine.search.scores import SCORES
 from graphrefine.search.searcher import Search
 from graphrefine.search.usearch_graph import Part
 from graphrefine.system import companions
+from oracles import nearest as oracle
 from strategies import PATIENT
 
 Floats = NDArray[np.float32]
@@ -62,7 +62,7 @@ def sorted_best(scores: Floats, keep: int) -> tuple[NDArray[np.int64], Floats]:
     st.integers(0, 14), st.integers(0, 90), st.integers(1, 9), st.integers(1, 20), st.integers(1, 4), st.booleans(),
     st.booleans(), st.integers(0, 2**31),
 )  # fmt: skip
-def test_kernel_and_twin_find_the_best_of_all_scores(
+def test_kernel_and_oracle_find_the_best_of_all_scores(
     q: int, n: int, k: int, keep: int, threads: int, scaled: bool, strided: bool, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -88,7 +88,7 @@ def test_kernel_and_twin_find_the_best_of_all_scores(
         "bounds": excluded_rows.bounds,
         "left_out": excluded_rows.rows,
     }
-    twin_nearest.nearest(queries, rows, *twin, **terms, threads=1)
+    oracle.nearest(queries, rows, *twin, **terms, threads=1)
     assert np.array_equal(twin[0], wanted_rows) and np.array_equal(twin[1], wanted)
 
 

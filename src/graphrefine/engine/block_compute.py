@@ -274,7 +274,8 @@ class BlockCompute:
     def _cuts(self, rows: Rows) -> NDArray[np.int64]:
         """First entry of each row in each chunk.  # (chunks + 1, rows)."""
         firsts = self.layout.bounds[self.layout.chunks].astype(np.int32)
-        return native.split_rows(rows.indptr, rows.indices, firsts)
+        cuts: NDArray[np.int64] = native.split_rows(rows.indptr, rows.indices, firsts)
+        return cuts
 
     def _chunk(self, ref: Ref, panel: int, chunk: int) -> Array:
         """Return a panel of a chunk as one array, in memory until another is needed."""

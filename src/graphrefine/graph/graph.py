@@ -323,7 +323,9 @@ class Graph:
         [2.0, 0.5, 0.5]
         """
         arrivals, inverse = self.transposed(), inverses(self.degrees())
-        return native.row_sums(arrivals.indptr, arrivals.indices, arrivals.weights, inverse, threads=threads)
+        rows = arrivals.indptr, arrivals.indices, arrivals.weights
+        sums: NDArray[np.float64] = native.row_sums(*rows, inverse, threads=threads)
+        return sums
 
     def to_scipy(self) -> csr_array:
         """Return the adjacency matrix, sharing the graph's arrays."""

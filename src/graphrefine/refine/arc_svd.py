@@ -112,7 +112,8 @@ def _sum_squares(graph: Graph, columns: NDArray[np.float64], *, threads: int) ->
     weights = graph.weights
     if weights is None or not len(weights) or (weights.min() > SMALLEST and weights.max() < 1 / SMALLEST):
         squares = None if weights is None else np.square(weights)
-        return native.row_sums(graph.indptr, graph.indices, squares, columns, threads=threads)
+        sums: NDArray[np.float64] = native.row_sums(graph.indptr, graph.indices, squares, columns, threads=threads)
+        return sums
     sources = np.repeat(np.arange(graph.nodes), np.diff(graph.indptr))
     terms = np.square(weights, dtype=np.float64) * columns[graph.indices]
     return np.bincount(sources, terms, minlength=graph.nodes).astype(np.float64, copy=False)

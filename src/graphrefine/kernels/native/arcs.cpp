@@ -58,7 +58,7 @@ class Buckets {
     int shift_ = 0;
     std::vector<int32_t> table_;
 
-public:
+  public:
     Buckets(const int32_t *bounds, size_t count) : bounds_(bounds) {
         while ((bounds[count] >> shift_) > (1 << 16)) ++shift_;
         for (int64_t start = 0, bucket = 0; start <= bounds[count]; start += int64_t(1) << shift_) {
@@ -75,11 +75,14 @@ public:
 
 // Records (row, column << 1 | direction, and the bits of the weight if there are weights), bucket after bucket and in
 // each in the order of the list; and where each bucket begins.
-nb::tuple deal_arcs(Input<int32_t> source, Input<int32_t> target, Weights weights, Input<int32_t> bounds, bool both, Threads threads) {
+nb::tuple deal_arcs(Input<int32_t> source, Input<int32_t> target, Weights weights, Input<int32_t> bounds, bool both,
+                    Threads threads) {
     need(source.size() == target.size(), "`source` and `target` must be equally long");
     need(!weights || weights->size() == source.size(), "`weights` must have one number for each arc");
-    need(bounds.size() >= 2 && bounds.data()[0] == 0, "`bounds` must begin with 0, and have one number more than there are buckets");
-    need(none(bounds.size() - 1, [&](size_t i) { return bounds.data()[i] > bounds.data()[i + 1]; }), "`bounds` must not decrease");
+    need(bounds.size() >= 2 && bounds.data()[0] == 0,
+         "`bounds` must begin with 0, and have one number more than there are buckets");
+    need(none(bounds.size() - 1, [&](size_t i) { return bounds.data()[i] > bounds.data()[i + 1]; }),
+         "`bounds` must not decrease");
     size_t size = source.size(), count = bounds.size() - 1, width = weights ? 3 : 2;
     Buffer<uint32_t> records(size * width * (both ? 2 : 1));
     Buffer<int64_t> offsets(count + 1);
@@ -111,7 +114,8 @@ nb::tuple deal_arcs(Input<int32_t> source, Input<int32_t> target, Weights weight
             int64_t *place = places[t].data();
             each(t, [&](size_t i, int32_t row, uint32_t key) {
                 uint32_t *record = records.begin() + width * place[buckets[row]]++;
-                record[0] = uint32_t(row), record[1] = key;
+                record[0] = uint32_t(row);
+                record[1] = key;
                 if (width == 3) std::memcpy(record + 2, weights->data() + i, 4);
             });
         });

@@ -26,21 +26,22 @@ namespace {
 
 typedef std::uint32_t Words __attribute__((vector_size(W * 4)));
 
-constexpr std::int64_t BLOCK = 128;    // rows in the cache at a time
-constexpr std::int64_t UNIT = 512;     // rows that a thread takes at a time
-constexpr std::int64_t CHUNK = 512;    // entries of a row whose coefficients are formed at a time
-constexpr std::int64_t GROUP = 32;     // columns that are split together: 16 even ones, then 16 odd ones
-constexpr std::int64_t AHEAD = 64;     // entries between a prefetch and its use, from memory
-constexpr std::int64_t SOON = 16;      // the same from the last cache
-constexpr std::int64_t ROWS_AHEAD = 8; // the same in rows, where rows are in pieces
-constexpr std::int64_t MOST_AHEAD = 2048; // rows of x that are fetched while a Gram matrix is formed
-constexpr std::int64_t NEAR = 1 << 20; // bytes of a matrix that the cache next to the core holds: no prefetch
-constexpr std::int64_t DEEP = 1 << 24; // bytes of a matrix that the last cache does not hold
-constexpr std::int64_t VAST = 1 << 29; // bytes of a matrix of which most rows come from memory: those of a row are fetched at once
-constexpr std::int64_t LARGE = 1 << 22; // bytes of a matrix that is written past the cache
-constexpr std::int64_t GAP = 16;       // floats between two rows in the cache: their parts fall into different sets of it
+constexpr std::int64_t BLOCK = 128;  // rows in the cache at a time
+constexpr std::int64_t UNIT = 512;  // rows that a thread takes at a time
+constexpr std::int64_t CHUNK = 512;  // entries of a row whose coefficients are formed at a time
+constexpr std::int64_t GROUP = 32;  // columns that are split together: 16 even ones, then 16 odd ones
+constexpr std::int64_t AHEAD = 64;  // entries between a prefetch and its use, from memory
+constexpr std::int64_t SOON = 16;  // the same from the last cache
+constexpr std::int64_t ROWS_AHEAD = 8;  // the same in rows, where rows are in pieces
+constexpr std::int64_t MOST_AHEAD = 2048;  // rows of x that are fetched while a Gram matrix is formed
+constexpr std::int64_t NEAR = 1 << 20;  // bytes of a matrix that the cache next to the core holds: no prefetch
+constexpr std::int64_t DEEP = 1 << 24;  // bytes of a matrix that the last cache does not hold
+constexpr std::int64_t VAST =
+    1 << 29;  // bytes of a matrix of which most rows come from memory: those of a row are fetched at once
+constexpr std::int64_t LARGE = 1 << 22;  // bytes of a matrix that is written past the cache
+constexpr std::int64_t GAP = 16;  // floats between two rows in the cache: their parts fall into different sets of it
 constexpr std::chrono::milliseconds PATIENCE{50};  // between two looks of a thread that waits for its turn
-constexpr int LANES = 16;              // partial sums of a row's squares, for every width of vectors
+constexpr int LANES = 16;  // partial sums of a row's squares, for every width of vectors
 constexpr int TILE = W == 16 ? 8 : 4;  // rows of a register tile; it is two vectors wide
 
 // To memory past the cache, which a large matrix would only push other things out of; `to` is aligned to a vector.
@@ -79,7 +80,8 @@ constexpr std::int64_t place(std::int64_t q) { return 2 * W * q / GROUP * GROUP 
 
 #if defined(__AVX512F__)
 #define INTERLEAVE_LOW(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-#define INTERLEAVE_HIGH(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define INTERLEAVE_HIGH(a, b)                                                                                          \
+    __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
 #define EVENS(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
 #define ODDS(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
 #elif defined(__AVX2__)
@@ -119,7 +121,8 @@ struct Half {
             for (int q = 0; q < P; ++q) {
                 const Words w = load<Words>(row + 4 * W * q);
                 Floats &low = this->sum[place(q) / W], &high = this->sum[place(q) / W + 16 / W];
-                low = fma(f, even(w), low), high = fma(f, odd(w), high);
+                low = fma(f, even(w), low);
+                high = fma(f, odd(w), high);
             }
         }
     };
@@ -132,7 +135,8 @@ struct Single {
         void take_up(const float *out) {
             for (int q = 0; q < P; ++q) {
                 const Floats a = load<Floats>(out + place(q)), b = load<Floats>(out + place(q) + 16);
-                sum[2 * q] = INTERLEAVE_LOW(a, b), sum[2 * q + 1] = INTERLEAVE_HIGH(a, b);
+                sum[2 * q] = INTERLEAVE_LOW(a, b);
+                sum[2 * q + 1] = INTERLEAVE_HIGH(a, b);
             }
         }
         void add(const char *row, float coefficient) {
@@ -173,7 +177,9 @@ template <class X, int P, class Entries> inline void gather(Entries entries, std
     for (Floats &sum : sums.sum) sum = Floats{};
     if (onto) sums.take_up(out + c);
     const std::int64_t offset = X::bytes(c);
-    entries([&](const char *row, float coefficient) __attribute__((always_inline)) { sums.add(row + offset, coefficient); }, c == 0);
+    entries([&](const char *row, float coefficient)
+                __attribute__((always_inline)) { sums.add(row + offset, coefficient); },
+            c == 0);
     sums.keep(out + c);
 }
 
@@ -181,7 +187,10 @@ template <class X, class Entries> inline void gather_row(Entries entries, std::i
     std::int64_t c = 0;
     for (; c + 8 * W <= columns; c += 8 * W) gather<X, 4>(entries, c, out, onto);
     if constexpr (W >= 8)
-        if (c + 4 * W <= columns) gather<X, 2>(entries, c, out, onto), c += 4 * W;
+        if (c + 4 * W <= columns) {
+            gather<X, 2>(entries, c, out, onto);
+            c += 4 * W;
+        }
     if constexpr (W >= 16)
         if (c + 2 * W <= columns) gather<X, 1>(entries, c, out, onto);
 }
@@ -227,8 +236,8 @@ inline std::int64_t place_of(std::int32_t column, const std::int32_t *columns, s
     return before;
 }
 
-template <class X>
-void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std::int64_t begin, std::int64_t end, float *out) {
+template <class X> void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std::int64_t begin,
+                                     std::int64_t end, float *out) {
     float coefficient[CHUNK];
     // Copies of the operator's fields, which the compiler can then keep in registers.
     const std::int64_t *const starts = m.starts, *const stops = m.stops;
@@ -259,32 +268,37 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
         const float factor = scale * (m.row_scale ? m.row_scale[i] : 1.f), same = shift * factor;
         std::int64_t p = starts[i];
         bool loop = m.loop != 0.f;  // still to come, among the other entries in the order of the columns
-        const std::int64_t loop_place = !loop           ? 0
-                                        : m.loop_places ? p + m.loop_places[i]
-                                                        : p + place_of(static_cast<std::int32_t>(i + diagonal), indices + p, stops[i] - p);
+        const std::int64_t loop_place =
+            !loop           ? 0
+            : m.loop_places ? p + m.loop_places[i]
+                            : p + place_of(static_cast<std::int32_t>(i + diagonal), indices + p, stops[i] - p);
         for (bool add = onto;; add = true) {
             const std::int64_t count = std::min(CHUNK, stops[i] - p);
             const std::int32_t *const column = indices + p;
             const bool done = p + count == stops[i], now = loop && (done || loop_place < p + count);
             const std::int64_t before = now ? loop_place - p : count;
-            const bool fetch = far && !m.list && (pieces ? stops[i] : m.entries) - distance >= p + count;  // as many more are in `indices`
+            const bool fetch =
+                far && !m.list &&
+                (pieces ? stops[i] : m.entries) - distance >= p + count;  // as many more are in `indices`
             const auto gather_entries = [&](auto coefficient_of) __attribute__((always_inline)) {
                 const float of_loop = now ? m.loop * (column_scale ? column_scale[i + diagonal] : 1.f) * factor : 0.f;
-                gather_row<X>([&](auto add_row, bool first_pass) __attribute__((always_inline)) {
-                    const bool ahead = fetch && first_pass && !vast;
-                    for (std::int64_t q = 0; fetch && first_pass && vast && q < count; ++q)
-                        prefetch_row(first + column[q + distance] * bytes, bytes, deep);
-                    for (std::int64_t q = 0; q < before; ++q) {
-                        if (ahead) prefetch_row(first + column[q + distance] * bytes, bytes, deep);
-                        add_row(first + column[q] * bytes, coefficient_of(q));
-                    }
-                    if (!now) return;
-                    add_row(first + (i + diagonal) * bytes, of_loop);
-                    for (std::int64_t q = before; q < count; ++q) {
-                        if (ahead) prefetch_row(first + column[q + distance] * bytes, bytes, deep);
-                        add_row(first + column[q] * bytes, coefficient_of(q));
-                    }
-                }, columns, out, add);
+                gather_row<X>(
+                    [&](auto add_row, bool first_pass) __attribute__((always_inline)) {
+                        const bool ahead = fetch && first_pass && !vast;
+                        for (std::int64_t q = 0; fetch && first_pass && vast && q < count; ++q)
+                            prefetch_row(first + column[q + distance] * bytes, bytes, deep);
+                        for (std::int64_t q = 0; q < before; ++q) {
+                            if (ahead) prefetch_row(first + column[q + distance] * bytes, bytes, deep);
+                            add_row(first + column[q] * bytes, coefficient_of(q));
+                        }
+                        if (!now) return;
+                        add_row(first + (i + diagonal) * bytes, of_loop);
+                        for (std::int64_t q = before; q < count; ++q) {
+                            if (ahead) prefetch_row(first + column[q + distance] * bytes, bytes, deep);
+                            add_row(first + column[q] * bytes, coefficient_of(q));
+                        }
+                    },
+                    columns, out, add);
             };
             if (shifts) {
                 gather_entries([&](std::int64_t q) { return (shift + column_shift[column[q]]) * factor; });
@@ -311,8 +325,8 @@ void product_rows(const Operator &m, const Tall &x, float scale, bool onto, std:
 // ---- dense: rows in the cache, tiles of some rows x 2 vectors in registers ----------------------------------------------------
 
 // gram[a : a + T, b : b + V W] += x[:, a : a + T]^T x[:, b : b + V W]; a block's sum in float32, theirs in float64
-template <int T, int V> void add_gram_tile(const float *x, std::int64_t rows, std::int64_t columns, std::int64_t a, std::int64_t b,
-                                           double *gram) {
+template <int T, int V> void add_gram_tile(const float *x, std::int64_t rows, std::int64_t columns, std::int64_t a,
+                                           std::int64_t b, double *gram) {
     Floats sum[T][V];
     for (int t = 0; t < T; ++t)
         for (int v = 0; v < V; ++v) sum[t][v] = Floats{};
@@ -340,7 +354,9 @@ void add_gram(const float *x, std::int64_t rows, std::int64_t columns, double *g
         for (std::int64_t a = 0; a < b + 2 * W; a += 16) {
             fetch.some(share);
             if constexpr (W == 16) {  // 32 registers; of the last 16 rows the left half is below the diagonal
-                if (a < b + 16) add_gram_tile<8, 2>(x, rows, columns, a, b, gram), add_gram_tile<8, 2>(x, rows, columns, a + 8, b, gram);
+                if (a < b + 16)
+                    add_gram_tile<8, 2>(x, rows, columns, a, b, gram),
+                        add_gram_tile<8, 2>(x, rows, columns, a + 8, b, gram);
                 else add_gram_tile<16, 1>(x, rows, columns, a, b + 16, gram);
             } else {  // 16 = 6 + 6 + 4: twelve sums keep both multipliers busy
                 add_gram_tile<6, 2>(x, rows, columns, a, b, gram);
@@ -352,7 +368,8 @@ void add_gram(const float *x, std::int64_t rows, std::int64_t columns, double *g
 }
 
 // out = x @ rotation, for up to 128 rows; `panels` holds the rotation in panels of two vectors' width
-void rotate_rows(const float *x, std::int64_t rows, std::int64_t columns, const float *panels, bool triangular, float *out, Fetch &fetch) {
+void rotate_rows(const float *x, std::int64_t rows, std::int64_t columns, const float *panels, bool triangular,
+                 float *out, Fetch &fetch) {
     const std::int64_t share = fetch.share(columns / (2 * W) * (BLOCK / TILE));
     for (std::int64_t b = 0; b < columns; b += 2 * W, panels += columns * 2 * W) {
         const std::int64_t depth = triangular ? b / GROUP * GROUP + GROUP : columns;
@@ -400,7 +417,8 @@ void write_rows(const float *x, std::int64_t columns, std::int64_t begin, std::i
     const Tall &out = finish.out;
     const std::int64_t width = out.stride * (out.kind == Kind::single ? 4 : 2);  // bytes
     const bool past_cache = out.rows * width > LARGE && out.data != finish.onto.data && !finish.in_place &&
-                            width % sizeof(Floats) == 0 && reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Floats) == 0;
+                            width % sizeof(Floats) == 0 &&
+                            reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Floats) == 0;
     float tail[2 * W];
     for (std::int64_t i = begin; i < end; ++i, x += columns + GAP) {
         if (finish.only && finish.only->starts[i] == finish.only->stops[i]) continue;
@@ -410,7 +428,8 @@ void write_rows(const float *x, std::int64_t columns, std::int64_t begin, std::i
             std::int64_t q = 0;
             for (; 2 * W * (q + 1) <= out.columns; ++q) {
                 const Floats a = load<Floats>(x + place(q)), b = load<Floats>(x + place(q) + 16);
-                put(to + 2 * W * q, INTERLEAVE_LOW(a, b), past_cache), put(to + 2 * W * q + W, INTERLEAVE_HIGH(a, b), past_cache);
+                put(to + 2 * W * q, INTERLEAVE_LOW(a, b), past_cache),
+                    put(to + 2 * W * q + W, INTERLEAVE_HIGH(a, b), past_cache);
             }
             if (2 * W * q < out.columns) {  // `out` may have fewer columns, and then any number
                 const Floats a = load<Floats>(x + place(q)), b = load<Floats>(x + place(q) + 16);
@@ -457,7 +476,8 @@ void round_rows(float *rows, std::int64_t count, std::int64_t columns) {
         store(rows + c, (Floats)(rounded(load<Floats>(rows + c)) & 0xffff0000u));
 }
 
-void add_sums(const float *rows, std::int64_t begin, std::int64_t end, std::int64_t columns, const float *weights, double *sums) {
+void add_sums(const float *rows, std::int64_t begin, std::int64_t end, std::int64_t columns, const float *weights,
+              double *sums) {
     for (std::int64_t i = begin; i < end; ++i, rows += columns + GAP) {
         const double weight = weights ? weights[i] : 1.;
         for (std::int64_t c = 0; c < columns; ++c) sums[c] += weight * rows[c];
@@ -484,7 +504,8 @@ struct Partial {
 struct Totals {
     std::vector<double> gram, gram_rest, sums, sums_rest;
     Totals(const Finish &finish, std::int64_t columns)
-        : gram(finish.gram ? columns * columns : 0), gram_rest(gram.size()), sums(finish.sums ? columns : 0), sums_rest(sums.size()) {}
+        : gram(finish.gram ? columns * columns : 0), gram_rest(gram.size()), sums(finish.sums ? columns : 0),
+          sums_rest(sums.size()) {}
     static void add(const double *more, std::int64_t count, double *sum, double *rest) {
         for (std::int64_t c = 0; c < count; ++c) {
             const double a = sum[c], b = more[c], total = a + b, part = total - a;
@@ -512,7 +533,8 @@ void finish_rows(float *rows, std::int64_t columns, std::int64_t begin, std::int
     }
     if (finish.shift) take_away(finish.shift, rows, count, columns);
     if (finish.unit) scale_to_unit(rows, count, columns);
-    if (finish.gram && finish.out.kind == Kind::half) round_rows(rows, count, columns);  // the Gram matrix is of what is stored
+    if (finish.gram && finish.out.kind == Kind::half)
+        round_rows(rows, count, columns);  // the Gram matrix is of what is stored
     if (finish.gram) add_gram(rows, count, columns, unit.gram.data(), fetch);
     if (finish.sums) add_sums(rows, begin, end, columns, finish.weights, unit.sums.data());
     if (finish.rotation) {
@@ -544,8 +566,10 @@ void hand_over(const Totals &totals, const Finish &finish, std::int64_t columns)
     for (std::int64_t a = 0; finish.gram && a < columns; ++a)  // the columns in their order, and the mirror image
         for (std::int64_t b = a; b < columns; ++b) {
             const std::int64_t i = column_at(a), j = column_at(b), at = i * columns + j, mirror = j * columns + i;
-            add_pair(totals.gram[a * columns + b], totals.gram_rest[a * columns + b], finish.gram + at, finish.gram + size + at);
-            finish.gram[mirror] = finish.gram[at], finish.gram[size + mirror] = finish.gram[size + at];
+            add_pair(totals.gram[a * columns + b], totals.gram_rest[a * columns + b], finish.gram + at,
+                     finish.gram + size + at);
+            finish.gram[mirror] = finish.gram[at];
+            finish.gram[size + mirror] = finish.gram[size + at];
         }
     for (std::int64_t c = 0; finish.sums && c < columns; ++c)
         add_pair(totals.sums[c], totals.sums_rest[c], finish.sums + column_at(c), finish.sums + columns + column_at(c));
@@ -582,7 +606,8 @@ void over_blocks(std::int64_t rows, std::int64_t columns, const Finish &finish, 
             }
             if (mine.wanted()) {
                 std::unique_lock<std::mutex> lock(mutex);
-                while (!turned.wait_for(lock, PATIENCE, [&] { return turn == unit; })) stop_if_asked();  // its owner may have stopped
+                while (!turned.wait_for(lock, PATIENCE, [&] { return turn == unit; }))
+                    stop_if_asked();  // its owner may have stopped
                 totals.add(mine, columns);
                 ++turn;
                 turned.notify_all();
@@ -605,7 +630,8 @@ std::unique_ptr<float, decltype(&std::free)> panels_of(const float *rotation, st
 
 template <class X> void apply_to(const Operator &m, const Tall &x, const Finish &finish, int threads) {
     const bool onto = finish.onto.data;
-    const bool changed = finish.plus.data || finish.shift || finish.unit || finish.gram || finish.sums || finish.rotation || m.loop != 0.f;
+    const bool changed = finish.plus.data || finish.shift || finish.unit || finish.gram || finish.sums ||
+                         finish.rotation || m.loop != 0.f;
     Finish ready = finish;
     const auto panels = panels_of(finish.rotation, x.columns);
     if (finish.rotation) ready.rotation = panels.get();
@@ -627,9 +653,12 @@ template <class X> void apply_to(const Operator &m, const Tall &x, const Finish 
 
 void apply(const Operator &m, const Tall &x, const Finish &finish, int threads) {
     switch (x.kind) {
-    case Kind::single: return apply_to<Single>(m, x, finish, threads);
-    case Kind::half: return apply_to<Half>(m, x, finish, threads);
-    case Kind::signs: return apply_to<Signs>(m, x, finish, threads);
+    case Kind::single:
+        return apply_to<Single>(m, x, finish, threads);
+    case Kind::half:
+        return apply_to<Half>(m, x, finish, threads);
+    case Kind::signs:
+        return apply_to<Signs>(m, x, finish, threads);
     }
 }
 

@@ -16,7 +16,8 @@ struct Tall {
     std::int64_t rows = 0;
     std::int64_t columns = 0;  // padded; the distance between rows is `stride` elements (words of 32 bits for signs)
     std::int64_t stride = 0;
-    const std::int32_t *places = nullptr;  // row i stands in place places[i] (null: in its own); of what is rotated only
+    const std::int32_t *places =
+        nullptr;  // row i stands in place places[i] (null: in its own); of what is rotated only
 };
 
 // A sparse operator whose entries are formed in a register:
@@ -50,12 +51,13 @@ struct Finish {
     float plus_scale = 0;
     const float *shift = nullptr;    // then this row (columns) is taken away from each that is not zero,
     bool unit = false;               // then scaled to length 1 (a zero row stays zero),
-    double *gram = nullptr;          // then their Gram matrix (columns x columns) is added here, and to what was rounded off,
-    double *sums = nullptr;          // and their sums (columns) here: two of each,
+    double *gram = nullptr;  // then their Gram matrix (columns x columns) is added here, and to what was rounded off,
+    double *sums = nullptr;  // and their sums (columns) here: two of each,
     const float *weights = nullptr;  // each row counted so many times (null: once),
-    const float *rotation = nullptr; // then they are multiplied by this (columns x columns, null: not),
-    const float *after = nullptr;    // this row is taken away from each that is not zero, and they are scaled to length 1,
-    Tall out;               // and they are written here (no data: nowhere),
+    const float *rotation = nullptr;  // then they are multiplied by this (columns x columns, null: not),
+    const float *after =
+        nullptr;  // this row is taken away from each that is not zero, and they are scaled to length 1,
+    Tall out;  // and they are written here (no data: nowhere),
     const std::int32_t *order = nullptr;  // row i in place order[i] (null: in its own),
     bool in_place = false;  // where the rows came from,
     const Operator *only = nullptr;  // except rows without entries of this operator (null: all are).

@@ -17,7 +17,8 @@
 #include <sys/mman.h>
 #endif
 
-template <class T> using Input = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+template <class T> using Input =
+    nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 template <class T> using Output = nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>;
 
 // Asks for huge pages where an array is large; a system that has none gives small ones.
@@ -33,13 +34,17 @@ inline void *with_huge_pages(void *memory, std::size_t bytes) {
 
 // A malloc'd array: pages are touched first by the thread that fills them, and a tail can be given back.
 template <class T> class Buffer {
-    struct Free { void operator()(T *p) const { std::free(p); } };
+    struct Free {
+        void operator()(T *p) const { std::free(p); }
+    };
     std::unique_ptr<T, Free> data_;
     size_t size_ = 0;
 
-public:
+  public:
     Buffer() = default;
-    explicit Buffer(size_t size) : size_(size) { data_.reset(checked(with_huge_pages(std::malloc(bytes(size)), bytes(size)))); }
+    explicit Buffer(size_t size) : size_(size) {
+        data_.reset(checked(with_huge_pages(std::malloc(bytes(size)), bytes(size))));
+    }
     T *begin() { return data_.get(); }
     T &operator[](size_t i) { return data_.get()[i]; }
     size_t size() const { return size_; }
@@ -60,7 +65,7 @@ public:
         return nanobind::cast(Output<As>(reinterpret_cast<As *>(raw), {size_}, owner));
     }
 
-private:
+  private:
     static std::size_t bytes(std::size_t size) {
         if (size > PTRDIFF_MAX / sizeof(T)) throw std::bad_alloc();
         return sizeof(T) * (size ? size : 1);

@@ -31,7 +31,9 @@ template <> struct type_caster<Threads> {
         value.count = std::clamp(number.value, 1, Threads::MOST);
         return true;
     }
-    static handle from_cpp(Threads threads, rv_policy, cleanup_list *) noexcept { return PyLong_FromLong(threads.count); }
+    static handle from_cpp(Threads threads, rv_policy, cleanup_list *) noexcept {
+        return PyLong_FromLong(threads.count);
+    }
 };
 }  // namespace nanobind::detail
 
@@ -50,7 +52,8 @@ template <class IsBad> bool none(std::size_t count, const IsBad &is_bad) {
 
 // Whether all numbers are from 0 to below `limit`.
 inline bool all_below(const std::int32_t *list, std::size_t count, std::int64_t limit) {
-    const std::uint32_t most = static_cast<std::uint32_t>(std::clamp<std::int64_t>(limit, 0, std::numeric_limits<std::int32_t>::max() + std::int64_t{1}));
+    const std::uint32_t most = static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(limit, 0, std::numeric_limits<std::int32_t>::max() + std::int64_t{1}));
     return none(count, [=](std::size_t i) { return static_cast<std::uint32_t>(list[i]) >= most; });
 }
 
@@ -59,6 +62,7 @@ template <class Bounds> void need_bounds(const Bounds &bounds, std::size_t entri
     need(bounds.shape(0) >= 1, "`indptr` must have one entry more than there are rows");
     const std::int64_t *const ends = bounds.data();
     const std::size_t rows = bounds.shape(0) - 1;
-    need(ends[0] == 0 && ends[rows] == static_cast<std::int64_t>(entries), "`indptr` must run from 0 to the number of entries");
+    need(ends[0] == 0 && ends[rows] == static_cast<std::int64_t>(entries),
+         "`indptr` must run from 0 to the number of entries");
     need(none(rows, [=](std::size_t i) { return ends[i] > ends[i + 1]; }), "`indptr` must not decrease");
 }

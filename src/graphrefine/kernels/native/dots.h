@@ -27,7 +27,8 @@ inline Eight fused(Eight a, Eight b, Eight c) {
 inline Four folded(const Floats *sums) {  // four numbers that add up to the sum of all 32
 #if defined(__AVX512F__)
     const Floats v = sums[0] + sums[1];
-    const Eight half = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+    const Eight half = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+                       __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
     return __builtin_shufflevector(half, half, 0, 1, 2, 3) + __builtin_shufflevector(half, half, 4, 5, 6, 7);
 #elif defined(__AVX2__)
     const Floats half = (sums[0] + sums[2]) + (sums[1] + sums[3]);
@@ -53,7 +54,8 @@ template <int T> inline void partial_dots(const float *x, const float *const *ro
     do {  // there is a column at least: told so, the compiler keeps the sums in registers
         for (int chain = 0; chain < CHAINS; ++chain) {
             const Floats own = load<Floats>(x + c + chain * W);
-            for (int t = 0; t < NOW; ++t) sums[t][chain] = fma(own, load<Floats>(rows[t] + c + chain * W), sums[t][chain]);
+            for (int t = 0; t < NOW; ++t)
+                sums[t][chain] = fma(own, load<Floats>(rows[t] + c + chain * W), sums[t][chain]);
         }
     } while ((c += LANES) < columns);
     for (int t = 0; t < NOW; ++t) out[t] = folded(sums[t]);

@@ -26,7 +26,7 @@ class BitRank {
     std::vector<std::atomic<uint64_t>> bits_;
     std::vector<int32_t> before_;
 
-public:
+  public:
     explicit BitRank(size_t range) : bits_(range / 64 + 1), before_(range / 64 + 2) {}
 
     void add(uint64_t at) {
@@ -38,7 +38,8 @@ public:
     int32_t close() {
         int64_t total = 0;
         in_steps(0, bits_.size(), [&](size_t w) { before_[w + 1] = int32_t(total += __builtin_popcountll(bits_[w])); });
-        if (total > std::numeric_limits<int32_t>::max()) throw std::length_error("there are more distinct ids than a graph can have nodes");
+        if (total > std::numeric_limits<int32_t>::max())
+            throw std::length_error("there are more distinct ids than a graph can have nodes");
         return int32_t(total);
     }
 
@@ -90,15 +91,17 @@ template <class T> Buffer<int64_t> number_sparse(Ids<T> ids, int32_t *out[2]) {
     }
     size_t n = order.size();
     uint64_t compared = 0;
-    std::sort(order.begin(), order.end(), [&](const auto &a, const auto &b) { return stop_if_asked(++compared), a < b; });
+    std::sort(order.begin(), order.end(), [&](const auto &a, const auto &b) {
+        stop_if_asked(++compared);
+        return a < b;
+    });
     Buffer<int64_t> names(n);
     std::vector<int32_t> rank(n);
     for (size_t i = 0; i < n; ++i) {
         names[i] = order[i].first;
         rank[order[i].second] = int32_t(i);
     }
-    for (int side : {0, 1})
-        in_steps(0, ids.size, [&](size_t i) { out[side][i] = rank[out[side][i]]; });
+    for (int side : {0, 1}) in_steps(0, ids.size, [&](size_t i) { out[side][i] = rank[out[side][i]]; });
     return names;
 }
 
@@ -145,7 +148,11 @@ struct Tally {
     int64_t missing = 0, loops = 0, zeros = 0;   // edges that lead nowhere
     int64_t arcs = 0, reciprocal = 0;            // distinct directed edges; pairs listed in both directions
     void operator+=(const Tally &o) {
-        missing += o.missing, loops += o.loops, zeros += o.zeros, arcs += o.arcs, reciprocal += o.reciprocal;
+        missing += o.missing;
+        loops += o.loops;
+        zeros += o.zeros;
+        arcs += o.arcs;
+        reciprocal += o.reciprocal;
     }
 };
 
@@ -154,7 +161,8 @@ struct Tally {
 using Key = uint32_t;
 
 // Visits both ends of the usable edges from `begin` to `end`; `ahead` hears of each row some edges before.
-template <class Ahead, class Visit> Tally visit(const Edges &edges, size_t begin, size_t end, Ahead ahead, Visit visit) {
+template <class Ahead, class Visit>
+Tally visit(const Edges &edges, size_t begin, size_t end, Ahead ahead, Visit visit) {
     constexpr size_t distance = 16;
     Tally tally;
     in_steps(begin, end, [&](size_t i) {
@@ -164,9 +172,18 @@ template <class Ahead, class Visit> Tally visit(const Edges &edges, size_t begin
         }
         int32_t u = edges.source[i], v = edges.target[i];
         float weight = edges.weights ? edges.weights[i] : 1;
-        if (u < 0 || v < 0) { ++tally.missing; return; }
-        if (weight == 0) { ++tally.zeros; return; }
-        if (u == v) { ++tally.loops; return; }
+        if (u < 0 || v < 0) {
+            ++tally.missing;
+            return;
+        }
+        if (weight == 0) {
+            ++tally.zeros;
+            return;
+        }
+        if (u == v) {
+            ++tally.loops;
+            return;
+        }
         visit(u, Key(v) << 1, weight);
         if (!edges.directed) visit(v, Key(u) << 1 | 1, weight);
     });
@@ -200,7 +217,7 @@ void sort_row(Key *keys, float *weights, size_t size, std::vector<std::pair<Key,
     }
     scratch.resize(size);
     for (size_t i = 0; i < size; ++i) scratch[i] = {keys[i], weights[i]};
-    sort_entries(scratch.data(), scratch.data() + size);   // by weight too: sums do not depend on the order of the lines
+    sort_entries(scratch.data(), scratch.data() + size);  // by weight too: sums do not depend on the order of the lines
     for (size_t i = 0; i < size; ++i) std::tie(keys[i], weights[i]) = scratch[i];
 }
 
@@ -208,7 +225,7 @@ void sort_row(Key *keys, float *weights, size_t size, std::vector<std::pair<Key,
 // returns how many are left.
 size_t merge_row(Key *keys, float *weights, size_t size, Tally &tally) {
     size_t kept = 0;
-    for (size_t i = 0; i < size; ) {
+    for (size_t i = 0; i < size;) {
         stop_if_asked(kept + 1);
         Key column = keys[i] >> 1;
         double sums[2] = {0, 0};
@@ -252,8 +269,9 @@ template <class List> void scatter(int64_t n, const List &edges, Csr &csr, int t
         places[t] = Buffer<int64_t>(n + 1);
         int64_t *count = places[t].begin();
         std::fill_n(count, n + 1, 0);
-        tallies[t] = visit(edges, part(t), part(t + 1), [=](int32_t row) { __builtin_prefetch(&count[row], 1); },
-                           [=](int32_t row, Key, float) { ++count[row]; });
+        tallies[t] = visit(
+            edges, part(t), part(t + 1), [=](int32_t row) { __builtin_prefetch(&count[row], 1); },
+            [=](int32_t row, Key, float) { ++count[row]; });
     });
     for (const Tally &tally : tallies) csr.tally += tally;
     int64_t total = 0;
@@ -268,12 +286,13 @@ template <class List> void scatter(int64_t n, const List &edges, Csr &csr, int t
         int64_t *place = places[t].begin();
         Key *keys = csr.indices.begin();
         float *weights = csr.weights.begin();
-        visit(edges, part(t), part(t + 1), [=](int32_t row) { __builtin_prefetch(&keys[place[row]], 1); },
-              [=](int32_t row, Key key, float weight) {
-                  int64_t at = place[row]++;
-                  keys[at] = key;
-                  if (weights) weights[at] = weight;
-              });
+        visit(
+            edges, part(t), part(t + 1), [=](int32_t row) { __builtin_prefetch(&keys[place[row]], 1); },
+            [=](int32_t row, Key key, float weight) {
+                int64_t at = place[row]++;
+                keys[at] = key;
+                if (weights) weights[at] = weight;
+            });
     });
 }
 
@@ -326,7 +345,7 @@ template <class List> Csr build(int64_t n, const List &edges, int threads) {
     csr.indptr = Buffer<int64_t>(n + 1);
     scatter(n, edges, csr, threads);
     std::vector<int64_t> bounds = balanced(csr.indptr.begin(), n, threads);
-    if (sort_rows(csr, bounds) && !csr.weights) {       // how often an edge was listed becomes its weight
+    if (sort_rows(csr, bounds) && !csr.weights) {  // how often an edge was listed becomes its weight
         csr.weights = Buffer<float>(csr.indices.size());
         std::fill_n(csr.weights.begin(), csr.indices.size(), 1.f);
     }
@@ -334,7 +353,8 @@ template <class List> Csr build(int64_t n, const List &edges, int threads) {
     return csr;
 }
 
-nb::tuple build_rows(int64_t n, Input<int32_t> source, Input<int32_t> target, Weights weights, bool directed, Threads threads) {
+nb::tuple build_rows(int64_t n, Input<int32_t> source, Input<int32_t> target, Weights weights, bool directed,
+                     Threads threads) {
     need(n >= 0 && n <= std::numeric_limits<int32_t>::max(), "`nodes` must be from 0 to 2^31 - 1");
     need(source.size() == target.size(), "`source` and `target` must be equally long");
     need(!weights || weights->size() == source.size(), "`weights` must have one number for each edge");
@@ -343,8 +363,11 @@ nb::tuple build_rows(int64_t n, Input<int32_t> source, Input<int32_t> target, We
     {
         Released released;
         const int32_t most = int32_t(n);
-        need(none(edges.size, [=](size_t i) { return (edges.source[i] >= most) | (edges.target[i] >= most); }), "`source` and `target` must be below `nodes`");
-        if (weights) need(none(edges.size, [=](size_t i) { return edges.weights[i] != edges.weights[i]; }), "`weights` must be numbers");
+        need(none(edges.size, [=](size_t i) { return (edges.source[i] >= most) | (edges.target[i] >= most); }),
+             "`source` and `target` must be below `nodes`");
+        if (weights)
+            need(none(edges.size, [=](size_t i) { return edges.weights[i] != edges.weights[i]; }),
+                 "`weights` must be numbers");
         csr = build(n, edges, edges.size < 100000 ? 1 : std::min<int>(threads, 16));
     }
     const Tally &t = csr.tally;
@@ -357,16 +380,19 @@ nb::tuple build_rows(int64_t n, Input<int32_t> source, Input<int32_t> target, We
 nb::tuple merge_arcs(int64_t rows, int64_t first, Input<uint32_t> records, bool weighted, Threads threads) {
     const size_t width = weighted ? 3 : 2;
     const int64_t most = std::numeric_limits<int32_t>::max();
-    need(rows >= 0 && first >= 0 && first <= most && rows <= most - first, "`rows` and `first` must be rows of a graph");
+    need(rows >= 0 && first >= 0 && first <= most && rows <= most - first,
+         "`rows` and `first` must be rows of a graph");
     need(records.size() % width == 0, "`records` must be whole: two words each, or three with weights");
     Arcs arcs{records.data(), records.size() / width, uint32_t(first), weighted};
     Csr csr;
     {
         Released released;
         const uint32_t *const words = arcs.records, count = uint32_t(rows), start = arcs.first;
-        need(none(arcs.size, [=](size_t i) { return words[i * width] - start >= count; }), "`records` must be of these rows");
+        need(none(arcs.size, [=](size_t i) { return words[i * width] - start >= count; }),
+             "`records` must be of these rows");
         if (weighted)
-            need(none(arcs.size, [=](size_t i) { return (words[i * width + 2] & 0x7fffffffu) > 0x7f800000u; }), "weights of `records` must be numbers");
+            need(none(arcs.size, [=](size_t i) { return (words[i * width + 2] & 0x7fffffffu) > 0x7f800000u; }),
+                 "weights of `records` must be numbers");
         csr = build(rows, arcs, arcs.size < 100000 ? 1 : std::min<int>(threads, 16));
     }
     return nb::make_tuple(csr.indptr.numpy(), csr.indices.numpy<int32_t>(), csr.weights.numpy(), csr.tally.arcs,
@@ -415,8 +441,11 @@ void bind_edges(nb::module_ &module) {
     module.def("build_rows", &build_rows, "nodes"_a, "source"_a, "target"_a, nb::kw_only(), "weights"_a.none(),
                "directed"_a, "threads"_a);
     module.def("merge_arcs", &merge_arcs, "rows"_a, "first"_a, "records"_a, nb::kw_only(), "weighted"_a, "threads"_a);
-    module.def("inspect_rows", [](Input<int64_t> indptr, Input<int32_t> indices, Weights weights) {
-        Released released;
-        return inspect(indptr, indices, weights);
-    }, "indptr"_a, "indices"_a, "weights"_a.none());
+    module.def(
+        "inspect_rows",
+        [](Input<int64_t> indptr, Input<int32_t> indices, Weights weights) {
+            Released released;
+            return inspect(indptr, indices, weights);
+        },
+        "indptr"_a, "indices"_a, "weights"_a.none());
 }

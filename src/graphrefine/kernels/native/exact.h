@@ -29,17 +29,18 @@ struct Exact {
     // exact_factors.cpp; all matrices are row after row, and overwritten where they are not const
     bool (*cholesky)(double *a, std::int64_t k);  // a <- L, zeros above; false where a pivot is not positive
     void (*solve_lower)(const double *lower, std::int64_t k, double *b, std::int64_t columns);
-    void (*solve_upper)(const double *lower, std::int64_t k, double *b, std::int64_t columns);  // with the transpose of L
+    void (*solve_upper)(const double *lower, std::int64_t k, double *b,
+                        std::int64_t columns);  // with the transpose of L
     void (*householder)(double *turned, std::int64_t columns, std::int64_t rows);  // rows of `turned` <- those of Q^T
 
     // exact_eigen.cpp: a (k, k) symmetric; vectors' columns; false where there are too many rounds
     bool (*eigh)(const double *a, std::int64_t k, double *values, double *vectors);
 };
 
-#define EXACT_VARIANT(name)                                                                                                 \
-    void fill_functions_##name(Exact &);                                                                                    \
-    void fill_products_##name(Exact &);                                                                                     \
-    void fill_factors_##name(Exact &);                                                                                      \
+#define EXACT_VARIANT(name)                                                                                            \
+    void fill_functions_##name(Exact &);                                                                               \
+    void fill_products_##name(Exact &);                                                                                \
+    void fill_factors_##name(Exact &);                                                                                 \
     void fill_eigen_##name(Exact &);
 EXACT_VARIANT(baseline)
 #ifdef GRAPHREFINE_X86

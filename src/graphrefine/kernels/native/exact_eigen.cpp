@@ -14,10 +14,12 @@
 namespace {
 
 using Numbers = std::vector<double>;
-constexpr double NOTHING = 0x1p-960;  // the square of a column that is nothing beside the largest entry, which is about 1
+constexpr double NOTHING =
+    0x1p-960;  // the square of a column that is nothing beside the largest entry, which is about 1
 constexpr double ROUNDING = 0x1p-53, LEAST = 0x1p-56;  // beside the diagonal: of its neighbors, of the largest of all
 constexpr int ROUNDS = 60;  // for one eigenvalue; two or three are usual
-constexpr int PATIENCE = 16;  // rounds after which the least doubles each time: noise of large numbers may keep small ones alive
+constexpr int PATIENCE =
+    16;  // rounds after which the least doubles each time: noise of large numbers may keep small ones alive
 constexpr int CHUNK = LANES / D;  // vectors of a row that pass all rotations of a step
 
 inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
@@ -31,8 +33,8 @@ struct Grid {
 };
 
 // x[i, c] -= v[i] w[c] + w[i] v[c] for T rows from i on, and u[c] += f[i] x[i, c], row after row
-template <int T>
-void update_rows(Grid &x, std::int64_t i, std::int64_t first, const double *v, const double *w, const double *f, double *u) {
+template <int T> void update_rows(Grid &x, std::int64_t i, std::int64_t first, const double *v, const double *w,
+                                  const double *f, double *u) {
     for (std::int64_t c = first; c < x.stride; c += D) {
         const Reals vc = load<Reals>(v + c), wc = load<Reals>(w + c);
         Reals sum = load<Reals>(u + c);
@@ -147,15 +149,20 @@ void step(Grid &z, std::int64_t l, std::int64_t m, Numbers &d, Numbers &e, Numbe
             d[at(i + 1)] -= p;
             break;
         }
-        s = f / r, c = g / r;
+        s = f / r;
+        c = g / r;
         g = d[at(i + 1)] - p;
         r = (d[at(i)] - g) * s + 2 * c * b;
         p = s * r;
         d[at(i + 1)] = g + p;
         g = c * r - b;
-        cosines[at(i)] = c, sines[at(i)] = s;
+        cosines[at(i)] = c;
+        sines[at(i)] = s;
     }
-    if (i < l) d[at(l)] -= p, e[at(l)] = g;
+    if (i < l) {
+        d[at(l)] -= p;
+        e[at(l)] = g;
+    }
     e[at(m)] = 0;  // T falls apart there
     if (i + 1 < m) rotate_rows(z, i + 1, m - 1, cosines, sines);
 }

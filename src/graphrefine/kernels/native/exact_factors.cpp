@@ -28,7 +28,10 @@ bool cholesky(double *a, std::int64_t k) {
         for (std::int64_t j = i + 1; j < k; ++j) row[j] /= pivot;
     }
     for (std::int64_t i = 0; i < k; ++i)
-        for (std::int64_t j = i + 1; j < k; ++j) a[j * k + i] = a[i * k + j], a[i * k + j] = 0;
+        for (std::int64_t j = i + 1; j < k; ++j) {
+            a[j * k + i] = a[i * k + j];
+            a[i * k + j] = 0;
+        }
     return true;
 }
 
@@ -92,6 +95,8 @@ void householder(double *turned, std::int64_t columns, std::int64_t rows) {
 }  // namespace
 
 void JOIN(fill_factors_, VARIANT)(Exact &table) {
-    table.cholesky = cholesky, table.solve_lower = solve_lower, table.solve_upper = solve_upper;
+    table.cholesky = cholesky;
+    table.solve_lower = solve_lower;
+    table.solve_upper = solve_upper;
     table.householder = householder;
 }

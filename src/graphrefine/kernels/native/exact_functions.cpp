@@ -11,7 +11,8 @@
 namespace {
 
 constexpr double INF = std::numeric_limits<double>::infinity(), NOT = std::numeric_limits<double>::quiet_NaN();
-constexpr double LN2_HIGH = 0x1.62e42fefa2000p-1, LN2_LOW = 0x1.9ef35793c7673p-41;  // 40 bits, so that n LN2_HIGH is exact
+constexpr double LN2_HIGH = 0x1.62e42fefa2000p-1,
+                 LN2_LOW = 0x1.9ef35793c7673p-41;  // 40 bits, so that n LN2_HIGH is exact
 constexpr double LOG2_E = 0x1.71547652b82fep+0;
 constexpr double ROUNDER = 0x1.8p52;  // x + ROUNDER - ROUNDER is the whole number nearest to x, which its last bits are
 constexpr std::int64_t ONE = 0x3ff0000000000000, ROOT_HALF = 0x3fe6a09e667f3bcd;  // bits of 1 and sqrt(1/2)
@@ -20,8 +21,8 @@ constexpr std::int64_t FRACTION = 0x000fffffffffffff, SHIFTED = 0x43300000000000
 // 2 / 3, 2 / 5, 2 / 7 ...: log((1 + s) / (1 - s)) = s (2 + 2/3 s^2 + 2/5 s^4 + ...)
 constexpr double ODD[] = {2. / 3, 2. / 5, 2. / 7, 2. / 9, 2. / 11, 2. / 13, 2. / 15, 2. / 17, 2. / 19, 2. / 21};
 // 1 / 2!, 1 / 3! ...
-constexpr double INVERSE[] = {1. / 2,      1. / 6,       1. / 24,       1. / 120,       1. / 720,        1. / 5040,
-                              1. / 40320,  1. / 362880,  1. / 3628800,  1. / 39916800,  1. / 479001600,  1. / 6227020800};
+constexpr double INVERSE[] = {1. / 2,     1. / 6,      1. / 24,      1. / 120,      1. / 720,       1. / 5040,
+                              1. / 40320, 1. / 362880, 1. / 3628800, 1. / 39916800, 1. / 479001600, 1. / 6227020800};
 
 // c[0] + x (c[1] + x (c[2] + ...)), from the last one on
 template <int N> inline Reals horner(Reals x, const double (&c)[N]) {
@@ -96,7 +97,8 @@ inline Reals exponential(Reals x) {
 inline Reals exponential_less_one(Reals x) {
     const Exponent parts = exponent_of(x == x ? clamped(x) : Reals{}, Reals{});
     const Wholes low = parts.n < -1000;
-    const Reals result = scaled((1. - power_of_two(low ? Wholes{} + 1000 : -parts.n)) + parts.e, low ? Wholes{} - 1000 : parts.n);
+    const Reals result =
+        scaled((1. - power_of_two(low ? Wholes{} + 1000 : -parts.n)) + parts.e, low ? Wholes{} - 1000 : parts.n);
     return (x == x) & (x != 0.) ? result : x;
 }
 
@@ -166,17 +168,23 @@ void raise(const double *x, double p, double *out, std::int64_t count) {
     else if (p == 2.) over(x, out, count, [](Reals a) { return a * a; });
     else if (p == -1.) over(x, out, count, [](Reals a) { return 1. / a; });
     else if (p == 0.5) over(x, out, count, root);
-    else if (p == -0.5) over(x, out, count, [](Reals a) { return a == 0. ? fill(INF) : a == -INF ? Reals{} : 1. / root(a); });
+    else if (p == -0.5)
+        over(x, out, count, [](Reals a) { return a == 0. ? fill(INF) : a == -INF ? Reals{} : 1. / root(a); });
     else over(x, out, count, [p](Reals a) { return signed_power(a, p); });
 }
 
 void evaluate(Function function, const double *x, double exponent, double *out, std::int64_t count) {
     switch (function) {
-    case Function::log: return over(x, out, count, logarithm);
-    case Function::log1p: return over(x, out, count, logarithm_next_to_one);
-    case Function::exp: return over(x, out, count, exponential);
-    case Function::expm1: return over(x, out, count, exponential_less_one);
-    case Function::power: return raise(x, exponent, out, count);
+    case Function::log:
+        return over(x, out, count, logarithm);
+    case Function::log1p:
+        return over(x, out, count, logarithm_next_to_one);
+    case Function::exp:
+        return over(x, out, count, exponential);
+    case Function::expm1:
+        return over(x, out, count, exponential_less_one);
+    case Function::power:
+        return raise(x, exponent, out, count);
     }
 }
 
@@ -185,7 +193,7 @@ void evaluate(Function function, const double *x, double exponent, double *out, 
 typedef std::int32_t Integers __attribute__((vector_size(W * 4)));
 
 // (log(1 + f) - f + f^2 / 2) / f^3 for sqrt(1/2) - 1 <= f <= sqrt(2) - 1: the least largest error of log(1 + f), 6e-9 of it
-constexpr float CUBIC[] = {0x1.555554p-2f,  -0x1.000226p-2f, 0x1.99a008p-3f,  -0x1.547244p-3f,
+constexpr float CUBIC[] = {0x1.555554p-2f, -0x1.000226p-2f, 0x1.99a008p-3f, -0x1.547244p-3f,
                            0x1.22da1cp-3f, -0x1.0d8542p-3f, 0x1.055b6ap-3f, -0x1.38b58p-4f};
 constexpr float LN2_UPPER = 0x1.62e4p-1f, LN2_LOWER = 0x1.7f7d1cp-20f;
 constexpr std::int32_t ONE32 = 0x3f800000, ROOT_HALF32 = 0x3f3504f3;

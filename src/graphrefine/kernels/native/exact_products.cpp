@@ -11,8 +11,8 @@
 namespace {
 
 constexpr std::int64_t DEPTH = 256;  // of the inner index that a tile goes through at a time
-constexpr std::int64_t ROWS = 128;   // rows of a Gram matrix that are summed in float32
-constexpr int TALL = 6;              // rows of a register tile; it is two vectors wide
+constexpr std::int64_t ROWS = 128;  // rows of a Gram matrix that are summed in float32
+constexpr int TALL = 6;  // rows of a register tile; it is two vectors wide
 
 inline Reals add_product(Reals a, Reals b, Reals sum) { return sum + a * b; }
 inline Floats add_product(Floats a, Floats b, Floats sum) { return fma(a, b, sum); }
@@ -23,7 +23,9 @@ template <class Vector, class Number> struct Products {
 
     static Vector spread(Number x) { return x - Vector{}; }
 
-    static std::int64_t size(std::int64_t depth, std::int64_t columns) { return (columns + WIDE - 1) / WIDE * WIDE * depth; }
+    static std::int64_t size(std::int64_t depth, std::int64_t columns) {
+        return (columns + WIDE - 1) / WIDE * WIDE * depth;
+    }
 
     // Panel after panel of two vectors' width, filled up with zeros.
     static void pack(const Number *b, std::int64_t depth, std::int64_t columns, Number *panels) {
@@ -37,16 +39,20 @@ template <class Vector, class Number> struct Products {
     }
 
     // T rows of a, `count` of their entries, go on with the sums in `out`, or begin them.
-    template <int T>
-    static void tile(const Number *a, std::int64_t depth, const Number *panel, std::int64_t count, bool begun, Number *out,
-                     std::int64_t columns, std::int64_t width) {
+    template <int T> static void tile(const Number *a, std::int64_t depth, const Number *panel, std::int64_t count,
+                                      bool begun, Number *out, std::int64_t columns, std::int64_t width) {
         Vector sum[T][2] = {};
         Number rest[WIDE];
         const bool whole = width == WIDE;
         for (int t = 0; begun && t < T; ++t) {
             const Number *from = out + t * columns;
-            if (!whole) std::copy(from, from + width, rest), std::fill(rest + width, rest + WIDE, Number{}), from = rest;
-            sum[t][0] = load<Vector>(from), sum[t][1] = load<Vector>(from + V);
+            if (!whole) {
+                std::copy(from, from + width, rest);
+                std::fill(rest + width, rest + WIDE, Number{});
+                from = rest;
+            }
+            sum[t][0] = load<Vector>(from);
+            sum[t][1] = load<Vector>(from + V);
         }
         for (std::int64_t i = 0; i < count; ++i) {
             const Vector left = load<Vector>(panel + i * WIDE), right = load<Vector>(panel + i * WIDE + V);
@@ -74,9 +80,11 @@ template <class Vector, class Number> struct Products {
                 const std::int64_t width = std::min(WIDE, columns - c);
                 std::int64_t r = begin;
                 for (; r + TALL <= end; r += TALL)
-                    tile<TALL>(a + r * depth + first, depth, panel, count, first > 0, out + r * columns + c, columns, width);
+                    tile<TALL>(a + r * depth + first, depth, panel, count, first > 0, out + r * columns + c, columns,
+                               width);
                 for (; r < end; ++r)
-                    tile<1>(a + r * depth + first, depth, panel, count, first > 0, out + r * columns + c, columns, width);
+                    tile<1>(a + r * depth + first, depth, panel, count, first > 0, out + r * columns + c, columns,
+                            width);
             }
         }
     }
@@ -86,7 +94,8 @@ using Doubled = Products<Reals, double>;
 using Singled = Products<Floats, float>;
 
 // gram[a : a + T, b : b + 2 W] += x[:, a : a + T]^T x[:, b : b + 2 W]: the rows' sum in float32, added in float64
-template <int T> void add_gram_tile(const float *x, std::int64_t rows, std::int64_t padded, std::int64_t a, std::int64_t b, double *gram) {
+template <int T> void add_gram_tile(const float *x, std::int64_t rows, std::int64_t padded, std::int64_t a,
+                                    std::int64_t b, double *gram) {
     Floats sum[T][2] = {};
     for (std::int64_t r = 0; r < rows; ++r) {
         const float *row = x + r * padded;
@@ -138,9 +147,13 @@ void gram(const float *x, std::int64_t rows, std::int64_t k, double *out, int th
 }  // namespace
 
 void JOIN(fill_products_, VARIANT)(Exact &table) {
-    table.panels64 = Doubled::size, table.panels32 = Singled::size;
-    table.pack64 = Doubled::pack, table.pack32 = Singled::pack;
-    table.multiply64 = Doubled::multiply, table.multiply32 = Singled::multiply;
+    table.panels64 = Doubled::size;
+    table.panels32 = Singled::size;
+    table.pack64 = Doubled::pack;
+    table.pack32 = Singled::pack;
+    table.multiply64 = Doubled::multiply;
+    table.multiply32 = Singled::multiply;
     table.gram = gram;
-    table.dot64 = dot_lanes<double>, table.dot32 = dot_lanes<float>;
+    table.dot64 = dot_lanes<double>;
+    table.dot32 = dot_lanes<float>;
 }

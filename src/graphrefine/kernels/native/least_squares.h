@@ -16,7 +16,7 @@ struct Equations {
     const double *diagonal = nullptr;                    // 2 x columns, above zero where padded
     float *solution = nullptr;                           // n x columns, what the steps begin with
     std::int64_t steps = 0;                              // of conjugate gradients,
-    std::int64_t hub = 0;                                // for rows of at most so many entries; others are solved directly
+    std::int64_t hub = 0;  // for rows of at most so many entries; others are solved directly
 };
 
 using Solve = void (*)(const Equations &, std::int64_t first, std::int64_t last);

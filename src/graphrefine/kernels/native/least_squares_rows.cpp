@@ -13,9 +13,9 @@
 
 namespace {
 
-constexpr std::int64_t GROUP = 8;    // entries at a time
+constexpr std::int64_t GROUP = 8;  // entries at a time
 constexpr std::int64_t PIECE = 128;  // entries whose products are summed in float32
-constexpr std::int64_t AHEAD = 16;   // entries between a prefetch and its use
+constexpr std::int64_t AHEAD = 16;  // entries between a prefetch and its use
 
 class Row {
     const Equations &own_;
@@ -68,13 +68,15 @@ class Row {
     // Conjugate gradients, from v.
     void step_towards(float *v) {
         float *const rest = rest_.data(), *const p = direction_.data(), *const product = product_.data();
-        for (std::int64_t c = 0; c < columns_; c += W) store(rest + c, Floats{} - load<Floats>(diagonal_.data() + c) * load<Floats>(v + c));
+        for (std::int64_t c = 0; c < columns_; c += W)
+            store(rest + c, Floats{} - load<Floats>(diagonal_.data() + c) * load<Floats>(v + c));
         pass_all(v, true, rest);
         std::copy_n(rest, columns_, p);
         float size = dot(rest, rest, columns_);
         for (std::int64_t step = 0; step < own_.steps && size > 0.f; ++step) {
             stop_if_asked(static_cast<std::uint64_t>(step + 1) << 12);
-            for (std::int64_t c = 0; c < columns_; c += W) store(product + c, load<Floats>(diagonal_.data() + c) * load<Floats>(p + c));
+            for (std::int64_t c = 0; c < columns_; c += W)
+                store(product + c, load<Floats>(diagonal_.data() + c) * load<Floats>(p + c));
             pass_all(p, false, product);
             const float bend = dot(p, product, columns_);
             const Floats ahead = broadcast(bend > 0.f ? size / bend : 0.f);
@@ -85,14 +87,18 @@ class Row {
             const float before = size;
             size = dot(rest, rest, columns_);
             const Floats keep = broadcast(size / before);
-            for (std::int64_t c = 0; c < columns_; c += W) store(p + c, fma(keep, load<Floats>(p + c), load<Floats>(rest + c)));
+            for (std::int64_t c = 0; c < columns_; c += W)
+                store(p + c, fma(keep, load<Floats>(p + c), load<Floats>(rest + c)));
         }
     }
 
     // matrix += sum of c z z^T on and right of the diagonal, wanted += sum of c z, over a piece of the entries.
     void add_piece(std::int64_t begin, std::int64_t end) {
         const float *row[PIECE];
-        for (std::int64_t e = begin; e < end; ++e) row[e - begin] = near(e), prefetch(indices_ + std::min(e + AHEAD, count_ - 1));
+        for (std::int64_t e = begin; e < end; ++e) {
+            row[e - begin] = near(e);
+            prefetch(indices_ + std::min(e + AHEAD, count_ - 1));
+        }
         const std::int64_t count = end - begin;
         for (std::int64_t b = 0; b < columns_; b += LANES)
             for (std::int64_t a = 0; a < b + LANES; a += 4) tile(row, weights_ + begin, count, a, b);
@@ -151,19 +157,22 @@ class Row {
         for (std::int64_t c = 0; c < n; ++c) v[c] = static_cast<float>(x[c]);
     }
 
-public:
+  public:
     explicit Row(const Equations &own)
-        : own_(own), columns_(own.columns), diagonal_(columns_), product_(columns_), rest_(columns_), direction_(columns_) {}
+        : own_(own), columns_(own.columns), diagonal_(columns_), product_(columns_), rest_(columns_),
+          direction_(columns_) {}
 
     void solve(std::int64_t i) {
-        indices_ = own_.indices + own_.indptr[i], weights_ = own_.weights + own_.indptr[i];
+        indices_ = own_.indices + own_.indptr[i];
+        weights_ = own_.weights + own_.indptr[i];
         count_ = own_.indptr[i + 1] - own_.indptr[i];
         const std::int64_t after = own_.indptr[i + 1], some = std::min(after + AHEAD, own_.indptr[own_.rows]);
         for (std::int64_t e = after; e < some; ++e) prefetch(own_.indices + e);  // what the next rows begin with
         float *const v = own_.solution + i * columns_;
         if (!count_) return void(std::fill_n(v, columns_, 0.f));
         for (std::int64_t c = 0; c < columns_; ++c)
-            diagonal_[c] = static_cast<float>(own_.missing[i] * own_.diagonal[c] + own_.totals[i] * own_.diagonal[columns_ + c]);
+            diagonal_[c] =
+                static_cast<float>(own_.missing[i] * own_.diagonal[c] + own_.totals[i] * own_.diagonal[columns_ + c]);
         count_ > own_.hub ? solve_directly(v) : step_towards(v);
     }
 };

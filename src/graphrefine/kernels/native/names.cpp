@@ -12,7 +12,8 @@ nb::tuple number_strings(Input<uint8_t> text, Input<int64_t> offsets) {
     need(offsets.size() >= 1, "`offsets` must have one number more than there are strings");
     const size_t count = offsets.size() - 1;
     const int64_t *const ends = offsets.data();
-    need(ends[0] >= 0 && ends[count] <= int64_t(text.size()) && none(count, [=](size_t i) { return ends[i] > ends[i + 1]; }),
+    need(ends[0] >= 0 && ends[count] <= int64_t(text.size()) &&
+             none(count, [=](size_t i) { return ends[i] > ends[i + 1]; }),
          "`offsets` must not decrease, from 0 to the number of bytes");
     Buffer<int32_t> numbers(count);
     Buffer<int64_t> firsts;
@@ -30,7 +31,10 @@ nb::tuple number_strings(Input<uint8_t> text, Input<int64_t> offsets) {
         const std::vector<int32_t> order = sort_names(names);
         std::vector<int32_t> rank(names.size());
         firsts = Buffer<int64_t>(names.size());
-        for (size_t i = 0; i < order.size(); ++i) rank[order[i]] = int32_t(i), firsts[i] = first[order[i]];
+        for (size_t i = 0; i < order.size(); ++i) {
+            rank[order[i]] = int32_t(i);
+            firsts[i] = first[order[i]];
+        }
         in_steps(0, count, [&](size_t i) { numbers[i] = rank[numbers[i]]; });
     }
     return nb::make_tuple(numbers.numpy(), firsts.numpy());

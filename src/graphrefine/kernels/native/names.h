@@ -27,7 +27,10 @@ inline int32_t number(Numbering &numbering, std::vector<Name> &names, const Name
 
 // The numbers of distinct names in the order of their bytes.
 inline std::vector<int32_t> sort_names(const std::vector<Name> &names) {
-    struct Entry { uint64_t prefix; int32_t at; };   // the first bytes decide most comparisons without a cache miss
+    struct Entry {
+        uint64_t prefix;
+        int32_t at;
+    };   // the first bytes decide most comparisons without a cache miss
     std::vector<Entry> order(names.size());
     for (size_t i = 0; i < names.size(); ++i) {
         uint64_t prefix = 0;

@@ -19,7 +19,8 @@ using namespace nb::literals;
 namespace {
 
 constexpr std::int64_t CHUNK = 1024;  // rows that a thread takes at a time
-constexpr std::int64_t PIECE = 64;    // rows between two looks whether to stop; a multiple of those that are scored together
+constexpr std::int64_t PIECE =
+    64;  // rows between two looks whether to stop; a multiple of those that are scored together
 
 Scan fastest = scan_baseline;
 
@@ -29,11 +30,13 @@ template <class T> using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::d
 using Numbers = std::optional<Vector<const float>>;
 
 std::vector<float> packed(const Matrix &queries) {
-    const std::int64_t count = static_cast<std::int64_t>(queries.shape(0)), columns = static_cast<std::int64_t>(queries.shape(1));
+    const std::int64_t count = static_cast<std::int64_t>(queries.shape(0)),
+                       columns = static_cast<std::int64_t>(queries.shape(1));
     std::vector<float> all(static_cast<std::size_t>((count + GROUP - 1) / GROUP * GROUP * columns));
     for (std::int64_t i = 0; i < count; ++i)
         for (std::int64_t c = 0; c < columns; ++c)
-            all[static_cast<std::size_t>((i / GROUP * columns + c) * GROUP + i % GROUP)] = queries.data()[i * queries.stride(0) + c];
+            all[static_cast<std::size_t>((i / GROUP * columns + c) * GROUP + i % GROUP)] =
+                queries.data()[i * queries.stride(0) + c];
     return all;
 }
 
@@ -61,34 +64,45 @@ void merge(const std::vector<Heaps> &heaps, std::int64_t query, std::int64_t kee
     }
 }
 
-void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t> &nearest_rows, const Table<float> &scores, const Numbers &scale,
-             const Numbers &added, const std::optional<Vector<const std::int64_t>> &bounds,
+void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t> &nearest_rows,
+             const Table<float> &scores, const Numbers &scale, const Numbers &added,
+             const std::optional<Vector<const std::int64_t>> &bounds,
              const std::optional<Vector<const std::int64_t>> &left_out, Threads most) {
     need(queries.shape(1) == rows.shape(1), "queries and rows must have the same columns");
-    need(rows.shape(0) == 0 || rows.shape(1) <= 1 || rows.stride(1) == 1, "the numbers of a row must lie beside each other");
-    need(queries.shape(0) == 0 || queries.shape(1) <= 1 || queries.stride(1) == 1, "the numbers of a query must lie beside each other");
-    need(nearest_rows.shape(0) == queries.shape(0) && scores.shape(0) == queries.shape(0) && nearest_rows.shape(1) == scores.shape(1),
+    need(rows.shape(0) == 0 || rows.shape(1) <= 1 || rows.stride(1) == 1,
+         "the numbers of a row must lie beside each other");
+    need(queries.shape(0) == 0 || queries.shape(1) <= 1 || queries.stride(1) == 1,
+         "the numbers of a query must lie beside each other");
+    need(nearest_rows.shape(0) == queries.shape(0) && scores.shape(0) == queries.shape(0) &&
+             nearest_rows.shape(1) == scores.shape(1),
          "`nearest_rows` and `scores` must have one row for each query, and be alike");
     for (const Numbers *each : {&scale, &added})
         need(!*each || (*each)->shape(0) == rows.shape(0), "`scale` and `added` must have one number for each row");
     need(bounds.has_value() == left_out.has_value(), "`bounds` and `left_out` belong together");
     if (bounds) {
         need(bounds->shape(0) == queries.shape(0) + 1, "`bounds` must have one entry more than there are queries");
-        need(bounds->data()[0] == 0 && bounds->data()[queries.shape(0)] == static_cast<std::int64_t>(left_out->shape(0)),
+        need(bounds->data()[0] == 0 &&
+                 bounds->data()[queries.shape(0)] == static_cast<std::int64_t>(left_out->shape(0)),
              "`bounds` must run from 0 to the length of `left_out`");
-        for (std::size_t i = 0; i < queries.shape(0); ++i) need(bounds->data()[i] <= bounds->data()[i + 1], "`bounds` must not decrease");
+        for (std::size_t i = 0; i < queries.shape(0); ++i)
+            need(bounds->data()[i] <= bounds->data()[i + 1], "`bounds` must not decrease");
     }
     Catalog view;
-    view.data = rows.data(), view.count = static_cast<std::int64_t>(rows.shape(0));
-    view.columns = static_cast<std::int64_t>(rows.shape(1)), view.stride = view.count ? rows.stride(0) : 0;
-    view.scale = scale ? scale->data() : nullptr, view.added = added ? added->data() : nullptr;
+    view.data = rows.data();
+    view.count = static_cast<std::int64_t>(rows.shape(0));
+    view.columns = static_cast<std::int64_t>(rows.shape(1));
+    view.stride = view.count ? rows.stride(0) : 0;
+    view.scale = scale ? scale->data() : nullptr;
+    view.added = added ? added->data() : nullptr;
     const std::int64_t keep = static_cast<std::int64_t>(nearest_rows.shape(1));
 
     Released released;
     const std::vector<float> together = packed(queries);
     Queries packed_queries;
-    packed_queries.packed = together.data(), packed_queries.count = static_cast<std::int64_t>(queries.shape(0));
-    packed_queries.bounds = bounds ? bounds->data() : nullptr, packed_queries.left_out = left_out ? left_out->data() : nullptr;
+    packed_queries.packed = together.data();
+    packed_queries.count = static_cast<std::int64_t>(queries.shape(0));
+    packed_queries.bounds = bounds ? bounds->data() : nullptr;
+    packed_queries.left_out = left_out ? left_out->data() : nullptr;
     if (keep == 0 || packed_queries.count == 0) return;
     const int threads = static_cast<int>(std::clamp<std::int64_t>((view.count + CHUNK - 1) / CHUNK, 1, most));
     std::vector<Heaps> heaps(static_cast<std::size_t>(threads), Heaps(packed_queries.count, keep));
@@ -97,7 +111,8 @@ void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t
         Heaps &own = heaps[static_cast<std::size_t>(thread)];
         const Best best{own.scores.data(), own.rows.data(), keep};
         for (std::int64_t first; !is_stopped() && (first = next.fetch_add(CHUNK)) < view.count;)
-            for (const std::int64_t last = std::min(first + CHUNK, view.count); first < last && !is_stopped(); first += PIECE)
+            for (const std::int64_t last = std::min(first + CHUNK, view.count); first < last && !is_stopped();
+                 first += PIECE)
                 fastest(view, packed_queries, best, first, std::min(first + PIECE, last));
     });
     for (std::int64_t query = 0; query < packed_queries.count; ++query) {
@@ -107,18 +122,24 @@ void nearest(const Matrix &queries, const Matrix &rows, const Table<std::int64_t
 }
 
 // ranks[i]: how many numbers of row rows[i] are above values[i], and half of those equal to it
-void rank_scores(const Table<const float> &scores, const Vector<const std::int64_t> &rows, const Vector<const float> &values,
-                 const Vector<double> &ranks) {
+void rank_scores(const Table<const float> &scores, const Vector<const std::int64_t> &rows,
+                 const Vector<const float> &values, const Vector<double> &ranks) {
     const std::size_t count = rows.shape(0), columns = scores.shape(1);
-    need(values.shape(0) == count && ranks.shape(0) == count, "`values` and `ranks` must have one number for each of `rows`");
+    need(values.shape(0) == count && ranks.shape(0) == count,
+         "`values` and `ranks` must have one number for each of `rows`");
     for (std::size_t i = 0; i < count; ++i)
-        need(rows.data()[i] >= 0 && rows.data()[i] < static_cast<std::int64_t>(scores.shape(0)), "`rows` must be rows of `scores`");
+        need(rows.data()[i] >= 0 && rows.data()[i] < static_cast<std::int64_t>(scores.shape(0)),
+             "`rows` must be rows of `scores`");
     Released released;
     for (std::size_t i = 0; i < count; ++i) {
         stop_if_asked(i << 8);
-        const float *const row = scores.data() + rows.data()[i] * static_cast<std::int64_t>(columns), value = values.data()[i];
+        const float *const row = scores.data() + rows.data()[i] * static_cast<std::int64_t>(columns),
+                           value = values.data()[i];
         std::int32_t above = 0, equal = 0;
-        for (std::size_t c = 0; c < columns; ++c) above += row[c] > value, equal += row[c] == value;
+        for (std::size_t c = 0; c < columns; ++c) {
+            above += row[c] > value;
+            equal += row[c] == value;
+        }
         ranks.data()[i] = above + equal / 2.;
     }
 }
@@ -130,7 +151,7 @@ void bind_nearest(nb::module_ &module, const std::string &simd) {
     if (simd == "avx2") fastest = scan_avx2;
     if (simd == "avx512") fastest = scan_avx512;
 #endif
-    module.def("nearest", &nearest, "queries"_a, "rows"_a, "nearest_rows"_a, "scores"_a, nb::kw_only(), "scale"_a.none(), "added"_a.none(),
-               "bounds"_a.none(), "left_out"_a.none(), "threads"_a);
+    module.def("nearest", &nearest, "queries"_a, "rows"_a, "nearest_rows"_a, "scores"_a, nb::kw_only(),
+               "scale"_a.none(), "added"_a.none(), "bounds"_a.none(), "left_out"_a.none(), "threads"_a);
     module.def("rank_scores", &rank_scores, "scores"_a, "rows"_a, "values"_a, "ranks"_a);
 }

@@ -56,7 +56,8 @@ struct Panel {
         }
         for (std::int64_t i = 0; i < LANES; i += 4) {  // a row that is not there is the last one again
             const float *from[4];
-            for (std::int64_t r = 0; r < 4; ++r) from[r] = rows.data + (first + std::min(i + r, count - 1)) * rows.stride;
+            for (std::int64_t r = 0; r < 4; ++r)
+                from[r] = rows.data + (first + std::min(i + r, count - 1)) * rows.stride;
             turn(from, rows.columns, columns.data() + i);
         }
     }
@@ -80,7 +81,8 @@ struct Panel {
 
 inline bool is_left_out(const Queries &queries, std::int64_t query, std::int64_t row) {
     if (!queries.left_out) return false;
-    const std::int64_t *const begin = queries.left_out + queries.bounds[query], *const end = queries.left_out + queries.bounds[query + 1];
+    const std::int64_t *const begin = queries.left_out + queries.bounds[query], *const end = queries.left_out +
+                                                                                             queries.bounds[query + 1];
     return std::binary_search(begin, end, row);
 }
 
@@ -93,13 +95,15 @@ inline void take(float *scores, std::int64_t *rows, std::int64_t keep, float sco
         };
         if (below + 1 < keep && worse(below + 1, below)) ++below;
         if (!(scores[below] < score || (scores[below] == score && rows[below] > row))) break;
-        scores[at] = scores[below], rows[at] = rows[below];
+        scores[at] = scores[below];
+        rows[at] = rows[below];
     }
-    scores[at] = score, rows[at] = row;
+    scores[at] = score;
+    rows[at] = row;
 }
 
-template <int T>
-void look(const Panel &panel, std::int64_t columns, const Queries &queries, const Best &best, std::int64_t first_query, std::int64_t first_row) {
+template <int T> void look(const Panel &panel, std::int64_t columns, const Queries &queries, const Best &best,
+                           std::int64_t first_query, std::int64_t first_row) {
     Floats low[T], high[T];
     for (int t = 0; t < T; ++t) low[t] = high[t] = Floats{};
     const float *query = queries.packed + first_query * columns, *row = panel.columns.data();
@@ -130,7 +134,8 @@ void look(const Panel &panel, std::int64_t columns, const Queries &queries, cons
 
 }  // namespace
 
-void JOIN(scan_, VARIANT)(const Catalog &rows, const Queries &queries, const Best &best, std::int64_t first, std::int64_t last) {
+void JOIN(scan_, VARIANT)(const Catalog &rows, const Queries &queries, const Best &best, std::int64_t first,
+                          std::int64_t last) {
     using Look = void (*)(const Panel &, std::int64_t, const Queries &, const Best &, std::int64_t, std::int64_t);
     constexpr Look looks[] = {nullptr, look<1>, look<2>, look<3>, look<4>, look<5>, look<6>};
     Panel panel;

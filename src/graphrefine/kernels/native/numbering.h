@@ -46,7 +46,7 @@ class Numbering {
     std::vector<Slot> slots_ = std::vector<Slot>(1024);
     int32_t size_ = 0;
 
-public:
+  public:
     int32_t size() const { return size_; }
     void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
 
@@ -57,13 +57,14 @@ public:
         Slot *slot = &find(hash);
         while (slot->number >= 0 && !(slot->hash == hash && same(slot->number))) slot = &after(slot);
         if (slot->number < 0) {
-            if (size_ == std::numeric_limits<int32_t>::max()) throw std::length_error("there are more distinct names than a graph can have nodes");
+            if (size_ == std::numeric_limits<int32_t>::max())
+                throw std::length_error("there are more distinct names than a graph can have nodes");
             *slot = {hash, size_++};
         }
         return slot->number;
     }
 
-private:
+  private:
     Slot &find(uint64_t hash) { return slots_[hash & (slots_.size() - 1)]; }
     Slot &after(Slot *slot) { return slot == &slots_.back() ? slots_.front() : slot[1]; }
 

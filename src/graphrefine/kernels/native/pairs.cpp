@@ -15,7 +15,7 @@ using namespace nb::literals;
 namespace {
 
 constexpr std::int64_t ABREAST = 64;  // walks that take each step together, so that their cache misses overlap
-constexpr std::int64_t CHUNK = 16;    // rows that a thread takes at a time
+constexpr std::int64_t CHUNK = 16;  // rows that a thread takes at a time
 constexpr std::int64_t MOST = std::numeric_limits<std::int32_t>::max();  // steps of the walks of a node
 
 struct Counts {
@@ -25,10 +25,10 @@ struct Counts {
 class Counter {
     const Rows &rows_;
     std::vector<std::int32_t> counts_;  // of each node; all zero between rows
-    std::vector<std::int32_t> met_;     // the nodes that were met, and room for one more
+    std::vector<std::int32_t> met_;  // the nodes that were met, and room for one more
     std::size_t size_ = 0;
 
-public:
+  public:
     explicit Counter(const Rows &rows) : rows_(rows), counts_(rows.nodes), met_(rows.nodes + 1) {}
 
     // Counts the nodes that walks from `start` meet after each of 1 ... length steps.
@@ -39,8 +39,10 @@ public:
         for (std::int64_t first = 0; first < walks; first += ABREAST) {
             stop_if_asked(first);
             const std::int64_t many = std::min(ABREAST, walks - first);
-            for (std::int64_t w = 0; w < many; ++w)
-                key[w] = mixed(own + static_cast<std::uint64_t>(first + w) * GOLDEN), at[w] = start;
+            for (std::int64_t w = 0; w < many; ++w) {
+                key[w] = mixed(own + static_cast<std::uint64_t>(first + w) * GOLDEN);
+                at[w] = start;
+            }
             for (std::int64_t step = 1; step <= length; ++step) {
                 for (std::int64_t w = 0; w < many; ++w) {
                     const std::uint64_t random = mixed(key[w] + static_cast<std::uint64_t>(step) * GOLDEN);
@@ -70,14 +72,16 @@ public:
     }
 };
 
-nb::tuple walk_pairs(Indptr indptr, Indices indices, Sums sums, std::int64_t first, Input<std::int64_t> walks, std::int64_t length,
-                     std::uint64_t seed, Threads threads) {
+nb::tuple walk_pairs(Indptr indptr, Indices indices, Sums sums, std::int64_t first, Input<std::int64_t> walks,
+                     std::int64_t length, std::uint64_t seed, Threads threads) {
     const Rows rows = checked(indptr, indices, sums);
     const std::int64_t count = static_cast<std::int64_t>(walks.shape(0));
     need(first >= 0 && first <= rows.nodes - count, "`walks` must be one number for each of some rows");
     for (std::int64_t i = 0; i < count; ++i) {
-        need(!walks.data()[i] || rows.degree(static_cast<std::int32_t>(first + i)), "a node without neighbors has no walks");
-        need(walks.data()[i] <= 0 || (walks.data()[i] <= MOST && length <= MOST / walks.data()[i]), "there are more steps of walks than can be counted");
+        need(!walks.data()[i] || rows.degree(static_cast<std::int32_t>(first + i)),
+             "a node without neighbors has no walks");
+        need(walks.data()[i] <= 0 || (walks.data()[i] <= MOST && length <= MOST / walks.data()[i]),
+             "there are more steps of walks than can be counted");
     }
     const std::uint64_t salt = mixed(seed + 2 * GOLDEN);
     std::vector<Counts> chunks((count + CHUNK - 1) / CHUNK);
@@ -96,7 +100,8 @@ nb::tuple walk_pairs(Indptr indptr, Indices indices, Sums sums, std::int64_t fir
         });
         ends[0] = 0;
         for (std::int64_t row = 0; row < count; ++row) ends[row + 1] += ends[row];
-        columns = Buffer<std::int32_t>(ends[count]), counts = Buffer<std::int32_t>(ends[count]);
+        columns = Buffer<std::int32_t>(ends[count]);
+        counts = Buffer<std::int32_t>(ends[count]);
         for (std::int64_t chunk = 0; chunk < static_cast<std::int64_t>(chunks.size()); ++chunk) {
             const Counts moved = std::move(chunks[chunk]);  // freed at the end of its turn
             std::copy(moved.columns.begin(), moved.columns.end(), columns.begin() + ends[chunk * CHUNK]);
@@ -109,6 +114,6 @@ nb::tuple walk_pairs(Indptr indptr, Indices indices, Sums sums, std::int64_t fir
 }  // namespace
 
 void bind_pairs(nb::module_ &module) {
-    module.def("walk_pairs", walk_pairs, "indptr"_a, "indices"_a, "sums"_a.none(), "first"_a, "walks"_a, nb::kw_only(), "length"_a,
-               "seed"_a, "threads"_a);
+    module.def("walk_pairs", walk_pairs, "indptr"_a, "indices"_a, "sums"_a.none(), "first"_a, "walks"_a, nb::kw_only(),
+               "length"_a, "seed"_a, "threads"_a);
 }

@@ -35,7 +35,8 @@ template <class Number> double dot_lanes(const Number *x, const Number *y, std::
         for (int q = 0; q < LANES / D; ++q) sum[q] += widened(x + i + q * D) * widened(y + i + q * D);
     double lanes[LANES];
     for (int q = 0; q < LANES / D; ++q) store(lanes + q * D, sum[q]);
-    for (std::int64_t l = 0; i + l < count; ++l) lanes[l] += static_cast<double>(x[i + l]) * static_cast<double>(y[i + l]);
+    for (std::int64_t l = 0; i + l < count; ++l)
+        lanes[l] += static_cast<double>(x[i + l]) * static_cast<double>(y[i + l]);
     for (std::int64_t half = LANES / 2; half; half /= 2)
         for (std::int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
     return lanes[0];
@@ -43,7 +44,8 @@ template <class Number> double dot_lanes(const Number *x, const Number *y, std::
 
 template <class Number> std::unique_ptr<Number, decltype(&std::free)> aligned(std::int64_t count) {
     void *memory = nullptr;
-    if (posix_memalign(&memory, 64, static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(Number))) throw std::bad_alloc();
+    if (posix_memalign(&memory, 64, static_cast<std::size_t>(std::max<std::int64_t>(count, 1)) * sizeof(Number)))
+        throw std::bad_alloc();
     std::memset(memory, 0, static_cast<std::size_t>(count) * sizeof(Number));
     return {static_cast<Number *>(memory), &std::free};
 }

@@ -52,5 +52,6 @@ using Sums = std::optional<Input<double>>;
 inline Rows checked(const Indptr &indptr, const Indices &indices, const Sums &sums) {
     need_bounds(indptr, indices.shape(0));
     need(!sums || sums->shape(0) == indices.shape(0) + 1, "`sums` must have one number more than there are entries");
-    return {static_cast<std::int64_t>(indptr.shape(0)) - 1, indptr.data(), indices.data(), sums ? sums->data() : nullptr};
+    return {static_cast<std::int64_t>(indptr.shape(0)) - 1, indptr.data(), indices.data(),
+            sums ? sums->data() : nullptr};
 }

@@ -18,7 +18,7 @@ using namespace nb::literals;
 
 namespace {
 
-constexpr std::int64_t UNITS = 16;      // pieces of a chunk, each scattered by one thread and with a rate of its own
+constexpr std::int64_t UNITS = 16;  // pieces of a chunk, each scattered by one thread and with a rate of its own
 constexpr std::int64_t NEAR = 1 << 22;  // bytes of a table that the cache holds
 constexpr std::size_t MOST_PARTS = 64;
 constexpr std::int64_t MOST = 1 << 20;  // of a window and of negatives
@@ -29,13 +29,14 @@ using Walks = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::dev
 Train fastest;
 
 class SkipGram {
-    Input<std::int32_t> noise_;  // nodes, each as often as it should be drawn, in random order; as many as a power of two
-    std::int64_t most_ = 0;      // the largest of them
+    Input<std::int32_t>
+        noise_;  // nodes, each as often as it should be drawn, in random order; as many as a power of two
+    std::int64_t most_ = 0;  // the largest of them
     std::int64_t window_, negatives_;
     bool both_;
     std::uint64_t salt_;
-    int bits_;                                              // P = 2^bits
-    std::vector<std::vector<std::uint32_t>> streams_;       // by unit, part of the center, part of the target
+    int bits_;  // P = 2^bits
+    std::vector<std::vector<std::uint32_t>> streams_;  // by unit, part of the center, part of the target
     std::vector<std::size_t> sizes_;
 
     std::size_t part(std::int32_t node) const {
@@ -54,15 +55,18 @@ class SkipGram {
             const std::uint64_t key = mixed(salt_ ^ (first + static_cast<std::uint64_t>(w)));
             for (std::int64_t at = 0; at < stop; ++at) {
                 const std::uint64_t random = mixed(key + static_cast<std::uint64_t>(at + 1) * GOLDEN);
-                const std::int64_t reach = 1 + static_cast<std::int64_t>(below(random, static_cast<std::uint64_t>(window_)));
-                const std::int64_t from = both_ ? std::max<std::int64_t>(0, at - reach) : at, to = std::min(stop, at + reach + 1);
+                const std::int64_t reach =
+                    1 + static_cast<std::int64_t>(below(random, static_cast<std::uint64_t>(window_)));
+                const std::int64_t from = both_ ? std::max<std::int64_t>(0, at - reach) : at,
+                                   to = std::min(stop, at + reach + 1);
                 if (to - from > 1) group(walk, at, from, to, random, unit);
             }
         }
     }
 
     // The pairs of the center walk[at] with the contexts from ... to - 1 but itself, and its noise.
-    void group(const std::int32_t *walk, std::int64_t at, std::int64_t from, std::int64_t to, std::uint64_t random, std::size_t unit) {
+    void group(const std::int32_t *walk, std::int64_t at, std::int64_t from, std::int64_t to, std::uint64_t random,
+               std::size_t unit) {
         const std::size_t row = (unit * parts() + part(walk[at])) * parts();
         const std::size_t most = 2 + static_cast<std::size_t>((to - from) * (1 + negatives_)) + SLACK;
         const std::size_t mask = noise_.shape(0) - 1;
@@ -85,27 +89,35 @@ class SkipGram {
         for (std::size_t p = 0; p < parts(); ++p) {
             std::uint32_t *const head = streams_[row + p].data() + sizes_[row + p];
             if (tail[p] == head + 2) continue;
-            head[0] = static_cast<std::uint32_t>(walk[at]), head[1] = static_cast<std::uint32_t>(tail[p] - head - 2);
+            head[0] = static_cast<std::uint32_t>(walk[at]);
+            head[1] = static_cast<std::uint32_t>(tail[p] - head - 2);
             sizes_[row + p] += static_cast<std::size_t>(tail[p] - head);
         }
     }
 
-public:
-    SkipGram(Input<std::int32_t> noise, std::int64_t window, std::int64_t negatives, bool both, std::uint64_t seed, std::size_t parts)
-        : noise_(noise), window_(window), negatives_(negatives), both_(both), salt_(mixed(seed + 2 * GOLDEN)), bits_(0) {
+  public:
+    SkipGram(Input<std::int32_t> noise, std::int64_t window, std::int64_t negatives, bool both, std::uint64_t seed,
+             std::size_t parts)
+        : noise_(noise), window_(window), negatives_(negatives), both_(both), salt_(mixed(seed + 2 * GOLDEN)),
+          bits_(0) {
         while (bits_ < 6 && std::size_t{1} << bits_ < parts) ++bits_;
         need(parts == this->parts() && parts <= MOST_PARTS, "`parts` must be a power of two, at most 64");
         need(noise.shape(0) && !(noise.shape(0) & (noise.shape(0) - 1)), "`noise` must be as long as a power of two");
-        need(window >= 1 && window <= MOST && negatives >= 0 && negatives <= MOST, "`window` must be from 1, `negatives` from 0 to 2^20");
-        need(all_below(noise.data(), noise.shape(0), std::numeric_limits<std::int32_t>::max()), "`noise` must be nodes");
+        need(window >= 1 && window <= MOST && negatives >= 0 && negatives <= MOST,
+             "`window` must be from 1, `negatives` from 0 to 2^20");
+        need(all_below(noise.data(), noise.shape(0), std::numeric_limits<std::int32_t>::max()),
+             "`noise` must be nodes");
         most_ = *std::max_element(noise.data(), noise.data() + noise.shape(0));
         streams_.resize(UNITS * parts * parts), sizes_.resize(UNITS * parts * parts);
     }
 
-    void train(Matrix centers, Matrix contexts, Walks walks, std::uint64_t first, double rate, double last_rate, Threads threads) {
-        const std::int64_t count = static_cast<std::int64_t>(walks.shape(0)), nodes = static_cast<std::int64_t>(centers.shape(0));
+    void train(Matrix centers, Matrix contexts, Walks walks, std::uint64_t first, double rate, double last_rate,
+               Threads threads) {
+        const std::int64_t count = static_cast<std::int64_t>(walks.shape(0)),
+                           nodes = static_cast<std::int64_t>(centers.shape(0));
         const std::int64_t columns = static_cast<std::int64_t>(centers.shape(1));
-        need(contexts.shape(0) == centers.shape(0) && contexts.shape(1) == centers.shape(1), "both tables must have one shape");
+        need(contexts.shape(0) == centers.shape(0) && contexts.shape(1) == centers.shape(1),
+             "both tables must have one shape");
         need(columns % 32 == 0, "tables have columns padded to a multiple of 32");
         need(none(walks.size(), [&](std::size_t i) { return (walks.data()[i] < -1) | (walks.data()[i] >= nodes); }),
              "`walks` must be nodes, or -1 after the last");
@@ -142,8 +154,8 @@ void bind_skipgram(nb::module_ &module, const std::string &simd) {
     if (simd == "avx512") fastest = train_avx512;
 #endif
     nb::class_<SkipGram>(module, "SkipGram")
-        .def(nb::init<Input<std::int32_t>, std::int64_t, std::int64_t, bool, std::uint64_t, std::size_t>(), "noise"_a, nb::kw_only(),
-             "window"_a, "negatives"_a, "both"_a, "seed"_a, "parts"_a)
-        .def("train", &SkipGram::train, "centers"_a, "contexts"_a, "walks"_a, nb::kw_only(), "first"_a, "rate"_a, "last_rate"_a,
-             "threads"_a);
+        .def(nb::init<Input<std::int32_t>, std::int64_t, std::int64_t, bool, std::uint64_t, std::size_t>(), "noise"_a,
+             nb::kw_only(), "window"_a, "negatives"_a, "both"_a, "seed"_a, "parts"_a)
+        .def("train", &SkipGram::train, "centers"_a, "contexts"_a, "walks"_a, nb::kw_only(), "first"_a, "rate"_a,
+             "last_rate"_a, "threads"_a);
 }

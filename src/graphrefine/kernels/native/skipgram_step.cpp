@@ -21,7 +21,7 @@ inline Eight sigmoid(Eight x) {  // 1 / (1 + 2^y), to about 1e-7
     y = y < -100.f ? Eight{} - 100.f : y;
     y = y > 100.f ? Eight{} + 100.f : y;
     const Eight whole = (y + 12582912.f) - 12582912.f;  // 1.5 * 2^23: rounds to the nearest whole number
-    const Eight f = y - whole;                          // from -1/2 to 1/2; the coefficients are ln(2)^i / i!
+    const Eight f = y - whole;  // from -1/2 to 1/2; the coefficients are ln(2)^i / i!
     Eight power = Eight{} + 1.5403530e-4f;
     for (const float next : {1.3333558e-3f, 9.6181291e-3f, 5.5504109e-2f, 2.4022651e-1f, 6.9314718e-1f, 1.f})
         power = fused(power, f, Eight{} + next);
@@ -29,7 +29,8 @@ inline Eight sigmoid(Eight x) {  // 1 / (1 + 2^y), to about 1e-7
     return 1.f / fused(power, (Eight)exponent, Eight{} + 1.f);
 }
 
-template <int T> void step(float *center, float *const *rows, const std::uint32_t *words, float rate, std::int64_t columns) {
+template <int T>
+void step(float *center, float *const *rows, const std::uint32_t *words, float rate, std::int64_t columns) {
     float *row[T];  // copies, which stay in registers: a store could change what `rows` points to
     for (int t = 0; t < T; ++t) row[t] = rows[t];
     const Four low = dots<(T > 4 ? 4 : T)>(center, row, columns);
@@ -76,7 +77,8 @@ void JOIN(train_, VARIANT)(const Tables &tables, const std::uint32_t *stream, st
             for (std::int64_t t = 0; t < count; ++t) {
                 rows[t] = tables.contexts + (stream[at + t] >> 1) * columns;
                 // A header read as a target is another row, and fetched for nothing.
-                if (tables.far && at + t + AHEAD < size) prefetch(tables.contexts + (stream[at + t + AHEAD] >> 1) * columns, columns);
+                if (tables.far && at + t + AHEAD < size)
+                    prefetch(tables.contexts + (stream[at + t + AHEAD] >> 1) * columns, columns);
             }
             steps[count](center, rows, stream + at, rate, columns);
         }

@@ -21,23 +21,33 @@ namespace nb = nanobind;
 namespace {
 
 enum Status {
-    OK, NOT_INTEGER, TOO_WIDE,   // the first two ask for another parser, the others are errors
-    FEW_COLUMNS, MANY_COLUMNS, BAD_WEIGHT, BAD_TIME, OPEN_QUOTE, AFTER_QUOTE, LINE_IN_NAME, LONE_RETURN, COMMENT_LIKE
+    OK,
+    NOT_INTEGER,
+    TOO_WIDE,   // the first two ask for another parser, the others are errors
+    FEW_COLUMNS,
+    MANY_COLUMNS,
+    BAD_WEIGHT,
+    BAD_TIME,
+    OPEN_QUOTE,
+    AFTER_QUOTE,
+    LINE_IN_NAME,
+    LONE_RETURN,
+    COMMENT_LIKE
 };
 
 struct Layout {
     char delimiter;            // ' ' stands for any run of blanks
     char quote;                // 0: there are no quotes
     std::string comments;      // a line that begins with one of these is skipped
-    std::string suspects;      // a line that begins with one of these, and perhaps a blank, is neither comment nor record
-    bool dates;                // times are dates, not numbers
-    int source, target, weight, time, columns;   // positions from 0; -1: none; columns: most a record may have
+    std::string suspects;  // a line that begins with one of these, and perhaps a blank, is neither comment nor record
+    bool dates;  // times are dates, not numbers
+    int source, target, weight, time, columns;  // positions from 0; -1: none; columns: most a record may have
 };
 
 struct Field {
     const char *begin, *end;
     bool quoted = false;
-    bool doubled = false;      // holds two quotes that stand for one
+    bool doubled = false;  // holds two quotes that stand for one
     bool empty() const { return begin == end; }
 };
 
@@ -69,7 +79,7 @@ class Fields {
     char delimiter_, quote_;
     bool more_ = true;
 
-public:
+  public:
     Status status = OK;
 
     Fields(const char *begin, const char *end, const Layout &layout)
@@ -93,7 +103,7 @@ public:
         return true;
     }
 
-private:
+  private:
     // The field ends at the quote that is not doubled; after it only blanks may stand before the delimiter.
     bool next_quoted(const char *begin, Field &field) {
         bool doubled = false;
@@ -132,7 +142,7 @@ const char *record_end(const char *at, const char *end, const Layout &layout) {
         while (at < end && blank(*at) && !between(*at)) ++at;
         if (at < end && *at == layout.quote) {
             const char *close = closing(at + 1, end, layout.quote);
-            if (!close) return stop ? stop : end;   // never closed: the record is the line, and refused
+            if (!close) return stop ? stop : end;  // never closed: the record is the line, and refused
             at = close + 1;
         }
         while (at < end && *at != '\n' && !between(*at)) ++at;
@@ -171,7 +181,7 @@ double to_double(const char *begin, const char *end, bool &valid) {
     valid = stop == end && error != std::errc::invalid_argument;
     if (!valid || error == std::errc()) return value;
 #endif
-    std::string text(begin, end);   // out of range, or no from_chars here: strtod knows infinity from zero
+    std::string text(begin, end);  // out of range, or no from_chars here: strtod knows infinity from zero
     char *last = nullptr;
     value = std::strtod(text.c_str(), &last);
     valid = last == text.c_str() + text.size();
@@ -190,7 +200,7 @@ Status parse_weight(Field f, float &value) {
     f = trimmed(f);
     if (f.begin < f.end && *f.begin == '+') ++f.begin;
     if (f.empty() || !((*f.begin >= '0' && *f.begin <= '9') || *f.begin == '.' || *f.begin == '-')) return BAD_WEIGHT;
-    for (const char *p = f.begin; p < f.end; ++p)   // strtod would take hexadecimals, both would take "-inf"
+    for (const char *p = f.begin; p < f.end; ++p)  // strtod would take hexadecimals, both would take "-inf"
         if (*p == 'x' || *p == 'X' || *p == 'n' || *p == 'N') return BAD_WEIGHT;
     bool valid = false;
     value = static_cast<float>(to_double(f.begin, f.end, valid));
@@ -227,7 +237,8 @@ bool parse_date(Field f, double &value) {
     if (!digits(p, end, 2, 2, day) || day < 1 || day > days_of_month(year, month)) return false;
     int64_t shift = 0;
     if (p < end) {
-        if ((*p != 'T' && *p != ' ') || !digits(++p, end, 2, 2, hour) || hour > 23 || p == end || *p++ != ':') return false;
+        if ((*p != 'T' && *p != ' ') || !digits(++p, end, 2, 2, hour) || hour > 23 || p == end || *p++ != ':')
+            return false;
         if (!digits(p, end, 2, 2, minute) || minute > 59) return false;
         if (p < end && *p == ':') {
             if (!digits(++p, end, 2, 2, second) || second > 59) return false;
@@ -257,7 +268,8 @@ Status parse_time(Field f, bool dates, double &value) {
     f = trimmed(f);
     if (dates) return parse_date(f, value) ? OK : BAD_TIME;
     for (const char *p = f.begin; p < f.end; ++p)
-        if (!(unsigned(*p - '0') <= 9 || *p == '.' || *p == '-' || *p == '+' || *p == 'e' || *p == 'E')) return BAD_TIME;
+        if (!(unsigned(*p - '0') <= 9 || *p == '.' || *p == '-' || *p == '+' || *p == 'e' || *p == 'E'))
+            return BAD_TIME;
     if (f.begin < f.end && *f.begin == '+') ++f.begin;
     bool valid = false;
     if (!f.empty()) value = to_double(f.begin, f.end, valid);
@@ -267,7 +279,7 @@ Status parse_time(Field f, bool dates, double &value) {
 template <class T> struct IntegerIds {
     using Value = T;
     static constexpr bool integers = true;
-    int64_t trimmed_ids = 0;             // blanks around integers say nothing
+    int64_t trimmed_ids = 0;  // blanks around integers say nothing
     Status read(Field f, T &value) { return parse_id(f, value); }
 };
 
@@ -275,14 +287,14 @@ struct StringIds {
     using Value = int32_t;
     static constexpr bool integers = false;
     char quote = 0;
-    int64_t trimmed_ids = 0;             // those that lost blanks around them
+    int64_t trimmed_ids = 0;  // those that lost blanks around them
     Numbering numbering;
     std::vector<Name> names;
-    std::deque<std::string> unescaped;   // a deque: names point into it, so its strings must not move
+    std::deque<std::string> unescaped;  // a deque: names point into it, so its strings must not move
 
     Status read(Field f, int32_t &value) {
         Field bare = trimmed(f);
-        value = -1;                  // an empty field names no node
+        value = -1;  // an empty field names no node
         if (bare.empty()) return OK;
         if (f.quoted) {
             if (seek(f.begin, f.end, '\n')) return LINE_IN_NAME;
@@ -306,10 +318,10 @@ struct StringIds {
 
 struct Chunk {
     const char *begin, *end;
-    int64_t lines = 0, base = 0, records = 0, comments = 0;   // base: lines in the chunks before
-    bool returns = false;                                     // holds a return that ends no line
+    int64_t lines = 0, base = 0, records = 0, comments = 0;  // base: lines in the chunks before
+    bool returns = false;  // holds a return that ends no line
     Status status = OK;
-    int64_t line = 0;                                         // of the error, from 1 within the chunk
+    int64_t line = 0;  // of the error, from 1 within the chunk
 };
 
 template <class Value> struct Arrays {
@@ -323,8 +335,8 @@ struct Record {
     double time = 0;
 };
 
-template <class Ids>
-Status parse_record(Fields fields, const Layout &layout, Ids &ids, typename Ids::Value *ends, Record &record, bool returns) {
+template <class Ids> Status parse_record(Fields fields, const Layout &layout, Ids &ids, typename Ids::Value *ends,
+                                         Record &record, bool returns) {
     Field field;
     int column = 0, last = std::max({layout.source, layout.target, layout.weight, layout.time});
     for (; fields.next(field); ++column) {
@@ -393,9 +405,12 @@ template <class Ids> void parse_chunk(Chunk &chunk, const Layout &layout, Ids &i
         } else if (trimmed({first, end}).begin < end) {
             Record record;
             chunk.status = suspicious(first, end, layout)
-                ? COMMENT_LIKE
-                : parse_record(Fields(p, end, layout), layout, ids, ends, record, chunk.returns);
-            if (chunk.status != OK) { chunk.line = line; return; }
+                               ? COMMENT_LIKE
+                               : parse_record(Fields(p, end, layout), layout, ids, ends, record, chunk.returns);
+            if (chunk.status != OK) {
+                chunk.line = line;
+                return;
+            }
             int64_t at = chunk.base + chunk.records++;
             out.source[at] = ends[0];
             out.target[at] = ends[1];
@@ -418,21 +433,25 @@ bool opens(const char *quote, const char *begin, char delimiter) {
 class Line {
     const char *begin_, *seen_;
 
-public:
+  public:
     explicit Line(const char *begin) : begin_(begin), seen_(begin) {}
 
     // Whether a byte is in a comment line.
     bool is_comment(const char *at, const Layout &layout) {
         if (layout.comments.empty()) return false;
         for (const char *p = at; p > seen_; --p)
-            if (p[-1] == '\n') { begin_ = p; break; }
+            if (p[-1] == '\n') {
+                begin_ = p;
+                break;
+            }
         seen_ = at;
         return layout.comments.find(*first_of(begin_, at, layout)) != std::string::npos;
     }
 };
 
 // The first record that begins at or after `aim`, from `outside`, a place that is not within quotes and moves on with its line.
-const char *next_record(const char *&outside, Line &line, const char *aim, const char *begin, const char *end, const Layout &layout) {
+const char *next_record(const char *&outside, Line &line, const char *aim, const char *begin, const char *end,
+                        const Layout &layout) {
     while (outside < end) {
         const char *quote = layout.quote ? seek(outside, end, layout.quote) : nullptr;
         const char *stop = seek(std::max(outside, aim), quote ? quote : end, '\n');
@@ -441,7 +460,7 @@ const char *next_record(const char *&outside, Line &line, const char *aim, const
         const char *close = quote;
         if (opens(quote, begin, layout.delimiter) && !line.is_comment(quote, layout)) {
             close = closing(quote + 1, end, layout.quote);
-            if (!close) return end;   // an error, and found by the parser of this chunk
+            if (!close) return end;  // an error, and found by the parser of this chunk
         }
         outside = close + 1;
     }
@@ -459,13 +478,14 @@ std::vector<Chunk> cut(const char *begin, const char *end, int threads, const La
     }
     parallel(threads, [&](int t) {
         Chunk &chunk = chunks[t];
-        bool open = chunk.begin < chunk.end && chunk.end[-1] != '\n';   // a last line without a line end
+        bool open = chunk.begin < chunk.end && chunk.end[-1] != '\n';  // a last line without a line end
         chunk.lines = open;
         for (const char *from = chunk.begin, *to; from < chunk.end; from = to) {
             stop_if_asked();
             to = from + std::min<ptrdiff_t>(chunk.end - from, 1 << 24);
             chunk.lines += std::count(from, to, '\n');
-            for (const char *p = from; !chunk.returns && (p = seek(p, to, '\r')); ++p) chunk.returns = p + 1 < end && p[1] != '\n';
+            for (const char *p = from; !chunk.returns && (p = seek(p, to, '\r')); ++p)
+                chunk.returns = p + 1 < end && p[1] != '\n';
         }
     });
     for (int t = 1; t < threads; ++t) chunks[t].base = chunks[t - 1].base + chunks[t - 1].lines;
@@ -501,7 +521,7 @@ Chunk verdict(const std::vector<Chunk> &chunks) {
 
 // One numbering for all chunks, in the order of the names' bytes; returns the names, a line each.
 std::string unite(std::vector<StringIds> &ids, const std::vector<Chunk> &chunks, Arrays<int32_t> &out) {
-    for (StringIds &each : ids) each.numbering = Numbering();   // its table is as large as the names
+    for (StringIds &each : ids) each.numbering = Numbering();  // its table is as large as the names
     Numbering numbering;
     std::vector<Name> names;
     std::vector<std::vector<int32_t>> global(ids.size());
@@ -513,7 +533,8 @@ std::string unite(std::vector<StringIds> &ids, const std::vector<Chunk> &chunks,
     const std::vector<int32_t> order = sort_names(names);
     std::vector<int32_t> rank(names.size());
     std::string joined;
-    joined.reserve(std::accumulate(names.begin(), names.end(), names.size(), [](size_t sum, const Name &name) { return sum + name.size; }));
+    joined.reserve(std::accumulate(names.begin(), names.end(), names.size(),
+                                   [](size_t sum, const Name &name) { return sum + name.size; }));
     in_steps(0, order.size(), [&](size_t i) {
         rank[order[i]] = int32_t(i);
         if (i) joined.push_back('\n');
@@ -569,7 +590,8 @@ Layout layout_of(Input<uint8_t> text, const nb::tuple &columns, const nb::tuple 
     auto mark = [&](int at) { return value<std::string>(marks[at]); };
     auto column = [&](int at) { return value<int>(columns[at]); };
     need(column(0) >= 0 && column(1) >= 0, "`columns` of source and target must be from 0");
-    need(!mark(0).empty() && mark(0)[0] != '\n' && (mark(1).empty() || (mark(1)[0] != '\n' && mark(1)[0] != mark(0)[0])),
+    need(!mark(0).empty() && mark(0)[0] != '\n' &&
+             (mark(1).empty() || (mark(1)[0] != '\n' && mark(1)[0] != mark(0)[0])),
          "`marks` must have a delimiter, and no line end as delimiter or quote");
     const char *begin = reinterpret_cast<const char *>(text.data());
     char quote = mark(1).empty() || !seek(begin, begin + text.size(), mark(1)[0]) ? 0 : mark(1)[0];
@@ -583,12 +605,15 @@ size_t whole_records(const char *begin, const char *end, const Layout &layout) {
     while (outside < end) {
         const char *quote = layout.quote ? seek(outside, end, layout.quote) : nullptr;
         for (const char *p = quote ? quote : end; p > outside; --p)
-            if (p[-1] == '\n') { last = p; break; }
+            if (p[-1] == '\n') {
+                last = p;
+                break;
+            }
         if (!quote) break;
         const char *close = quote;
         if (opens(quote, begin, layout.delimiter) && !line.is_comment(quote, layout)) {
             close = closing(quote + 1, end, layout.quote);
-            if (!close || close + 1 == end) break;   // the next byte may be a quote too
+            if (!close || close + 1 == end) break;  // the next byte may be a quote too
         }
         outside = close + 1;
     }
@@ -602,22 +627,30 @@ int useful(int threads, size_t bytes) { return int(std::clamp<size_t>(bytes >> 1
 
 void bind_text(nb::module_ &module) {
     using namespace nb::literals;
-    module.def("whole_records", [](Input<uint8_t> text, nb::tuple marks) {
-        Layout layout = layout_of(text, nb::make_tuple(0, 1, -1, -1, 2), marks, false);
-        const char *begin = reinterpret_cast<const char *>(text.data());
-        return whole_records(begin, begin + text.size(), layout);
-    }, "text"_a, "marks"_a);
-    module.def("parse_integers", [](Input<uint8_t> text, nb::tuple columns, nb::tuple marks, bool dates, bool wide,
-                                    Threads threads) {
-        Layout layout = layout_of(text, columns, marks, dates);
-        int used = useful(threads, text.size());
-        return wide ? parse(text, layout, std::vector<IntegerIds<int64_t>>(used))
-                    : parse(text, layout, std::vector<IntegerIds<int32_t>>(used));
-    }, "text"_a, "columns"_a, "marks"_a, nb::kw_only(), "dates"_a, "wide"_a, "threads"_a);
-    module.def("parse_strings", [](Input<uint8_t> text, nb::tuple columns, nb::tuple marks, bool dates, Threads threads) {
-        Layout layout = layout_of(text, columns, marks, dates);
-        std::vector<StringIds> ids(useful(threads, text.size()));
-        for (auto &each : ids) each.quote = layout.quote;
-        return parse(text, layout, std::move(ids));
-    }, "text"_a, "columns"_a, "marks"_a, nb::kw_only(), "dates"_a, "threads"_a);
+    module.def(
+        "whole_records",
+        [](Input<uint8_t> text, nb::tuple marks) {
+            Layout layout = layout_of(text, nb::make_tuple(0, 1, -1, -1, 2), marks, false);
+            const char *begin = reinterpret_cast<const char *>(text.data());
+            return whole_records(begin, begin + text.size(), layout);
+        },
+        "text"_a, "marks"_a);
+    module.def(
+        "parse_integers",
+        [](Input<uint8_t> text, nb::tuple columns, nb::tuple marks, bool dates, bool wide, Threads threads) {
+            Layout layout = layout_of(text, columns, marks, dates);
+            int used = useful(threads, text.size());
+            return wide ? parse(text, layout, std::vector<IntegerIds<int64_t>>(used))
+                        : parse(text, layout, std::vector<IntegerIds<int32_t>>(used));
+        },
+        "text"_a, "columns"_a, "marks"_a, nb::kw_only(), "dates"_a, "wide"_a, "threads"_a);
+    module.def(
+        "parse_strings",
+        [](Input<uint8_t> text, nb::tuple columns, nb::tuple marks, bool dates, Threads threads) {
+            Layout layout = layout_of(text, columns, marks, dates);
+            std::vector<StringIds> ids(useful(threads, text.size()));
+            for (auto &each : ids) each.quote = layout.quote;
+            return parse(text, layout, std::move(ids));
+        },
+        "text"_a, "columns"_a, "marks"_a, nb::kw_only(), "dates"_a, "threads"_a);
 }

@@ -28,19 +28,23 @@ bool in_main_thread() {
 
 }  // namespace
 
-Released::Released() : handles_signals_(in_main_thread()), next_look_(std::chrono::steady_clock::now() + BETWEEN_LOOKS) {
-    kernel = this, is_caller = true;
+Released::Released()
+    : handles_signals_(in_main_thread()), next_look_(std::chrono::steady_clock::now() + BETWEEN_LOOKS) {
+    kernel = this;
+    is_caller = true;
     python_ = PyEval_SaveThread();
 }
 
 Released::~Released() {
-    kernel = nullptr, is_caller = false;
+    kernel = nullptr;
+    is_caller = false;
     PyEval_RestoreThread(static_cast<PyThreadState *>(python_));
 }
 
 // In the thread of the caller alone.
 void Released::look() {
-    if (!handles_signals_ || stopped_.load(std::memory_order_relaxed) || std::chrono::steady_clock::now() < next_look_) return;
+    if (!handles_signals_ || stopped_.load(std::memory_order_relaxed) || std::chrono::steady_clock::now() < next_look_)
+        return;
     PyEval_RestoreThread(static_cast<PyThreadState *>(python_));
     if (PyErr_CheckSignals() != 0) stopped_ = true;
     python_ = PyEval_SaveThread();
@@ -59,7 +63,11 @@ void run_threads(int threads, void (*work)(const void *, int), const void *self)
     std::vector<std::exception_ptr> failures(static_cast<std::size_t>(parts));
     std::atomic<int> next{1};  // the part that is free; the first is this thread's
     auto guarded = [&](int t) {
-        try { work(self, t); } catch (...) { failures[static_cast<std::size_t>(t)] = std::current_exception(); }
+        try {
+            work(self, t);
+        } catch (...) {
+            failures[static_cast<std::size_t>(t)] = std::current_exception();
+        }
     };
     auto take_parts = [&] {
         for (int t; (t = next++) < parts;) guarded(t);
@@ -81,7 +89,7 @@ void run_threads(int threads, void (*work)(const void *, int), const void *self)
             ++running;
         }
     } catch (const std::system_error &) {  // no more threads to be had, or no memory for them: those that there are
-    } catch (const std::bad_alloc &) {     // do the parts of all
+    } catch (const std::bad_alloc &) {  // do the parts of all
     }
     guarded(0);
     take_parts();

@@ -20,7 +20,7 @@ class Released {
     friend bool is_stopped();
     void look();
 
-public:
+  public:
     Released();
     ~Released();
     Released(const Released &) = delete;

@@ -41,7 +41,9 @@ inline Floats fma(Floats a, Floats b, Floats c) { return (Floats)_mm512_fmadd_ps
 #elif defined(__FMA__)
 inline Floats fma(Floats a, Floats b, Floats c) { return (Floats)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
 #elif defined(__aarch64__)
-inline Floats fma(Floats a, Floats b, Floats c) { return (Floats)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
+inline Floats fma(Floats a, Floats b, Floats c) {
+    return (Floats)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
+}
 #else
 // a * b + c, rounded once, without an instruction for it. The product of two floats is exact as a double; its sum with c is
 // rounded to odd (to the neighbor whose last bit is 1, if it is not exact), which the rounding to a float does not notice
@@ -69,11 +71,14 @@ inline Floats fma(Floats a, Floats b, Floats c) {
     const __m128d low = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(x), _mm_cvtps_pd(y)), _mm_cvtps_pd(z));
     const __m128d high = _mm_add_pd(_mm_mul_pd(_mm_cvtps_pd(_mm_movehl_ps(x, x)), _mm_cvtps_pd(_mm_movehl_ps(y, y))),
                                     _mm_cvtps_pd(_mm_movehl_ps(z, z)));
-    const __m128i last = _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(low), _mm_castpd_ps(high), _MM_SHUFFLE(2, 0, 2, 0)));
-    const __m128i first = _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(low), _mm_castpd_ps(high), _MM_SHUFFLE(3, 1, 3, 1)));
+    const __m128i last =
+        _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(low), _mm_castpd_ps(high), _MM_SHUFFLE(2, 0, 2, 0)));
+    const __m128i first =
+        _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(low), _mm_castpd_ps(high), _MM_SHUFFLE(3, 1, 3, 1)));
     const __m128i halfway = _mm_cmpeq_epi32(_mm_slli_epi32(last, 3), _mm_set1_epi32(static_cast<int>(0x80000000u)));
     const __m128i size = _mm_and_si128(first, _mm_set1_epi32(0x7fffffff));
-    const __m128i small = _mm_andnot_si128(_mm_cmpeq_epi32(size, _mm_setzero_si128()), _mm_cmplt_epi32(size, _mm_set1_epi32(0x38100000)));
+    const __m128i small =
+        _mm_andnot_si128(_mm_cmpeq_epi32(size, _mm_setzero_si128()), _mm_cmplt_epi32(size, _mm_set1_epi32(0x38100000)));
     if (__builtin_expect(_mm_movemask_epi8(_mm_or_si128(halfway, small)), 0)) return fma_by_odd(a, b, c);
     return (Floats)_mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
 }

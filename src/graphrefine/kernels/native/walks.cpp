@@ -25,12 +25,15 @@ struct Bias {  // of node2vec: 1/p for going back, 1 for a neighbor of the node 
     Bias(double p, double q) : bound(std::max(1., 1 / q)), extra(std::max(0., 1 / p - bound)) {
         auto share = [&](double bias) { return static_cast<std::uint64_t>(std::min(bias, bound) / bound * 0x1p32); };
         need(p > 0 && q > 0 && 1 / p > 0 && 1 / q > 0, "`p` and `q` must be positive");
-        back = share(1 / p), near = share(1), far = share(1 / q);
+        back = share(1 / p);
+        near = share(1);
+        far = share(1 / q);
         need(back && near && far, "`p` and `q` must not differ from 1 and each other by a factor of 2^32");
     }
 };
 
-std::int32_t next_node(const Rows &rows, const Bias *bias, std::int32_t before, std::int32_t node, std::uint64_t random) {
+std::int32_t next_node(const Rows &rows, const Bias *bias, std::int32_t before, std::int32_t node,
+                       std::uint64_t random) {
     const std::int64_t from = rows.indptr[node], to = rows.indptr[node + 1];
     if (from == to) return -1;
     if (!bias || before < 0) return rows.node(rows.draw(from, to, random));
@@ -44,10 +47,10 @@ std::int32_t next_node(const Rows &rows, const Bias *bias, std::int32_t before, 
         stop_if_asked(turn);
         if (again > 0 && fraction(mixed(random ^ GOLDEN)) < again) return before;
         const std::int32_t other = rows.node(rows.draw(from, to, random));
-        const std::uint64_t accepted = other == before                    ? bias->back
-                                       : bias->near == bias->far          ? bias->far
-                                       : rows.entry(before, other) >= 0   ? bias->near
-                                                                          : bias->far;
+        const std::uint64_t accepted = other == before                  ? bias->back
+                                       : bias->near == bias->far        ? bias->far
+                                       : rows.entry(before, other) >= 0 ? bias->near
+                                                                        : bias->far;
         if (mixed(~random) >> 32 < accepted) return other;
         random = mixed(random + turn * GOLDEN);
     }
@@ -63,7 +66,8 @@ void random_walks(Indptr indptr, Indices indices, Sums sums, Input<std::int32_t>
                   std::uint64_t round, double p, double q, Threads threads) {
     const Rows rows = checked(indptr, indices, sums);
     const Bias second_order(p, q), *bias = p == 1 && q == 1 ? nullptr : &second_order;
-    const std::int64_t count = static_cast<std::int64_t>(starts.shape(0)), length = static_cast<std::int64_t>(out.shape(1));
+    const std::int64_t count = static_cast<std::int64_t>(starts.shape(0)),
+                       length = static_cast<std::int64_t>(out.shape(1));
     need(static_cast<std::int64_t>(out.shape(0)) == count, "`out` must have a row for each start");
     need(all_below(starts.data(), starts.shape(0), rows.nodes), "`starts` must be nodes");
     const std::uint64_t salt = mixed(seed + GOLDEN);
@@ -91,7 +95,8 @@ void random_walks(Indptr indptr, Indices indices, Sums sums, Input<std::int32_t>
     });
 }
 
-void random_edges(Indptr indptr, Indices indices, Sums sums, Walks out, std::uint64_t seed, std::uint64_t first, Threads threads) {
+void random_edges(Indptr indptr, Indices indices, Sums sums, Walks out, std::uint64_t seed, std::uint64_t first,
+                  Threads threads) {
     const Rows rows = checked(indptr, indices, sums);
     const std::int64_t entries = static_cast<std::int64_t>(indices.shape(0));
     need(out.shape(1) == 2 && (entries > 0 || !out.shape(0)), "`out` must be (count, 2), of a graph with edges");
@@ -110,8 +115,8 @@ void random_edges(Indptr indptr, Indices indices, Sums sums, Walks out, std::uin
 }  // namespace
 
 void bind_walks(nb::module_ &module) {
-    module.def("random_walks", random_walks, "indptr"_a, "indices"_a, "sums"_a.none(), "starts"_a, "out"_a, nb::kw_only(), "seed"_a,
-               "round"_a, "p"_a, "q"_a, "threads"_a);
-    module.def("random_edges", random_edges, "indptr"_a, "indices"_a, "sums"_a.none(), "out"_a, nb::kw_only(), "seed"_a, "first"_a,
-               "threads"_a);
+    module.def("random_walks", random_walks, "indptr"_a, "indices"_a, "sums"_a.none(), "starts"_a, "out"_a,
+               nb::kw_only(), "seed"_a, "round"_a, "p"_a, "q"_a, "threads"_a);
+    module.def("random_edges", random_edges, "indptr"_a, "indices"_a, "sums"_a.none(), "out"_a, nb::kw_only(), "seed"_a,
+               "first"_a, "threads"_a);
 }

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from graphrefine.readers.source import Source
+from graphrefine.tables.source import Source
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays

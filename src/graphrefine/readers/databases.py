@@ -71,7 +71,7 @@ def _watch_rows(source: Source, rows: Iterable[tuple[Any, ...]]) -> Iterator[tup
     for row in rows:
         size += _CELL * len(row)
         if size > most:
-            check_unpacked(source.name, size, "the table or query", way_out=_WAY_OUT)
+            check_unpacked(source.name, size, "the table or query", hint=_WAY_OUT)
             most = size + _PORTION
         yield row
 

@@ -85,7 +85,7 @@ def read_sparse_npz(data: bytes, *, path: str) -> Any:
         matrix = load_npz(cast("Any", BytesIO(data)))
         if matrix.format in ("csr", "csc", "bsr"):
             check_compressed(matrix)
-        return matrix.tocoo().tocsr() if matrix.format in ("bsr", "dia") else matrix
+        return cast("Any", matrix).tocoo().tocsr() if matrix.format in ("bsr", "dia") else matrix
     except UnpackedError:
         raise
     except Exception as error:  # arrays of wrong types and shapes lead into any corner of SciPy

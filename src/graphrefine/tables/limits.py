@@ -44,7 +44,7 @@ class UnpackedError(FormatError):
 IN_PIECES = "pass a larger memory=, or ingest the file, which reads it in pieces"
 
 
-def check_unpacked(path: str, size: int, what: str, *, way_out: str = IN_PIECES, copies: int = 2) -> None:
+def check_unpacked(path: str, size: int, what: str, *, hint: str = IN_PIECES, copies: int = 2) -> None:
     """Refuse a file whose data takes, or states that it takes, more bytes in memory than the budget allows.
 
     Examples
@@ -60,7 +60,7 @@ def check_unpacked(path: str, size: int, what: str, *, way_out: str = IN_PIECES,
     room = f"a memory of {gigabytes(budget)}" if budget is not None else "the free memory"
     raise UnpackedError(
         path,
-        f"{what} unpacks to more than {gigabytes(most)}, the most that {room} allows for reading; {way_out}",
+        f"{what} unpacks to more than {gigabytes(most)}, the most that {room} allows for reading; {hint}",
         argument="memory",
     )
 

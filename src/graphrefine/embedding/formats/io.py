@@ -246,4 +246,4 @@ def as_vectors(path: Path, array: NDArray[Any]) -> NDArray[np.float32]:
 
 def check_memory(path: Path, size: int) -> None:
     """Refuse content that unpacks beyond the memory before any is taken for it."""
-    check_unpacked(str(path), size, "it", way_out="load it where there is more", copies=1)
+    check_unpacked(str(path), size, "it", hint="load it where there is more", copies=1)

@@ -302,7 +302,7 @@ def test_sizes_that_are_none(text: str) -> None:
         (["--executor", "dask", "--workers", 0], "at least 1"),
         (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "leave one of them out"),
         (["--executor", "dask", "--method", "deepwalk"], "works in memory"),
-        (["--memory", "40MB", "--quality", "best"], "or take --quality 'fast'"),
+        (["--memory", "40MB", "--quality", "best"], "or take quality='fast'"),
     ],
 )
 def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[object], message: str) -> None:

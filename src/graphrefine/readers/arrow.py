@@ -17,7 +17,7 @@ from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.times import edges_with_times
 from graphrefine.tables.kinds import MOST
-from graphrefine.tables.limits import check_unpacked
+from graphrefine.tables.limits import IN_PIECES, check_unpacked
 from graphrefine.tables.roles import EdgeRoles
 from graphrefine.tables.sniff import find_edges
 from graphrefine.tables.source import Source, wrap_errors
@@ -95,7 +95,9 @@ def iterate_batches(reader: Any) -> Iterator[Any]:
         yield from reader
 
 
-def gather_batches(path: str, schema: Any, batches: Iterable[Any], what: str, *, free: int = 0, hint: str = "") -> Any:
+def gather_batches(
+    path: str, schema: Any, batches: Iterable[Any], what: str, *, free: int = 0, hint: str = IN_PIECES
+) -> Any:
     """Return batches as one table; stop once they take more than ``free`` bytes and more than the memory allows."""
     import pyarrow as pa
 
@@ -103,7 +105,7 @@ def gather_batches(path: str, schema: Any, batches: Iterable[Any], what: str, *,
     for batch in batches:
         size += batch.get_total_buffer_size()
         if size > free:
-            check_unpacked(path, size, what, **({"way_out": hint} if hint else {}))
+            check_unpacked(path, size, what, way_out=hint)
         gathered.append(batch)
     return pa.Table.from_batches(gathered, schema)
 

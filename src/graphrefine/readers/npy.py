@@ -82,7 +82,7 @@ def read_sparse_npz(data: bytes, *, path: str) -> Any:
             check_unpacked(path, sum(member.file_size for member in archive.infolist()), "it")
         shape = read_npz(data, ("shape",), path=path).get("shape", ())
         check_stated(sum(int(size) for size in shape), len(data), "rows and columns")
-        matrix = load_npz(cast("Any", BytesIO(data)))
+        matrix: Any = load_npz(cast("Any", BytesIO(data)))
         if matrix.format in ("csr", "csc", "bsr"):
             check_compressed(matrix)
         return cast("Any", matrix).tocoo().tocsr() if matrix.format in ("bsr", "dia") else matrix

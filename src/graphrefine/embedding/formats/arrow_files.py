@@ -24,7 +24,7 @@ from graphrefine.embedding.formats.io import check_memory, join_data, metadata_t
 from graphrefine.embedding.state import COLUMNS, EmbeddingData, names_of
 from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.graph.node_ids import Names, pack
-from graphrefine.readers.arrow import parquet_batches
+from graphrefine.readers.arrow import gather_batches, iterate_batches, parquet_batches
 
 _NAMES = ("node", "name", "id")  # of columns that are meant to name the nodes
 _KEY = b"graphrefine"
@@ -200,7 +200,11 @@ def _read_arrow(path: Path) -> EmbeddingData:
     file = pa.ipc.open_file(pa.memory_map(str(path)))
     metadata = _metadata(file.schema.metadata)
     node, vector = _columns(path, file.schema)
-    batches = [_validated(file.get_batch(index)) for index in range(file.num_record_batches)]
+    # What is mapped takes no memory, however much it is; batches of more bytes than the file were packed.
+    whole = gather_batches(
+        str(path), file.schema, iterate_batches(file), "it", free=path.stat().st_size, hint="pass a larger memory="
+    )
+    batches = list(map(_validated, whole.to_batches()))
     further = _state_columns(file.schema)
     rows = sum(len(batch) for batch in batches)
     nodes = number_rows(path, rows, file.schema.metadata) if node is None else node

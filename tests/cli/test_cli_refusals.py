@@ -104,12 +104,12 @@ LABELS = [  # what follows `evaluate labels vectors`
 ]
 READINGS = [  # files that can be read in two ways, with both and an option that decides
     ("header.csv", "line 1", "'ann' - 'bob'", "(--header/--no-header)"),
-    ("split.csv", "by comma", "by semicolon", "--delimiter"),
+    ("split.csv", "'b;c'", "'a, b'", "--delimiter"),
     ("times.txt", "line 1", "times", "time=2", "weights=2", "--weights"),
     ("twice.csv", "line 1", "'weight'"),
     ("quote.csv", "line 2", "never closed", "--quote"),
     ("comment.txt", "line 2", "comments='#'", "--comments"),
-    ("names.csv", "line 1", "a comment, or an edge", "comments=''", "--comments"),
+    ("names.csv", "line 1", "comments='#'", "comments=''", "--comments"),
     ("people.csv", "'city' and 'person'", "'person' and 'friend'", "--source"),
     ("square.csv", "4 x 4", "matrix", "--source"),
 ]

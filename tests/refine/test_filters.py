@@ -50,7 +50,7 @@ def test_long_diffusions_keep_their_mass(name: str) -> None:
         ({"name": [1.0], "order": 1}, "order cannot be set with coefficients"),
         ({"name": "heat", "order": 0}, "order=0"),
         ({"name": "heat", "scale": -1.0}, "scale=-1.0"),
-        ({"name": "pagerank", "scale": 1.5}, "scale=1.5 must lie between 0 and 1"),
+        ({"name": "pagerank", "scale": 1.5}, "scale=1.5 must be at most 1"),
         ({"name": []}, "not all zero"),
         ({"name": [0.0, 0.0]}, "not all zero"),
         ({"name": [1.0, float("nan")]}, "finite"),

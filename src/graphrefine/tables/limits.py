@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import Any
 
 from graphrefine.errors import FormatError, GraphRefineError, InputError
 from graphrefine.system.memory import budget_of, gigabytes
-
-if TYPE_CHECKING:
-    from graphrefine.tables.source import Source
 
 READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
 PACKED = 4
@@ -26,8 +23,8 @@ _budget: ContextVar[int | None] = ContextVar("budget", default=None)
 
 
 @contextmanager
-def wrap_errors(source: Source, what: str) -> Iterator[None]:
-    """Turn errors into errors of a file that say what it should be.
+def wrap_errors(source: Any, what: str) -> Iterator[None]:
+    """Turn errors into errors of a file, a `Source`, that say what it should be.
 
     On damaged bytes libraries raise whatever they stumble over, so every exception counts; the first cause stays in the
     traceback.

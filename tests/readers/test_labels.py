@@ -223,7 +223,7 @@ def test_columns_are_found_by_title_by_name_of_node_or_by_option(tmp_path: Path)
     assert pairs(read_labels(wide, names=names(1, 2))) == {(1, "x"), (2, "y")}
     assert pairs(read_labels(wide, node_column="name", label_column="year")) == {("ann", "7"), ("bob", "8")}
     assert pairs(read_labels(wide, node_column=0, label_column="2")) == {(1, "7"), (2, "8")}
-    with pytest.raises(FormatError, match=r"label_column='area': .*; the columns are 'id', 'name', 'year', 'label'"):
+    with pytest.raises(FormatError, match=r"no column 'area'; the columns are 'id', 'name', 'year', 'label'"):
         read_labels(wide, label_column="area")
     with pytest.raises(FormatError, match=r"the nodes may be 'id' or 'name'; the columns are .*: say node_column="):
         _ = read_labels(wide).names
@@ -409,7 +409,7 @@ def test_mat_with_values_that_are_no_membership(tmp_path: Path, group: Any) -> N
             "not a readable MATLAB file",
         ),
         ("x.mat", b"", r"x\.mat: the file is empty; a matrix 'group' is expected"),
-        ("x.mat", b"MATLAB 7.3 MAT-file" + bytes(200), r"x\.mat: .* version 7\.3 .* '-v7'"),
+        ("x.mat", b"MATLAB 7.3 MAT-file" + bytes(200), r"x\.mat: .* version 7\.3"),
         ("x.csv", "a\nb\n", r"x\.csv, line 1: one column \('a'\) where a node and a label are expected"),
         ("x.txt", "# note\na x\nb\n", r"x\.txt, line 3: one column where the first line has 2"),
         ("x.csv", "a,x\nb,x,y\n", r"line 2: 3 columns where the first line has 2"),
@@ -428,7 +428,7 @@ def test_mat_with_values_that_are_no_membership(tmp_path: Path, group: Any) -> N
         ("x.csv", "", "empty; a node and a label are expected"),
         ("x.csv", "# only a comment\n", "nothing but comments, .*; a node and a label are expected"),
         ("x.csv", "node,label\n", "nothing after the header"),
-        ("x.csv", b"PAR1\0\0\0", "not a text file"),
+        ("x.csv", b"PAR1\0\0\0", "looks like a binary file"),
         ("x.csv.gz", gzip.compress(b"a,x\n" * 9000, mtime=0)[:-9], "damaged or cut short"),
         ("x.csv.gz", b"a,x\n", "the name says .gz, but the content is something else"),
     ],

@@ -145,9 +145,9 @@ def test_weights_are_not_taken_for_times_or_row_numbers() -> None:
 
 def test_two_columns_of_one_name(tmp_path: Path) -> None:
     path = written(tmp_path, "source,target,weight,weight\na,b,1,2\nb,c,3,4\n")
-    with pytest.raises(FormatError, match=r"2 columns are called 'weight'; rename them, or say weights= by position"):
+    with pytest.raises(FormatError, match=r"2 columns are called 'weight'; rename them, or pass weights= by position"):
         read(path)
-    with pytest.raises(FormatError, match=r"2 columns are called 'weight'; say weights= by position"):
+    with pytest.raises(FormatError, match=r"2 columns are called 'weight'; pass weights= by position"):
         read(path, weights="weight")
     weights = read(path, weights=3).weights
     assert weights is not None and weights.tolist() == [2, 2, 4, 4]
@@ -175,9 +175,7 @@ def test_signs_begin_comments_before_the_first_record_only(
 
 def test_first_lines_that_may_be_comments_or_names_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "#python,#coding\njava,python\n#coding,java\n")
-    with pytest.raises(
-        FormatError, match=r"line 1: this line can be a comment, or an edge.*comments='#' or comments=''"
-    ):
+    with pytest.raises(FormatError, match=r"line 1: names below begin as comments do.*comments='#' .* comments=''"):
         read(path)
     assert read(path, comments="").names.tolist() == ["#coding", "#python", "java", "python"]
     assert read(path, comments="#").names.tolist() == ["java", "python"]
@@ -196,14 +194,14 @@ def test_a_text_of_comments_alone_says_how_to_read_it(tmp_path: Path) -> None:
     ],
 )
 def test_two_delimiters_are_refused(tmp_path: Path, text: str, way_out: str) -> None:
-    with pytest.raises(FormatError, match=f"can be split by comma .* or by semicolon .*: say {way_out}"):
+    with pytest.raises(FormatError, match=f"can be split in two ways: .*{way_out.split()[0]}"):
         read(written(tmp_path, text))
     assert read(written(tmp_path, text), delimiter=";", header=False).edges == 2
 
 
 def test_commas_and_blanks_in_one_text(tmp_path: Path) -> None:
     path = written(tmp_path, "ann smith,bob jones\nbob jones,cleo x\n", "edges.txt")
-    with pytest.raises(FormatError, match=r"by comma .* or by blanks"):
+    with pytest.raises(FormatError, match="split in two ways"):
         read(path)
     assert read(path, delimiter=",").names.tolist() == ["ann smith", "bob jones", "cleo x"]
     assert read(written(tmp_path, "1, 2\n2, 3\n", "edges.txt")).names.tolist() == [1, 2, 3]
@@ -265,7 +263,7 @@ def test_an_adjacency_matrix_of_pandas_is_a_matrix(tmp_path: Path) -> None:
 
 def test_a_square_table_of_numbers_is_refused_with_both_readings(tmp_path: Path) -> None:
     text = "w,x,y,z\n0,1,1,0\n1,0,0,2\n1,0,0,0\n0,2,0,0\n"
-    with pytest.raises(FormatError, match="4 x 4 numbers can be an adjacency matrix or a list of edges: say source="):
+    with pytest.raises(FormatError, match="4 x 4 numbers can be an adjacency matrix or a list of edges"):
         read(written(tmp_path, text))
     assert read(written(tmp_path, text), source="w", target="x").names.tolist() == [0, 1, 2]
     with pytest.raises(FormatError, match="has 3 names where the header has 4"):
@@ -296,5 +294,5 @@ def test_an_edge_without_a_source_is_no_header(text: str, tmp_path: Path) -> Non
 
 
 def test_an_index_of_pandas_and_many_columns(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"it is not clear which hold the edges: say source="):
+    with pytest.raises(InputError, match=r"it is not clear which hold the edges: pass source="):
         read(written(tmp_path, ",0,1,2,3\n0,5,6,1,2\n1,6,7,1,2\n2,7,5,1,2\n3,1,5,9,1\n4,1,5,9,1\n"))

@@ -93,7 +93,7 @@ class ReadOptions:
         default=None,
         metadata=_about(
             "nodes",
-            "Nodes beside those of the edges: a file with a name on each line, or a number N for nodes 0 to N-1.",
+            "Nodes beside those of the edges: a file of names, or a number N for nodes 0 to N-1.",
             otherwise="the nodes of the edges",
             every_graph=True,
         ),

@@ -58,15 +58,17 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
         GraphML ...), else False.
     bipartite
         Ends of edges as two sets of nodes: sources (users) and targets (items), even where their names coincide. The
-        rows and the columns of a matrix, square or not, are the two sets. Sources come first; see `Graph.sources`.
+        rows and the columns of a matrix, square or not, are the two sets. Sources come first; see `Graph.sources`. By
+        default one set; columns that name different things over overlapping integers, such as userId and movieId, are
+        refused until this is True or False.
     weights
         Column (or attribute) of the weights, by name or position from 0; an array for edges in arrays;
         False: no weights, even if there are some. By default a column called weight, or the third of three.
     source, target
         Columns of the ends, by name or position from 0.
     nodes
-        Nodes that no edge may mention: their number (named 0..n-1), their names, or a file with a name
-        on each line. For a matrix: the names of its rows, in order.
+        Nodes that no edge may mention: their number (named 0..n-1), their names, or a file: a name on each line, or a
+        table with a column called node, id or name. For a matrix: the names of its rows, in order.
     format
         Format of a file, where the suffix does not tell it: text, csv, tsv, parquet, arrow, mat, mtx, npz, metis,
         graphml, gexf, gml, pajek, json, jsonl, sqlite, duckdb, networkx, adjlist, ogb, or grf for a graph on disk.

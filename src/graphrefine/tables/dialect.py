@@ -87,7 +87,7 @@ def detect_dialect(source: Source, data: bytes, hints: Hints, *, complete: bool 
         head = data[start : start + size]
         whole = complete and start + size >= len(data)
         found = detect_delimiter(source, head, Dialect("", hints.quote, comment), hints, whole=whole)
-        if start + size >= len(data) or (found is not None and len(found[1].rows[0]) > 1):
+        if start + size >= len(data) or (found is not None and len(found[1].rows) > 1):
             break
         size *= 4
     if found is None:
@@ -184,6 +184,9 @@ def _choose_delimiter(source: Source, readings: dict[str, list[Record]], *, is_a
         return ","
     if len(rivals) == 1 and " " in even and source.suffix != ".csv" and _hold_blanks(readings[rivals[0]]):
         rivals = [rivals[0], " "]
+    # Quotes within fields are those around the fields of another delimiter.
+    clean = [key for key in rivals if not any('"' in field for row in readings[key] for field in row)]
+    rivals = clean if len(clean) == 1 else rivals
     if len(rivals) > 1:
         raise _ambiguous_delimiter(source, rivals, readings)
     if rivals:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graphrefine.kernels.edge_lists import Marks
 from graphrefine.tables.kinds import Kind, find_kind, is_amount, is_number
-
-if TYPE_CHECKING:
-    from graphrefine.tables.origin import Origin
 
 Record = list[str]
 
@@ -76,7 +73,7 @@ class Sample:
     line: int  # of the first record, from 1
     preamble: bytes = b""  # the beginning of what comes before it
     columns: list[Column] = field(default_factory=list)
-    origin: Origin | None = None
+    origin: Any = None  # an `Origin`, whose module needs this one
     is_matrix: bool = False
 
 

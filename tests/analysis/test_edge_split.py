@@ -89,7 +89,7 @@ def test_a_split_loses_nothing_and_leaks_nothing(
         assert all(u in first and v in second for u, v in free)
     if connected:
         assert split.graph.components()[0] == graph.components()[0]
-        assert split.figures["without_train_edges"] == 0
+        assert split.stats["without_train_edges"] == 0
     again = split_edges(graph, **options, negatives_by=by, connected=connected)
     assert split.edges == again.edges and split.negatives == again.negatives
 
@@ -148,7 +148,7 @@ def test_an_arc_turned_round_may_be_a_negative_and_is_counted() -> None:
     arcs = [(u, v) for u in range(8) for v in range(8) if u < v]
     split = split_edges(arcs, directed=True, test=0.25, validation=0.0)
     turned = [(v, u) in set(arcs) for table in split.negatives.values() for u, v in pairs_of(table, split.graph)]
-    assert all(turned) and split.figures["turned"] == len(turned) == 28
+    assert all(turned) and split.stats["turned"] == len(turned) == 28
 
 
 def test_pairs_of_a_part() -> None:

@@ -168,7 +168,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"test": 0.6, "validation": 0.5}, "together they must be more than 0 and less than 1"),
     ({"test": 0, "validation": 0}, "together they must be more than 0"),
     ({"test": 0.01, "validation": 0}, "leave a part without an edge"),
-    ({"negatives": -1}, "negatives=-1: 0 or a positive number"),
+    ({"negatives": -1}, "negatives=-1"),
     ({"negatives": 9, "validation": 0}, "90 pairs without an edge are needed, and memory has 35"),
     ({"negatives_by": "hard"}, "negatives_by='hard'"),
     ({"seed": -1}, "seed=-1"),

@@ -121,8 +121,8 @@ def test_the_gate(vectors: Embedding, tmp_path: Path) -> None:
     assert {name: beyond.stats["drift"][name] for name in figures} == figures
     wrongs: list[tuple[dict[str, Any], str]] = [
         ({"max_drift": 3}, "max_drift=3"),
-        ({"min_neighbors": -1}, ""),
-        ({"max_lost": 2}, ""),
+        ({"min_neighbors": -1}, "min_neighbors"),
+        ({"max_lost": 2}, "max_lost"),
         ({}, "needs a limit"),
     ]
     for wrong, text in wrongs:

@@ -41,7 +41,7 @@ def main() -> None:
             "control": Embedding(old.names, np.random.default_rng(0).permutation(old.vectors)),
         }
         for kind, new in others.items():
-            figures = measure_drift(old, new).figures
+            figures = measure_drift(old, new).stats
             moved = "  ".join(f"{figures['moved'][each]:6.3f}" for each in ("mean", "median", "p95"))
             print(f"{name:14}{kind:16} {moved}  {figures['kept']:6.3f}", flush=True)
 

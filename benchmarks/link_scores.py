@@ -29,7 +29,7 @@ from graphrefine.embedding.learn import auc, learn_degree_weight
 from graphrefine.embedding.scores import cosine
 from graphrefine.evaluate import read_labels
 from graphrefine.evaluate.held_out_edges import hold_out
-from graphrefine.evaluate.vector_maker import VectorMaker
+from graphrefine.evaluate.links import VectorMaker
 from graphrefine.search.vectors import log_degrees
 
 BARS = ("ppi", "wikipedia-pos", "blogcatalog", "web-google")
@@ -119,7 +119,9 @@ def main() -> None:
     table, passed = {}, True
     for name in names:
         whole = made[name] if name in made else graph(name)
-        maker = VectorMaker.of(given.method, whole, {"seed": 0, "filter": given.filter, "quality": given.quality})
+        maker = VectorMaker.from_method(
+            given.method, whole, {"seed": 0, "filter": given.filter, "quality": given.quality}
+        )
         row = table[name] = measured(whole, maker, given.repeats)
         line = f"{name:22} {row['cosine']:.4f}  {row['degree']:.4f}  {row['score']:.4f} {row['w']:6.3f}  "
         line += "".join(f"  {row[w]:.4f}" for w in WEIGHTS)

@@ -24,7 +24,7 @@ from sklearn.metrics import f1_score
 from sklearn.multiclass import OneVsRestClassifier
 
 import graphrefine
-from graphrefine.analysis.probabilities import Rule
+from graphrefine.analysis.label_prediction import Rule
 from graphrefine.display.console import show_table
 from graphrefine.linalg import unit_rows
 from graphrefine.readers.labels import align, read_labels
@@ -46,7 +46,7 @@ def measure(path: Path, hidden_part: float, seed: int) -> list[tuple[str, ...]]:
     start = time.perf_counter()
     table = graphrefine.predict_labels(embedding, known, seed=seed)
     seconds = time.perf_counter() - start
-    figures = table.figures
+    figures = table.stats
     place = {name: row for row, name in enumerate(embedding.names[order[hidden]].tolist())}
     answer = np.zeros((int(hidden.sum()), truth.shape[1]), np.bool_)
     for row in table:

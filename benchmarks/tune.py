@@ -28,9 +28,7 @@ from graphrefine.evaluate import Labels, evaluate_labels, read_labels
 from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.evaluate.judges import HELD_OUT, make_link_judge
 from graphrefine.evaluate.link_scores import SCORES, ScoreInputs
-from graphrefine.evaluate.tune import tune
-from graphrefine.evaluate.tune_results import find_changes
-from graphrefine.evaluate.tune_trials import TrialVectors, plan_stages
+from graphrefine.evaluate.tune import TrialVectors, find_changes, plan_stages, tune
 from graphrefine.graph.graph import Graph
 from graphrefine.refine.settings import RefineSettings, refine_settings
 

@@ -201,8 +201,8 @@ def score_vectors(
         "ratios": list(ratios),
         "micro": [score.micro_mean for score in scores],
         "macro": [score.macro_mean for score in scores],
-        "micro_std": [score.micro_std for score in scores],
-        "macro_std": [score.macro_std for score in scores],
+        "micro_std": [score.std("micro_f1") for score in scores],
+        "macro_std": [score.std("macro_f1") for score in scores],
     }
 
 

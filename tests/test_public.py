@@ -53,7 +53,7 @@ def test_the_public_names() -> None:
 @pytest.mark.parametrize(
     ("name", "home"),
     [
-        ("REFINE", "graphrefine.sklearn.refine_estimator"),
+        ("REFINE", "graphrefine.sklearn.refine"),
         ("NodeVectors", "graphrefine.sklearn.node_vectors"),
         ("Embedding", "graphrefine.embedding.embedding"),
         ("Graph", "graphrefine.graph.graph"),

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
-from graphrefine.datasets import write_edges
+from edge_streams import write_edges
 from graphrefine.display.console import progress_bar
 from graphrefine.system.threads import usable_threads
 from measuring import bar, folder_bytes, machine, size

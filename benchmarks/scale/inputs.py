@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from graphrefine.datasets import write_edges
+from edge_streams import write_edges
 from measuring import Run, command, watch
 
 

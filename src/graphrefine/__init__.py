@@ -21,7 +21,7 @@ _HOME = {  # public name -> its module, loaded on first use
     "Graph": "graph.graph",
     "GraphRefineError": "errors",
     "NodeVectors": "sklearn.node_vectors",
-    "REFINE": "sklearn.refine_estimator",
+    "REFINE": "sklearn.refine",
     "check": "analysis.check",
     "embed": "pipeline.embed",
     "find_communities": "analysis.communities",
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from graphrefine.pipeline.embed import embed
     from graphrefine.readers.read import read
     from graphrefine.sklearn.node_vectors import NodeVectors
-    from graphrefine.sklearn.refine_estimator import REFINE
+    from graphrefine.sklearn.refine import REFINE
 
 
 def __getattr__(name: str) -> Any:

@@ -33,12 +33,12 @@ def flip(path: Path, byte: int = -1) -> None:
 def test_a_whole_file_passes_and_a_changed_one_does_not(name: str, vectors: Embedding, tmp_path: Path) -> None:
     vectors.save(tmp_path / name)
     verdict = check(tmp_path / name)
-    assert verdict.ok and verdict.figures["whole"] is True
-    assert verdict.figures["fingerprint"]["name"] == verdict.figures["stored"]["name"] == str(vectors.fingerprint)
+    assert verdict.ok and verdict.stats["whole"] is True
+    assert verdict.stats["fingerprint"]["name"] == verdict.stats["stored"]["name"] == str(vectors.fingerprint)
     file = tmp_path / name / "degrees.npy" if name == "x" else tmp_path / name
     flip(file, -1 if name == "x" else file.stat().st_size // 2)
     verdict = check(tmp_path / name)
-    assert not verdict and verdict.figures["whole"] is False and verdict.problems
+    assert not verdict and verdict.stats["whole"] is False and verdict.problems
 
 
 @pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.csv.gz", "x.vec", "x.bin"])
@@ -48,7 +48,7 @@ def test_formats_without_a_place_for_it_are_held_to_one_that_is_expected(
     plain = Embedding(None, vectors.vectors)
     plain.save(tmp_path / name)
     verdict = check(tmp_path / name, expect=plain.fingerprint.vectors)
-    assert verdict.ok and "has no place for one" in verdict.remarks[0]
+    assert verdict.ok and "has no place for one" in verdict.notes[0]
     assert check(tmp_path / name, expect=str(plain.fingerprint)).ok
     assert not check(tmp_path / name, expect="0" * 32).ok
     with pytest.raises(InputError, match="is no fingerprint"):
@@ -58,7 +58,7 @@ def test_formats_without_a_place_for_it_are_held_to_one_that_is_expected(
 def test_the_recipe_is_run_again(vectors: Embedding, tmp_path: Path) -> None:
     vectors.save(tmp_path / "x")
     verdict = check(tmp_path / "x", graph=EDGES[::-1])
-    assert verdict.ok and verdict.figures["remade"] == {
+    assert verdict.ok and verdict.stats["remade"] == {
         "reading": graphrefine.read(EDGES[::-1]).reading,
         "same_graph": True,
         "same_vectors": True,
@@ -70,7 +70,7 @@ def test_the_recipe_is_run_again(vectors: Embedding, tmp_path: Path) -> None:
     moved = vectors.vectors.copy()
     moved[5, 2] = np.nextafter(moved[5, 2], np.float32(9))
     verdict = check(Embedding(vectors.names, moved, vectors.recipe), graph=EDGES)
-    assert verdict.figures["remade"]["differing_nodes"] == 1
+    assert verdict.stats["remade"]["differing_nodes"] == 1
     assert (
         "1 of 120 vectors have other bits here" in verdict.problems[0]
         and "nothing in the recipes" in verdict.problems[0]
@@ -110,19 +110,19 @@ def test_the_gate(vectors: Embedding, tmp_path: Path) -> None:
     near = vectors.vectors + np.random.default_rng(1).normal(0, 0.05, vectors.shape).astype(np.float32)
     np.save(tmp_path / "near.npy", near)
     same = check(vectors, against=Embedding(vectors.names, vectors.vectors), max_drift=0.001, min_neighbors=1.0)
-    assert same.ok and same.figures["drift"]["kept"] == 1.0
-    figures = graphrefine.measure_drift(vectors, graphrefine.load(tmp_path / "near.npy")).figures
+    assert same.ok and same.stats["drift"]["kept"] == 1.0
+    figures = graphrefine.measure_drift(vectors, graphrefine.load(tmp_path / "near.npy")).stats
     moved, kept = figures["moved"]["mean"], figures["kept"]
     assert 0.05 < moved < 1 and 0.1 < kept < 0.99
     new = tmp_path / "near.npy"
     assert check(vectors, against=new, max_drift=moved + 1e-6, min_neighbors=kept - 1e-6).ok
     beyond = check(vectors, against=new, max_drift=moved - 1e-6, min_neighbors=kept + 1e-6)
     assert len(beyond.problems) == 2 and "mean drift" in beyond.problems[0] and "are kept" in beyond.problems[1]
-    assert {name: beyond.figures["drift"][name] for name in figures} == figures
+    assert {name: beyond.stats["drift"][name] for name in figures} == figures
     wrongs: list[tuple[dict[str, Any], str]] = [
-        ({"max_drift": 3}, "at most 2"),
-        ({"min_neighbors": -1}, "at least 0"),
-        ({"max_lost": 2}, "at most 1"),
+        ({"max_drift": 3}, "max_drift=3"),
+        ({"min_neighbors": -1}, "min_neighbors"),
+        ({"max_lost": 2}, "max_lost"),
         ({}, "needs a limit"),
     ]
     for wrong, text in wrongs:
@@ -138,21 +138,21 @@ def test_nodes_that_are_lost_are_held_to_a_limit(vectors: Embedding) -> None:
     beyond = check(vectors, against=fewer, max_drift=0.001, max_lost=0.2)
     assert beyond.problems == ["30 nodes of 120 are lost, 0.25, above 0.2"]
     assert check(vectors, against=fewer, max_lost=0.25).ok
-    assert beyond.figures["drift"]["max_lost"] == 0.2
+    assert beyond.stats["drift"]["max_lost"] == 0.2
 
 
 def test_a_gate_of_neighbors_can_fail_however_few_nodes_there_are() -> None:
     old, new = (Embedding("abcdef", np.random.default_rng(seed).normal(size=(6, 3))) for seed in (0, 1))
     verdict = check(old, against=new, min_neighbors=0.9)
-    assert not verdict.ok and verdict.remarks == [
+    assert not verdict.ok and verdict.notes == [
         "k=10: there are 5 other nodes, which would all be neighbors; the 2 nearest are compared"
     ]
-    assert verdict.figures["drift"]["k"] == 2 and verdict.figures["drift"]["chance"] == 0.4
+    assert verdict.stats["drift"]["k"] == 2 and verdict.stats["drift"]["chance"] == 0.4
 
 
 def test_too_few_shared_nodes_for_a_rotation_are_a_remark(vectors: Embedding) -> None:
     few = Embedding(vectors.names[:4], vectors.vectors[:4])
-    (remark, *_) = [text for text in check(vectors, against=few, max_drift=1).remarks if "settle" in text]
+    (remark, *_) = [text for text in check(vectors, against=few, max_drift=1).notes if "settle" in text]
     assert "4 shared nodes with vectors do not settle a rotation of 8 numbers" in remark
 
 
@@ -203,7 +203,7 @@ def test_embed_prints_the_fingerprint_that_the_file_has(tmp_path: Path) -> None:
     embed = ["embed", str(tmp_path / "g.txt"), "-o", str(tmp_path / "x"), "--dim", "4", "--quality", "fast"]
     out = run(*embed).out
     figures = json.loads(run(*embed, "--json").out)
-    name = check(tmp_path / "x").figures["stored"]["name"]
+    name = check(tmp_path / "x").stats["stored"]["name"]
     assert f"), {name}\n" in out and figures["fingerprint"]["name"] == name
 
 
@@ -245,5 +245,5 @@ def test_vectors_that_became_zeros_are_lost(tmp_path: Path) -> None:
     vectors[:12] = 0
     verdict = check(old, against=Embedding(range(30), vectors), max_lost=0.1)
     assert verdict.problems == ["12 nodes of 30 are lost (12 have zero vectors), 0.4, above 0.1"]
-    assert verdict.figures["drift"]["vanished"] == 12
+    assert verdict.stats["drift"]["vanished"] == 12
     assert not check(Embedding(range(30), vectors), against=old, max_lost=0.1).problems

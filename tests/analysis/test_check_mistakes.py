@@ -40,13 +40,7 @@ def whole(tmp_path: Path) -> Path:
     ],
 )
 def test_options_that_would_do_nothing_are_refused(words: list[str], need: str, whole: Path) -> None:
-    message = refuses(
-        "check",
-        whole,
-        *words,
-        folder=whole,
-        expected=("is for a ", f"with {need[2:]}=", words[0].replace("--un", "--")),
-    )
+    message = refuses("check", whole, *words, folder=whole, expected=("is for a ", f"with {need.removeprefix('--')}="))
     assert "say which one" in message
     other = ["--graph", str(whole.parent / "g.csv")] if need == "--against" else ["--against", str(whole)]
     limit = [] if need == "--against" else ["--max-drift", "1"]
@@ -175,14 +169,9 @@ def test_vectors_without_a_recipe_name_their_file(whole: Path) -> None:
     place = whole.parent / "plain.npy"
     np.save(place, np.eye(40, 4))
     message = refuses(
-        "check",
-        place,
-        "--graph",
-        whole.parent / "g.csv",
-        folder=whole,
-        expected=("--graph", f"{place}: how the vectors"),
+        "check", place, "--graph", whole.parent / "g.csv", folder=whole, expected=(f"{place}: how the vectors",)
     )
-    assert "leave graph= out" in message
+    assert "graph" in message and "--graph :" not in message
 
 
 def test_names_that_do_not_meet_are_told_with_their_files(tmp_path: Path) -> None:

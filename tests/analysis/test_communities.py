@@ -46,9 +46,9 @@ def test_the_blocks_of_a_graph_are_its_communities(with_graph: bool) -> None:
     embedding, graph, labels = blocks()
     table = find_communities(embedding, graph if with_graph else None)
     truth = np.asarray(labels.indicator.argmax(axis=1)).ravel()
-    assert len(table.figures["communities"]) == 6
+    assert len(table.stats["communities"]) == 6
     assert normalized_mutual_info_score(truth, table["community"]) > 0.95
-    assert (table.figures["modularity"] is not None) == with_graph
+    assert (table.stats["modularity"] is not None) == with_graph
 
 
 def test_the_facts_of_each_community() -> None:
@@ -57,9 +57,9 @@ def test_the_facts_of_each_community() -> None:
     degrees = graph.neighbor_counts()
     A = graph.to_scipy()
     X = embedding.vectors / np.linalg.norm(embedding.vectors, axis=1, keepdims=True)
-    sizes = [each["size"] for each in table.figures["communities"]]
+    sizes = [each["size"] for each in table.stats["communities"]]
     assert sizes == sorted(sizes, reverse=True) and sum(sizes) == len(embedding)
-    for each in table.figures["communities"]:
+    for each in table.stats["communities"]:
         rows = np.flatnonzero(table["community"] == each["community"])
         assert len(rows) == each["size"] and each["name"] == embedding.names[rows[np.argmax(degrees[rows])]]
         assert set(table["name"][rows].tolist()) == {each["name"]}
@@ -72,19 +72,19 @@ def test_the_facts_of_each_community() -> None:
 def test_threads_make_no_difference() -> None:
     embedding, _, _ = blocks(3)
     one, three = (find_communities(embedding, threads=threads) for threads in (1, 3))
-    assert one == three and one.figures["communities"] == three.figures["communities"]
+    assert one == three and one.stats["communities"] == three.stats["communities"]
 
 
 def test_zero_vectors_are_in_no_community() -> None:
     table = find_communities(Embedding(["a", "b", "c"], [[1, 0], [0, 0], [0, 1]]), count=2)
     assert table["community"].tolist() == [1, 0, 2] and table["name"].tolist() == ["a", None, "c"]
-    assert table.figures["zero_vectors"] == 1
+    assert table.stats["zero_vectors"] == 1
 
 
 @pytest.mark.parametrize("vectors", [[[1.0, 0.0]], [[0.0, 0.0]], np.ones((5, 2))])
 def test_few_and_equal_nodes(vectors: Any) -> None:
     table = find_communities(Embedding(None, vectors))
-    assert len(table.figures["communities"]) == bool(np.any(vectors))
+    assert len(table.stats["communities"]) == bool(np.any(vectors))
 
 
 @pytest.mark.parametrize("settings", [{"count": 0}, {"count": True}, {"count": 2.5}, {"graph": [("x", "y")]}])
@@ -114,6 +114,6 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_more_communities_than_nodes_are_refused() -> None:
     people = Embedding(["ada", "bob", "cy"], np.array([[1, 0], [0, 1], [-1, 0]]))
-    assert len(find_communities(people, count=3).figures["communities"]) == 3
+    assert len(find_communities(people, count=3).stats["communities"]) == 3
     with pytest.raises(InputError, match="count=4: there are 3 nodes"):
         find_communities(people, count=4)

@@ -45,7 +45,7 @@ def test_a_rotation_is_no_drift(n: int, seed: int, k: int) -> None:
     order = np.random.default_rng(seed).permutation(n)
     table = measure_drift(Embedding(range(n), vectors), Embedding(order, 3 * (vectors @ Q)[order]), k=k)
     assert table["moved"].max() < 1e-5 and table["kept"].tolist() == [1.0] * n
-    assert (table.figures["shared"], table.figures["lost"], table.figures["new"]) == (n, 0, 0)
+    assert (table.stats["shared"], table.stats["lost"], table.stats["new"]) == (n, 0, 0)
 
 
 @PATIENT
@@ -65,8 +65,8 @@ def test_values_are_those_of_the_definition(n: int, seed: int, k: int) -> None:
     assert [row.node for row in table if row.change == "lost"] == [0, 1, 2]
     assert [row.node for row in table if row.change == "new"] == [n, n + 1, n + 2]
     moved = table["moved"][: n - 3]
-    assert (np.diff(moved) <= 0).all() and table.figures["moved"]["mean"] == pytest.approx(moved.mean(), rel=1e-5)
-    assert table.figures["moved"]["mean"] == pytest.approx(turned.recipe["aligned"]["after"], rel=1e-5)
+    assert (np.diff(moved) <= 0).all() and table.stats["moved"]["mean"] == pytest.approx(moved.mean(), rel=1e-5)
+    assert table.stats["moved"]["mean"] == pytest.approx(turned.recipe["aligned"]["after"], rel=1e-5)
 
 
 def test_equal_vectors_keep_each_other_in_any_order() -> None:
@@ -78,13 +78,13 @@ def test_equal_vectors_keep_each_other_in_any_order() -> None:
 
 def test_another_graph_keeps_few() -> None:
     table = measure_drift(Embedding(range(200), normal(200, 8)), Embedding(range(200), normal(200, 8, 1)), k=10)
-    assert table.figures["kept"] < 0.15 and table.figures["moved"]["median"] > 0.5
+    assert table.stats["kept"] < 0.15 and table.stats["moved"]["median"] > 0.5
 
 
 def test_a_sample_and_all(recwarn: pytest.WarningsRecorder) -> None:
     old, new = Embedding(range(50), normal(50, 4)), Embedding(range(50), normal(50, 4, 1))
     whole, some = measure_drift(old, new, sample=None), measure_drift(old, new, sample=20)
-    assert (whole.figures["sampled"], some.figures["sampled"]) == (50, 20)
+    assert (whole.stats["sampled"], some.stats["sampled"]) == (50, 20)
     there = ~np.isnan(some["kept"])
     assert there.sum() == 20
     np.testing.assert_array_equal(some["kept"][there], whole["kept"][there])
@@ -119,7 +119,7 @@ def test_few_shared_nodes_are_warned_of() -> None:
         (Embedding(["c"], [[1, 0]]), {}, "no node is in both embeddings"),
         (Embedding(["a", "b"], [[1, 0], [0, 1]], {"sides": "columns"}), {}, "source and target vectors"),
         (Embedding(["a", "b"], [[1, 0], [0, 1]]), {"k": 0}, "k=0"),
-        (Embedding(["a", "b"], [[1, 0], [0, 1]]), {"sample": 0}, "sample=0 must be at least 1"),
+        (Embedding(["a", "b"], [[1, 0], [0, 1]]), {"sample": 0}, "sample=0"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(new: Embedding, settings: dict[str, Any], message: str) -> None:

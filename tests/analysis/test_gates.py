@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import graphrefine
 from cli_runs import run
 from graphrefine import Embedding, check, measure_drift
-from graphrefine.analysis import neighbor_overlap
+from graphrefine.analysis import drift as drift_module
 from strategies import PATIENT
 
 Vectors = NDArray[np.float32]
@@ -71,11 +71,11 @@ def test_ties_beyond_one_block_are_counted(monkeypatch: pytest.MonkeyPatch) -> N
     old = Embedding(range(60), random.integers(-1, 2, size=(60, 2)) + 0.0)
     new = Embedding(range(5, 70), random.integers(-1, 2, size=(65, 2)) + 0.0)
     whole = measure_drift(old, new, k=2, threads=1)
-    monkeypatch.setattr(neighbor_overlap, "ACROSS", 7)
-    monkeypatch.setattr(neighbor_overlap, "QUERIES", 3)
+    monkeypatch.setattr(drift_module, "ACROSS", 7)
+    monkeypatch.setattr(drift_module, "QUERIES", 3)
     parts = measure_drift(old, new, k=2, threads=2)
     np.testing.assert_allclose(parts["kept"], whole["kept"], atol=1e-6)
-    assert 0 < whole.figures["kept"] < 0.5
+    assert 0 < whole.stats["kept"] < 0.5
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_a_collapse_keeps_what_chance_gives(
     verdict = check(old, against=new, min_neighbors=0.7)
     assert not verdict.ok
     if kind != "bipartite":
-        assert verdict.figures["drift"]["kept"] < most
+        assert verdict.stats["drift"]["kept"] < most
     assert check(new, against=new, min_neighbors=1).ok  # nothing has changed
 
 
@@ -106,7 +106,7 @@ def test_the_sides_of_a_bipartite_graph_are_judged_apart(embeddings: dict[str, E
     assert start > 3 * targets
     order = np.r_[np.arange(start), start + np.random.default_rng(1).permutation(targets)]
     new = change(old, old.vectors[order])
-    figures = measure_drift(old, new).figures
+    figures = measure_drift(old, new).stats
     sides = figures["sides"]
     assert figures["kept"] > 0.8 and sides["source"]["kept"] == 1 and sides["target"]["kept"] < 0.6
     assert (sides["source"]["shared"], sides["target"]["shared"]) == (start, targets)
@@ -130,7 +130,7 @@ def test_k_is_lowered_on_the_side_that_has_few() -> None:
     random = np.random.default_rng(0)
     old, new = (Embedding(None, random.normal(size=(46, 4)), {"sides": "rows", "sources": 40}) for _ in range(2))
     with pytest.warns(UserWarning) as records:
-        sides = measure_drift(old, new).figures["sides"]
+        sides = measure_drift(old, new).stats["sides"]
     assert (sides["source"]["k"], sides["target"]["k"], sides["target"]["chance"]) == (10, 2, 0.4)
     texts = [str(record.message) for record in records]
     assert any("5 other nodes on the target side" in text for text in texts)
@@ -153,7 +153,7 @@ def turn_targets(embedding: Embedding) -> Vectors:
 def test_scores_of_edges_that_are_reversed_fail(kind: str, damage: Any, embeddings: dict[str, Embedding]) -> None:
     old = embeddings[kind]
     new = change(old, damage(old))
-    figures = measure_drift(old, new).figures
+    figures = measure_drift(old, new).stats
     assert figures["kept"] == 1 and figures["targets"]["kept"] < 0.6  # neighbors alone cannot tell
     assert "nearest targets of a source are kept" in check(old, against=new, min_neighbors=0.9).problems[-1]
 
@@ -211,7 +211,7 @@ def test_rows_of_other_lengths_keep_neighbors_but_not_targets(embeddings: dict[s
     scale = np.random.default_rng(0).uniform(0.2, 5, (120, 1))
     plain, directed = embeddings["undirected"], embeddings["directed"]
     assert check(plain, against=change(plain, plain.vectors * scale), max_drift=1e-3, min_neighbors=1).ok
-    figures = measure_drift(directed, change(directed, directed.vectors * scale)).figures
+    figures = measure_drift(directed, change(directed, directed.vectors * scale)).stats
     assert figures["kept"] == 1 and figures["targets"]["kept"] < 0.8
 
 
@@ -221,7 +221,7 @@ def test_a_vector_that_became_zeros_has_moved_and_kept_nothing(embeddings: dict[
     vectors[5:] = 0
     new = change(old, vectors)
     verdict = check(old, against=new, max_drift=0, min_neighbors=1)
-    drift = verdict.figures["drift"]
+    drift = verdict.stats["drift"]
     assert len(verdict.problems) == 2 and drift["vanished"] == 115 and drift["sampled"] == drift["eligible"] == 120
     assert drift["moved"]["median"] == pytest.approx(1, abs=1e-6) and drift["kept"] < 0.02
     old.save(tmp_path / "old")
@@ -236,8 +236,8 @@ def test_a_source_that_became_zeros_keeps_no_targets(embeddings: dict[str, Embed
     old = embeddings["directed"]
     vectors = old.vectors.copy()
     vectors[:, :8] = 0
-    assert measure_drift(old, change(old, vectors)).figures["targets"]["kept"] == 0
-    back = measure_drift(change(old, vectors), old).figures["targets"]
+    assert measure_drift(old, change(old, vectors)).stats["targets"]["kept"] == 0
+    back = measure_drift(change(old, vectors), old).stats["targets"]
     assert back["kept"] is None and back["eligible"] == 0
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, log_loss
@@ -17,7 +19,7 @@ from sklearn.multiclass import OneVsRestClassifier
 import graphrefine
 from cli_runs import check_refused, run, works
 from graphrefine import predict_labels
-from graphrefine.analysis.probabilities import Rule, cross_judge
+from graphrefine.analysis.label_prediction import Rule, _learn_threshold, cross_judge
 from graphrefine.display.table import Table
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
@@ -57,7 +59,7 @@ def test_one_label_a_node_is_that_of_scikit_learn() -> None:
     sums = np.add.reduceat(every["probability"], np.arange(0, 800, 4))
     assert np.allclose(sums, 1)
     assert (np.diff(every["probability"].reshape(-1, 4), axis=1) <= 0).all()
-    decisions = theirs.decision_function(unit(vectors[400:])) * table.figures["scale"]
+    decisions = theirs.decision_function(unit(vectors[400:])) * table.stats["scale"]
     expected = np.exp(decisions) / np.exp(decisions).sum(axis=1, keepdims=True)
     assert np.allclose(every["probability"].reshape(-1, 4), -np.sort(-expected, axis=1), atol=1e-3)
 
@@ -70,7 +72,7 @@ def test_several_labels_a_node_are_those_of_scikit_learn() -> None:
     labels = sp.lil_array((700, 5), dtype=bool)
     labels[:500] = truth[:500]
     table = predict_labels(vectors, labels.toarray(), C=5.0)
-    figures = table.figures
+    figures = table.stats
     theirs = OneVsRestClassifier(LogisticRegression(C=5.0, solver="liblinear", tol=1e-8)).fit(
         unit(vectors[:500]), truth[:500]
     )
@@ -89,7 +91,7 @@ def test_several_labels_a_node_are_those_of_scikit_learn() -> None:
 def test_figures_of_held_out_nodes_hold_for_the_unlabeled() -> None:
     vectors, kind = blobs(4000, noise=2.0)
     table = predict_labels(vectors, {node: str(kind[node]) for node in range(2000)}, top=4)
-    held, control = table.figures["held_out"], table.figures["control"]
+    held, control = table.stats["held_out"], table.stats["control"]
     right = table["label"][table["given"]] == kind[2000:].astype(str)
     assert abs(right.mean() - held["accuracy"]) < 0.03
     shares = np.zeros((2000, 4))
@@ -108,7 +110,7 @@ def test_noise_is_no_better_than_its_control() -> None:
     """The control must fail to be beaten where there is nothing to learn."""
     rng = np.random.default_rng(0)
     vectors, kind = rng.standard_normal((2000, 16)), rng.choice(3, 2000, p=[0.6, 0.3, 0.1]).astype(str)
-    figures = predict_labels(vectors, [*kind[:1500], *[None] * 500]).figures
+    figures = predict_labels(vectors, [*kind[:1500], *[None] * 500]).stats
     assert figures["held_out"]["log_loss"] > figures["control"]["log_loss"] - 0.005
     assert figures["held_out"]["accuracy"] < figures["control"]["accuracy"] + 0.01
 
@@ -134,18 +136,18 @@ def test_the_answer_does_not_depend_on_threads_or_on_the_order_of_nodes() -> Non
     names = np.array([f"n{node:03}" for node in range(300)], object)
     labels = {name: str(each) for name, each in zip(names[:200], kind, strict=False)}
     tables = [predict_labels(Embedding(names, vectors), labels, threads=threads) for threads in (1, 3)]
-    assert tables[0] == tables[1] and tables[0].figures == tables[1].figures
+    assert tables[0] == tables[1] and tables[0].stats == tables[1].stats
     turned = predict_labels(Embedding(names[::-1], vectors[::-1]), labels)
     assert by_node(turned) == by_node(tables[0])
-    assert turned.figures["held_out"] == tables[0].figures["held_out"]
+    assert turned.stats["held_out"] == tables[0].stats["held_out"]
 
 
 def test_nodes_without_a_vector_are_told_and_left_out() -> None:
     vectors, kind = blobs(300)
     vectors[[5, 290]] = 0
     table = predict_labels(vectors, {node: str(kind[node]) for node in range(200)})
-    assert table.figures["without_vectors"] == 2 and table.figures["labeled"] == 199
-    assert 290 not in table["node"].tolist() and table.figures["predicted"] == 99 == len(table)
+    assert table.stats["without_vectors"] == 2 and table.stats["labeled"] == 199
+    assert 290 not in table["node"].tolist() and table.stats["predicted"] == 99 == len(table)
 
 
 def test_refused() -> None:
@@ -176,7 +178,7 @@ def test_a_class_of_one_node_and_a_class_of_all_nodes() -> None:
     table = predict_labels(vectors, labels, top=9)
     assert np.isfinite(table["probability"]).all()
     assert table["probability"][table["label"] == "all"].min() > 0.9
-    assert np.isfinite(table.figures["held_out"]["log_loss"])
+    assert np.isfinite(table.stats["held_out"]["log_loss"])
 
 
 def test_a_threshold_by_hand() -> None:
@@ -199,14 +201,14 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert done.err.splitlines()[0] == (
         "labels: labels.csv, header, nodes 'node', labels 'label' (4 classes), 250 of 300 nodes labeled"
     )
-    assert "on held-out labeled nodes (5 folds): Micro F1 " in done.err and done.out == ""
+    assert "on held-out labeled nodes (5 folds): Micro F1 " in done.err
     with Path("predicted.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["label"] for row in rows] == expected["label"].tolist()
     assert [float(row["probability"]) for row in rows] == expected["probability"].tolist()
     figures = works("predict", "labels", "blobs.npz", "labels.csv", "--json").figures
     assert len(figures["rows"]) == figures["count"] == 50
-    assert figures["held_out"] == expected.figures["held_out"]
+    assert figures["held_out"] == expected.stats["held_out"]
     assert "rows" not in works("predict", "labels", "blobs.npz", "labels.csv", "--json", "-o", "p.parquet").figures
     assert "the first 10 of 50 rows" in works("predict", "labels", "blobs.npz", "labels.csv").err
     assert works("predict", "labels", "blobs.npz", "labels.csv", "--all", "--json").figures["count"] == 300
@@ -228,7 +230,7 @@ def test_f1_is_that_of_scikit_learn_on_real_graphs(name: str) -> None:
     known = np.zeros((len(embedding.names), truth.shape[1]), np.bool_)
     known[order[~hidden]] = truth[~hidden]
     table = predict_labels(embedding, known, C=1.0)
-    figures, answer = table.figures, by_node(table)
+    figures, answer = table.stats, by_node(table)
     names = embedding.names[order[hidden]].tolist()
     ours = np.array([[str(label) in answer[node] for label in range(truth.shape[1])] for node in names])
     theirs = OneVsRestClassifier(LogisticRegression(C=1.0, solver="liblinear")).fit(rows[~hidden], truth[~hidden])
@@ -252,3 +254,20 @@ def test_a_few_right_nodes_do_not_make_probabilities_sure() -> None:
     assert Rule.learn(np.tile(decisions[:3], (1000, 1)), np.tile(truth[:3], (1000, 1)), several=False).scale > 3
     several = Rule.learn(np.delete(decisions, 3, axis=0), np.delete(truth, 3, axis=0), several=True)
     assert 0.9 < several.probabilities(np.array([[1.0, -1.0]]))[0, 0] < 0.99
+
+
+@given(st.integers(0, 10**6), st.integers(2, 12), st.integers(2, 5))
+@settings(deadline=None, max_examples=40)
+def test_the_threshold_has_the_highest_micro_f1_of_all(seed: int, nodes: int, classes: int) -> None:
+    rng = np.random.default_rng(seed)
+    cells = nodes * classes
+    probabilities = (rng.permutation(cells).reshape(nodes, classes) + 1) / (cells + 1)  # no two are equal
+    truth = rng.random((nodes, classes)) < probabilities
+    truth[~truth.any(axis=1), 0] = True
+
+    def micro_f1(threshold: float) -> float:
+        labels = Rule(several=True, threshold=threshold).choose(probabilities)
+        return float(2 * (labels & truth).sum() / (labels.sum() + truth.sum()))
+
+    learned = _learn_threshold(probabilities, truth)
+    assert micro_f1(learned) == pytest.approx(max(micro_f1(each) for each in [*probabilities.ravel(), 2.0]))

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 import graphrefine
 from cli_runs import check_refused, ring_of_cliques, run, works
 from graphrefine import Graph, predict_links
-from graphrefine.analysis import candidates
-from graphrefine.analysis.candidates import collect_candidates, search_rows
-from graphrefine.analysis.pair_features import PairFeatures
+from graphrefine.analysis import link_prediction
+from graphrefine.analysis.link_prediction import PairFeatures, collect_candidates, search_rows
 from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.progress import Stages
@@ -85,7 +84,7 @@ def test_hidden_edges_come_back() -> None:
     plain = sorted(nx.non_edges(nx.Graph(edge_pairs(held.rest))), key=lambda pair: -degrees[pair[0]] * degrees[pair[1]])
     assert found > 4 * np.mean([(min(pair), max(pair)) in hidden for pair in plain[:100]])
     assert found > 0.05  # of pairs inside of groups that have no edge, one in eleven was hidden
-    precision = table.figures["held_out"]["precision"]
+    precision = table.stats["held_out"]["precision"]
     assert precision["score"] > precision["degree product"]
     assert (np.diff(table["score"]) <= 0).all()
     common = nx.Graph(edge_pairs(held.rest))
@@ -126,7 +125,7 @@ def test_candidates_are_the_highest_of_each_feature_whatever_the_threads(monkeyp
     graph = graphrefine.read(blocks(90))
     features = features_of(graph)
     answers = []
-    monkeypatch.setattr(candidates, "CELLS", 90 * 7)
+    monkeypatch.setattr(link_prediction, "CELLS", 90 * 7)
     for threads in (1, 3):
         answers.append(collect_candidates(features, search_rows(graph), count=50, threads=threads, stages=Stages()))
     for one, two in zip(*answers, strict=True):
@@ -144,14 +143,14 @@ def test_candidates_are_the_highest_of_each_feature_whatever_the_threads(monkeyp
 
 def test_the_same_on_any_number_of_threads() -> None:
     one, three = (predict_links(blocks(80), top=200, threads=threads) for threads in (1, 3))
-    assert one == three and one.figures == three.figures
+    assert one == three and one.stats == three.stats
     assert one != predict_links(blocks(80), top=200, seed=1)
 
 
 def test_a_graph_too_large_is_searched_from_its_hubs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "WORK", 40.0 * (2 * len(blocks()) + 100 * 200))
+    monkeypatch.setattr(link_prediction, "WORK", 40.0 * (2 * len(blocks()) + 100 * 200))
     table = predict_links(blocks(), top=100)
-    assert table.figures["searched_nodes"] == 40 and len(table) == 100
+    assert table.stats["searched_nodes"] == 40 and len(table) == 100
     counts = np.bincount(np.ravel(blocks()), minlength=200)
     hubs = set(np.argsort(-counts, kind="stable")[:40].tolist())
     assert all({row.source, row.target} & hubs for row in table)

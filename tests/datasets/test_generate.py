@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrefine.datasets import Dataset, block_model, edge_sampling, find, power_law, standin
+from graphrefine.datasets import Dataset, block_model, find, generate, power_law, standin
 from graphrefine.datasets.generate import expected_degrees
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control
@@ -58,7 +58,7 @@ def test_sizes_are_exact_and_graphs_are_graphs(data: st.DataObject) -> None:
 
 
 def test_threads_and_pieces_change_nothing_and_seeds_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edge_sampling, "PIECE", 1000)
+    monkeypatch.setattr(generate, "PIECE", 1000)
     one, three, other = (
         block_model(2000, 20_000, labels_per_node=1.5, labeled=700, noise=0.1, seed=seed, threads=threads)
         for seed, threads in ((0, 1), (0, 3), (1, 1))
@@ -135,7 +135,7 @@ def test_a_node_in_two_communities_has_friends_in_both() -> None:
 def test_crowded_graphs_are_filled_or_refused() -> None:
     full = power_law(100, 99 * 100 // 4, exponent=4.0)
     assert full.graph.edges == 2475
-    with pytest.raises(InputError, match=r"have found no place that is free; ask for fewer edges"):
+    with pytest.raises(InputError, match=r"have were not free; ask for fewer edges"):
         block_model(100, 2000, classes=50, mixing=0.0)
 
 

@@ -36,7 +36,7 @@ def test_rows_columns_and_parts(table: Table) -> None:
     assert table["score"] is SCORES, "no copy"
     assert table[1:3].to_dict() == {"node": NAMES[1:3], "score": [-2.5, float(SCORES[2])], "count": [2, 3]}
     assert table[table["count"] > 2]["node"].tolist() == NAMES[2:]
-    assert table[[2, 0]].figures == {"k": 3}
+    assert table[[2, 0]].stats == {"k": 3}
     assert table[:3] == Table({"node": NAMES[:3], "score": SCORES[:3], "count": COUNTS[:3]}) != table[:2]
 
 

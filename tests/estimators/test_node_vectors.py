@@ -30,7 +30,7 @@ from sklearn.utils.estimator_checks import check_estimator
 import graphrefine
 from graphrefine import Embedding, NodeVectors, embed
 from graphrefine.errors import ArgumentWarning, InputError, KeywordError
-from graphrefine.sklearn import embedding_cache
+from graphrefine.sklearn import node_vectors
 
 LINES = [f"{color} {place}" for color in ("red", "blue") for place in range(20)]
 FLAT = "scikit-learn's check takes X[:, 0] for a tag one_d_array, and then X[:, 0] of that"
@@ -80,7 +80,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         made.append(options)
         return embed(graph, **options)
 
-    monkeypatch.setattr(embedding_cache, "embed", count)
+    monkeypatch.setattr(node_vectors, "embed", count)
     return made
 
 
@@ -259,7 +259,7 @@ def test_what_has_no_fingerprint_is_not_kept(graph: networkx.Graph, runs: list[d
 
 
 def test_the_cache_is_bounded() -> None:
-    cache = embedding_cache.EmbeddingCache(most_bytes=100)
+    cache = node_vectors.EmbeddingCache(most_bytes=100)
     makes: list[str] = []
 
     def make(key: str) -> Embedding:
@@ -337,7 +337,7 @@ def test_one_seed_under_three_names(graph: networkx.Graph) -> None:
     for options in ways:
         np.testing.assert_array_equal(NodeVectors(graph, 4, **options).fit(LINES).model_.vectors, expected)
     np.testing.assert_array_equal(NodeVectors(graph, 4).fit(LINES).model_.vectors, embed(graph, dim=4).vectors)
-    with pytest.raises(InputError, match="seed=1 and rng=2 say the same"):
+    with pytest.raises(InputError, match="seed=1 and rng=2 mean the same"):
         NodeVectors(graph, 4, seed=1, rng=2).fit(LINES)
 
 

@@ -256,10 +256,10 @@ def test_one_seed_under_three_names(matrix: NDArray[np.float64]) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"seed": 1, "rng": 2}, "seed=1 and rng=2 say the same; set one of them only"),
-        ({"random_state": 0, "rng": 0}, "random_state=0 and rng=0 say the same"),
-        ({"rng": "7"}, "rng='7' must be a whole number, a numpy.random.Generator"),
-        ({"rng": True}, "rng=True must be a whole number"),
+        ({"seed": 1, "rng": 2}, "seed=1 and rng=2 mean the same; set only one of them"),
+        ({"random_state": 0, "rng": 0}, "random_state=0 and rng=0 mean the same"),
+        ({"rng": "7"}, "rng='7' must be an integer, a numpy.random.Generator"),
+        ({"rng": True}, "rng=True must be an integer"),
         ({"random_state": -1}, "random_state=-1 must be at least 0"),
         ({"rows": "old"}, "rows='old' is not known; it can be 'nodes', 'new'"),
     ],

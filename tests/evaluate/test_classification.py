@@ -92,7 +92,9 @@ def test_a_further_metric_is_one_entry(planted: Any, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(metrics.METRICS, "precision", precision)
     scores = evaluate_labels(vectors, part, ratios=[0.5], repeats=2)
     assert scores.text_rows()[0][3::2] == ("Micro F1", "Macro F1", "Precision")
-    assert scores.ratios[0].values["precision"] == scores.ratios[0].micro  # one label for each node: the same
+    assert (
+        scores.ratios[0].values["precision"] == scores.ratios[0].values["micro_f1"]
+    )  # one label for each node: the same
     assert scores.to_dict()["ratios"][0]["precision"]["mean"] == scores.ratios[0].micro_mean
 
 
@@ -110,7 +112,7 @@ def test_more_ratios_and_repeats_leave_the_others_as_they_were(planted: Any) -> 
     vectors, part = planted
     many = evaluate_labels(vectors, part, ratios=[0.1, 0.3], repeats=3)
     few = evaluate_labels(vectors, part, ratios=[0.3], repeats=2)
-    assert few.ratios[0].micro == many.ratios[1].micro[:2]
+    assert few.ratios[0].values["micro_f1"] == many.ratios[1].values["micro_f1"][:2]
     assert many.ratios[0].train_nodes == 48
     assert many.ratios[1].train_nodes == 144
 
@@ -126,7 +128,7 @@ def test_scores_are_the_same_for_any_threads_row_order_and_row_length(planted: A
     with pytest.raises(InputError, match=r"in another order.*give a pair \(nodes, labels\)"):
         evaluate_labels(moved, part)
     other = evaluate_labels(vectors, part, ratios=[0.2, 0.6], repeats=3, seed=1)
-    assert other.ratios[0].micro != base.ratios[0].micro
+    assert other.ratios[0].values["micro_f1"] != base.ratios[0].values["micro_f1"]
 
 
 def test_random_vectors_score_like_the_commonest_class_and_real_ones_far_above(planted: Any) -> None:
@@ -168,7 +170,7 @@ def test_unlabeled_nodes_are_dropped_or_kept_and_said(planted: Any) -> None:
     labeled = np.flatnonzero(membership.any(axis=1))
     alone = evaluate_labels(vectors[labeled], membership[labeled], ratios=[0.5], repeats=3)
     assert alone.ratios == dropped.ratios
-    assert kept.ratios[0].micro != dropped.ratios[0].micro
+    assert kept.ratios[0].values["micro_f1"] != dropped.ratios[0].values["micro_f1"]
 
 
 def test_missing_nodes_and_empty_classes_are_left_out_and_counted(planted: Any, tmp_path: Path) -> None:
@@ -200,21 +202,21 @@ def test_a_class_unseen_in_training_is_never_guessed_first() -> None:
     scores = evaluate_labels(random_control(40, 4), truth, ratios=[0.5], repeats=8).ratios[0]
     tested = [7 in make_split(40, 0.5, repeat=repeat, seed=0).test for repeat in range(8)]
     assert any(tested)
-    for seen, micro in zip(tested, scores.micro, strict=True):
+    for seen, micro in zip(tested, scores.values["micro_f1"], strict=True):
         assert not seen or micro == pytest.approx(95)
 
 
 def test_few_labels_have_more_splits_and_their_numbers_are_said(planted: Any) -> None:
     vectors, part = planted
     few = evaluate_labels(vectors, part, ratios=[0.01, 0.006, 0.5])
-    assert few.repeats == (50, 50, 10) and [len(each.micro) for each in few.ratios] == [50, 50, 10]
+    assert few.repeats == (50, 50, 10) and [len(each.values["micro_f1"]) for each in few.ratios] == [50, 50, 10]
     assert [each.train_nodes for each in few.ratios] == [5, 3, 240]
     assert "C = 1, 10 or 50 random splits a ratio" in few.protocol
     assert few.protocol.endswith("fewer training nodes than classes at 0.6%: classes without one come last")
     alone = evaluate_labels(vectors, part, ratios=[0.5])
     assert alone.repeats == 10 and alone.ratios == few.ratios[2:] and "fewer" not in alone.protocol
     told = evaluate_labels(vectors, part, ratios=[0.01], repeats=7)
-    assert told.repeats == 7 and told.ratios[0].micro == few.ratios[0].micro[:7]
+    assert told.repeats == 7 and told.ratios[0].values["micro_f1"] == few.ratios[0].values["micro_f1"][:7]
 
 
 @settings(max_examples=30, deadline=None)
@@ -238,7 +240,7 @@ def test_any_number_of_training_nodes_gives_scores_or_the_way_out(
     if least <= size < m:
         at = evaluate_labels(vectors, truth, ratios=[ratio], **options).ratios[0]
         assert (at.train_nodes, at.test_nodes) == (size, m - size)
-        assert all(0 <= value <= 100 for value in (*at.micro, *at.macro))
+        assert all(0 <= value <= 100 for value in (*at.values["micro_f1"], *at.values["macro_f1"]))
         return
     with pytest.raises(InputError, match=rf"ratios=.* of {m} nodes leaves") as refusal:
         evaluate_labels(vectors, truth, ratios=[ratio], **options)
@@ -254,7 +256,10 @@ def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -
     weak = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=1e-3)
     best = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=[1e-3, 5.0])
     assert set(best.ratios[0].C) == {5.0}
-    assert best.ratios[0].macro == evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=5.0).ratios[0].macro
+    assert (
+        best.ratios[0].values["macro_f1"]
+        == evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=5.0).ratios[0].values["macro_f1"]
+    )
     assert best.ratios[0].macro_mean > weak.ratios[0].macro_mean + 20
     default = evaluate_labels(noisy, part, ratios=[0.3], repeats=2, C="cv")
     assert default.C == judges.PENALTIES
@@ -275,10 +280,10 @@ def test_result_as_json_and_as_a_table(planted: Any) -> None:
     assert micro["error"] == pytest.approx(np.std(micro["values"], ddof=1) / np.sqrt(2))
     assert header == ("train", "nodes", "splits", "Micro F1", "std error", "Macro F1", "std error")
     assert tenth[:3] == ("10%", "48", "2")
-    assert tenth[3] == f"{scores.ratios[0].micro_mean:.2f} ± {scores.ratios[0].micro_std:.2f}"
-    assert tenth[4] == f"{scores.ratios[0].micro_std / 2**0.5:.2f}"
+    assert tenth[3] == f"{scores.ratios[0].micro_mean:.2f} ± {scores.ratios[0].std('micro_f1'):.2f}"
+    assert tenth[4] == f"{scores.ratios[0].std('micro_f1') / 2**0.5:.2f}"
     assert str(scores).splitlines()[0] == scores.protocol
-    assert replace(scores.ratios[0], values={"micro_f1": (1.0,)}).micro_std == 0.0
+    assert replace(scores.ratios[0], values={"micro_f1": (1.0,)}).std("micro_f1") == 0.0
 
 
 class Recorder:

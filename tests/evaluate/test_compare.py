@@ -24,7 +24,7 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import embed_subprocess, evaluate_labels, evaluate_links
 from graphrefine.evaluate.compare import compare
 from graphrefine.evaluate.compare_report import make_report, make_title
-from graphrefine.evaluate.compare_results import Comparison, Row
+from graphrefine.evaluate.results import Comparison, Row
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
 from graphrefine.pipeline.embed_run import embed_graph

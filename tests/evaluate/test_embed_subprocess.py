@@ -62,7 +62,7 @@ def test_a_child_does_what_the_library_does(graph: Path, tmp_path: Path) -> None
     assert (outcome.status, outcome.message) == ("done", "")
     assert outcome.seconds is not None and 0 < outcome.seconds < outcome.total
     assert outcome.peak_bytes >= 1e6
-    assert outcome.figures["nodes"] == 20 and outcome.figures["threads"] == 1
+    assert outcome.stats["nodes"] == 20 and outcome.stats["threads"] == 1
     made = load(tmp_path / "out")
     same = embed(read(graph, header=False), dim=4, seed=3, power=2, filter=(0.0, 1.0), log_weights=False)
     assert np.array_equal(made.vectors, same.vectors) and made.recipe == same.recipe
@@ -244,4 +244,4 @@ def test_python_m_graphrefine_is_the_program() -> None:
 def test_a_full_temporary_folder_is_not_called_standard_output() -> None:
     outcome = _outcome(2, None, 0.1, 0, {}, ["error: standard output: No space left on device"], (None, None))
     assert outcome.status == "failed"
-    assert outcome.message == f"its figures cannot be written to {tempfile.gettempdir()}: No space left on device"
+    assert outcome.message == f"its stats cannot be written to {tempfile.gettempdir()}: No space left on device"

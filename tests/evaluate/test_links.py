@@ -21,7 +21,7 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links, links, random_control
 from graphrefine.evaluate.held_out_edges import HeldOut, find_entries, hold_out
 from graphrefine.evaluate.link_scores import SCORES, ScoreInputs
-from graphrefine.evaluate.metrics import average_precision, middle_ranks, rank_figures
+from graphrefine.evaluate.metrics import average_precision, middle_ranks, rank_stats
 from graphrefine.graph.graph import Graph
 from graphs import check, data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
@@ -59,7 +59,7 @@ def test_ranks_are_those_that_counting_gives(true: Any, others: Any) -> None:
 
 
 def test_figures_of_ranks() -> None:
-    figures = rank_figures(np.array([1.0, 2.0, 10.0, 10.5, 50.0, 400.0]))
+    figures = rank_stats(np.array([1.0, 2.0, 10.0, 10.5, 50.0, 400.0]))
     assert figures["mr"] == pytest.approx(np.mean([1, 2, 10, 10.5, 50, 400]))
     assert figures["mrr"] == pytest.approx(np.mean([1, 1 / 2, 1 / 10, 1 / 10.5, 1 / 50, 1 / 400]))
     assert [figures[f"hits@{k}"] for k in (1, 10, 50)] == [1 / 6, 3 / 6, 5 / 6]
@@ -155,7 +155,7 @@ def test_ranks_are_those_of_brute_force(nodes: int, monkeypatch: pytest.MonkeyPa
     graph = random_graph(nodes, degree=8, isolated=4)
     held = hold_out(graph, 0.3, repeat=0, seed=0)
     X = np.random.default_rng(0).integers(-1, 2, (nodes, 3)).astype(np.float32)  # many ties
-    trial = links._Trial.of(graph, held, corruptions=1000, ranked=70)
+    trial = links._Trial.from_held_out(graph, held, corruptions=1000, ranked=70)
     ranks = [trial._ranks({"dot": PairScore(X)}, block)["dot"] for block in range(trial.blocks)]
     assert np.array_equal(np.concatenate(ranks), brute_force_ranks(graph, held, X, trial))
 

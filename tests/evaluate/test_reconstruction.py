@@ -52,7 +52,7 @@ def test_blocks_and_threads_change_nothing(sample: int | None, monkeypatch: pyte
     graph, X = random_graph(200), random_control(200, 8)
     whole = evaluate_reconstruction(graph, X, sample=sample, threads=1).to_dict()
     monkeypatch.setattr(reconstruction, "BLOCK", 900)  # a few rows at a time
-    assert len(reconstruction._SampledPairs.of(graph, np.arange(sample or 200)).blocks()) > 8
+    assert len(reconstruction._SampledPairs.from_sample(graph, np.arange(sample or 200)).blocks()) > 8
     for threads in (1, 3):
         assert evaluate_reconstruction(graph, X, sample=sample, threads=threads).to_dict() == whole
 

@@ -16,9 +16,7 @@ from cli_runs import refuses, works, write_csv
 from graphrefine.errors import FormatError, InputError
 from graphrefine.evaluate import Labels, as_labels, judges
 from graphrefine.evaluate.judges import PENALTIES, make_split
-from graphrefine.evaluate.tune import tune
-from graphrefine.evaluate.tune_results import Tuning
-from graphrefine.evaluate.tune_trials import Clock, TrialVectors, parse_seconds, plan_stages
+from graphrefine.evaluate.tune import Clock, TrialVectors, Tuning, parse_seconds, plan_stages, tune
 from graphrefine.graph.graph import Graph
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.pipeline.settings import read_config, write_config

@@ -16,7 +16,7 @@ from graphrefine.engine.dense import DenseEngine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control, read_labels
-from graphrefine.evaluate.vector_maker import VectorMaker
+from graphrefine.evaluate.links import VectorMaker
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import sampling
 from graphrefine.linalg.operators import Operator
@@ -128,7 +128,7 @@ def test_which_netmf_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
         default = graphrefine.embed(graph, 8, method="netmf")
         assert default.recipe["rank"] == rank
         assert np.array_equal(default.vectors, graphrefine.embed(graph, 8, method="netmf", rank=rank).vectors)
-        assert VectorMaker.of("netmf", graph, {"dim": 8}).settings["rank"] == rank
+        assert VectorMaker.from_method("netmf", graph, {"dim": 8}).settings["rank"] == rank
 
 
 @FEW

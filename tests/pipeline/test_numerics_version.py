@@ -23,7 +23,7 @@ from graphrefine.pipeline.memory_plan import MemoryPlan
 from graphrefine.pipeline.out_of_core import working
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
-from graphrefine.sklearn.embedding_cache import embed_once
+from graphrefine.sklearn.node_vectors import embed_once
 from graphrefine.system.work_folder import WorkFolder
 from graphs import random_graph
 from reproduction.cache import Cache

@@ -58,7 +58,7 @@ def main(folder: Path) -> Embedding:
         print(target, f"{score:.2f}")
     table = embedding.recommend(["ann", "eve"], k=1).table()
     table.save(folder / "targets.csv")
-    print(len(table), embedding.all_neighbors(k=1).figures, mean_score(embedding, FRIENDS) > 0)
+    print(len(table), embedding.all_neighbors(k=1).stats, mean_score(embedding, FRIENDS) > 0)
     some, others = embedding.subset(["ann", "bob"]), embedding.subset(slice(2, None))
     whole = Embedding.concat([some, others])
     print(np.array_equal(whole, embedding), whole.truncated(2).shape, embedding.get("nobody"))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from graphrefine.tables.source import Source
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -18,6 +17,7 @@ from graphrefine.errors import FormatError
 from graphrefine.readers.labels import read_labels
 from graphrefine.readers.matlab import read_variable
 from graphrefine.readers.read import read
+from graphrefine.tables.source import Source
 from strategies import PATIENT
 
 MATRICES = arrays(np.uint8, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.integers(0, 3))

@@ -6,7 +6,7 @@ import hashlib
 
 import numpy as np
 
-from graphrefine.evaluate.compare_tasks import encode_names
+from graphrefine.evaluate.compare import encode_names
 from graphrefine.system.digest import hash_json, hash_parts
 
 

@@ -1,7 +1,7 @@
 """Checks of an embedding: is its file whole, would this machine make the same, is another one close enough to it.
 
 The file is held to the checksum and the fingerprint that it was written with (`graphrefine.embedding.fingerprint`).
-With a graph the recipe is run again, and the vectors are compared bit by bit. Against another embedding, the figures of
+With a graph the recipe is run again, and the vectors are compared bit by bit. Against another embedding, the stats of
 `graphrefine.measure_drift` are held to limits: a gate for releases.
 
 A file that is damaged, whichever of the two, or that holds nothing that a command could use, is a problem of the
@@ -18,22 +18,30 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from graphrefine.analysis.drift import SAMPLE, measure_drift
-from graphrefine.analysis.remake import remake
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.embedding.fingerprint import NAME, Fingerprint
+from graphrefine.embedding.fingerprint import GRAPH, NAME, Fingerprint, digest_graph
 from graphrefine.embedding.formats import Format, format_place, input_format, is_address
 from graphrefine.embedding.formats.io import check_kind, load_data
 from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import FormatError, InputError
+from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import SIDES
+from graphrefine.kernels.numerics import NUMERICS_VERSION, compare_bits, version_of
+from graphrefine.methods.registry import METHODS, find_method, make_settings
+from graphrefine.pipeline.embed_run import EmbedRun, Request
+from graphrefine.pipeline.settings import RunSettings
 from graphrefine.progress import Watcher
 from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.read import read
 from graphrefine.search.vectors import check_finite
 from graphrefine.system.checks import check_number
 
 PathLike = str | os.PathLike[str]
 K = 10  # nearest nodes that are compared
+BLOCK = 1 << 14  # rows compared at a time
 
 
 @dataclass
@@ -44,15 +52,15 @@ class Verdict:
     ----------
     problems
         What is not as it should be, in words; empty where all is well.
-    remarks
-        What could not be told.
-    figures
+    notes
+        What could not be checked.
+    stats
         All that was measured, as JSON can hold it.
     """
 
     problems: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
-    figures: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    stats: dict[str, Any] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -82,7 +90,7 @@ def check(
     threads: int | None = None,
     watcher: Watcher | None = None,
 ) -> Verdict:
-    """Whether an embedding is whole, can be made again, and is close to another one.
+    """Check that an embedding is whole, can be made again, and is close to another one.
 
     Parameters
     ----------
@@ -136,20 +144,20 @@ def check(
     if whole is None:
         return verdict
     fingerprint = whole.fingerprint
-    verdict.figures |= {"nodes": len(whole), "dim": whole.dim, "fingerprint": fingerprint.to_dict()}
+    verdict.stats |= {"nodes": len(whole), "dim": whole.dim, "fingerprint": fingerprint.to_dict()}
     if expect is not None:
         _check_expected(expect, fingerprint, verdict)
     usable = _check_use(whole, "the embedding", verdict)
     if graph is not None:
         settings: dict[str, Any] = {"features": features, "threads": threads, "watcher": watcher}
-        problem, verdict.figures["remade"] = remake(whole, graph, reading=reading, **settings)
+        problem, verdict.stats["remade"] = remake(whole, graph, reading=reading, **settings)
         verdict.problems += [] if problem is None else [problem]
     if other is not None and _check_use(other, "the newer embedding", verdict) and usable:
         with warnings.catch_warnings(record=True) as records:
             warnings.simplefilter("always")
-            drift = measure_drift(whole, other, k=k, sample=sample, seed=seed, threads=threads, watcher=watcher).figures
-        verdict.remarks += [str(warning.message) for warning in records]
-        verdict.figures["drift"] = {**drift, **limits}
+            drift = measure_drift(whole, other, k=k, sample=sample, seed=seed, threads=threads, watcher=watcher).stats
+        verdict.notes += [str(warning.message) for warning in records]
+        verdict.stats["drift"] = {**drift, **limits}
         verdict.problems += judge_drift(drift, **limits)
     return verdict
 
@@ -157,30 +165,30 @@ def check(
 def judge_drift(
     drift: dict[str, Any], *, max_drift: float | None, min_neighbors: float | None, max_lost: float | None
 ) -> list[str]:
-    """What is beyond the limits in the figures of `graphrefine.measure_drift`: of each side, where there are two."""
+    """Return what is beyond the limits in the stats of `graphrefine.measure_drift`, of each side if there are two."""
     parts: list[tuple[str, dict[str, Any]]] = [("", drift)]
     if "sides" in drift:
         parts = [(f" of the {side} side", drift["sides"][side]) for side in SIDES if drift["sides"][side]["old_nodes"]]
     problems = []
-    for part, figures in parts if max_drift is not None else []:
-        moved = figures["moved"] and figures["moved"]["mean"]
+    for part, stats in parts if max_drift is not None else []:
+        moved = stats["moved"] and stats["moved"]["mean"]
         if moved is None:
             problems.append(f"no shared node{part} had a vector, so that no drift can be measured")
         elif moved > max_drift:
             problems.append(f"mean drift {moved:.3g}{part} is above {max_drift:g}")
-    rankings = [(f"nearest nodes{part}", figures) for part, figures in parts if not part or figures["old_nodes"] > 1]
+    rankings = [(f"nearest nodes{part}", stats) for part, stats in parts if not part or stats["old_nodes"] > 1]
     if "targets" in drift:
         rankings.append(("nearest targets of a source", drift["targets"]))
-    for words, figures in rankings if min_neighbors is not None else []:
-        kept = figures["kept"]
+    for words, stats in rankings if min_neighbors is not None else []:
+        kept = stats["kept"]
         if kept is None:
             problems.append(f"no shared node had {words}, so that none can be compared")
         elif kept < min_neighbors:
-            problems.append(f"{kept:.3g} of the {figures['k']} {words} are kept, fewer than {min_neighbors:g}")
-    for part, figures in parts if max_lost is not None else []:
-        lost, count = figures["lost"] + figures["vanished"], figures["old_nodes"]
+            problems.append(f"{kept:.3g} of the {stats['k']} {words} are kept, fewer than {min_neighbors:g}")
+    for part, stats in parts if max_lost is not None else []:
+        lost, count = stats["lost"] + stats["vanished"], stats["old_nodes"]
         if lost > max_lost * count:
-            zeros = f" ({figures['vanished']:,} have zero vectors)" if figures["vanished"] else ""
+            zeros = f" ({stats['vanished']:,} have zero vectors)" if stats["vanished"] else ""
             share = lost / count
             problems.append(f"{lost:,} nodes of {count:,}{part} are lost{zeros}, {share:.3g}, above {max_lost:g}")
     return problems
@@ -204,7 +212,7 @@ def check_uses(options: Mapping[str, Any], **needs: Any) -> None:
 
 
 def _take_changes(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of reading that are not as they are without a word."""
+    """Return the options of reading that differ from their defaults."""
     defaults = {each.name: each.default for each in fields(ReadOptions)}
 
     def differs(name: str, value: Any) -> bool:
@@ -225,7 +233,7 @@ def _check_limits(against: Any, limits: Mapping[str, float | None]) -> None:
     if against is not None and all(value is None for value in limits.values()):
         names = "max_drift=, min_neighbors= or max_lost="
         raise InputError(
-            f"against= needs a limit, {names}; graphrefine drift prints the figures without one",
+            f"against= needs a limit, {names}; graphrefine drift prints the stats without one",
             argument="against",
         )
 
@@ -233,7 +241,7 @@ def _check_limits(against: Any, limits: Mapping[str, float | None]) -> None:
 def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str | None) -> Embedding | None:
     """Hold a file to what it says of itself; None where it cannot be read."""
     file_format = input_format(path, format)
-    verdict.figures |= {"embedding": format_place(path), "format": file_format.name, "whole": False, "stored": None}
+    verdict.stats |= {"embedding": format_place(path), "format": file_format.name, "whole": False, "stored": None}
     _check_place(path, file_format)
     try:
         data = load_data(path, format=format, table=table, verify=False)
@@ -253,7 +261,7 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
 
 
 def _load_other(against: PathLike | Embedding | None, verdict: Verdict, format: str | None) -> Embedding | None:
-    """The newer embedding; None where there is none, or its file is damaged."""
+    """Load the newer embedding; None where there is none, or its file is damaged."""
     if against is None or isinstance(against, Embedding):
         return against
     file_format = input_format(against, format)
@@ -284,7 +292,7 @@ def _check_place(path: PathLike, file_format: Format) -> None:
 
 
 def _describe_damage(path: PathLike, error: InputError) -> str:
-    """What is wrong with a file, and its name; raises the error again where it is that of a path or an argument."""
+    """Describe what is wrong with a file; raise the error again where it is about a path or an argument."""
     cause = error.__cause__
     if error.argument is not None or (isinstance(cause, OSError) and cause.errno not in (None, errno.ENOENT)):
         raise error
@@ -292,7 +300,7 @@ def _describe_damage(path: PathLike, error: InputError) -> str:
 
 
 def _check_use(embedding: Embedding, words: str, verdict: Verdict) -> bool:
-    """Whether an embedding has nodes, numbers and a name for each row; a problem of the verdict where not."""
+    """Return whether an embedding has nodes, numbers and a name for each row; a problem of the verdict where not."""
     place = words if embedding.path is None else format_place(embedding.path)
     problem = None
     if not len(embedding):
@@ -311,18 +319,18 @@ def _check_use(embedding: Embedding, words: str, verdict: Verdict) -> bool:
 
 def _find_difference(file_format: Format, data: EmbeddingData, embedding: Embedding, verdict: Verdict) -> str | None:
     if data.fingerprint is None:
-        verdict.figures["whole"] = None
+        verdict.stats["whole"] = None
         why = "it was written before there were fingerprints, or by another program"
         why = why if file_format.state else f"the format {file_format.name} has no place for one"
-        verdict.remarks.append(f"no fingerprint is stored ({why}): an expected one alone can tell whether it is whole")
+        verdict.notes.append(f"no fingerprint is stored ({why}): an expected one alone can tell whether it is whole")
         return None
     stored = Fingerprint.parse(data.fingerprint)
     if stored is None:
         return "its fingerprint is damaged"
-    verdict.figures["stored"] = stored.to_dict()
+    verdict.stats["stored"] = stored.to_dict()
     if differing := stored.differences(embedding.fingerprint):
         return f"other {', '.join(differing)} than it was written with: damaged, or changed since"
-    verdict.figures["whole"] = True
+    verdict.stats["whole"] = True
     return None
 
 
@@ -332,6 +340,111 @@ def _check_expected(expect: str, fingerprint: Fingerprint, verdict: Verdict) -> 
     if len(digits) != 32 or set(digits) - set("0123456789abcdef"):
         problem = f"expect={expect!r} is no fingerprint, which is {NAME} and 32 digits from 0 to f; or the digits alone"
         raise InputError(f"{problem} of one of its parts", argument="expect")
-    verdict.figures["expected"] = expect
+    verdict.stats["expected"] = expect
     if expect not in known:
         verdict.problems.append(f"the fingerprint is {fingerprint}, and no part of it is {expect}, which is expected")
+
+
+def remake(
+    embedding: Embedding,
+    graph: Any,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    features: Any = None,
+    threads: int | None = None,
+    watcher: Watcher | None,
+) -> tuple[str | None, dict[str, Any]]:
+    """Return why a graph has other vectors here than an embedding, None if it has the same; and stats."""
+    recipe = embedding.recipe
+    _check_origin(embedding, features)
+    options = {name: value for name, value in (reading or {}).items() if value is not None}
+    if isinstance(graph, Graph):
+        whole = read(graph, **options) if options else graph
+    else:
+        whole = read(graph, **(options | _direction(embedding, options)), threads=threads)
+    stats: dict[str, Any] = {"reading": whole.reading, "same_graph": None, "same_vectors": False}
+    if GRAPH in recipe:
+        stats["same_graph"] = digest_graph(whole) == recipe[GRAPH]
+        if not stats["same_graph"]:
+            return f"the graph is not the one that the vectors were made from{_tell_reading(recipe, whole)}", stats
+    version = version_of(recipe)
+    if version is not None and version != NUMERICS_VERSION:
+        ours = f"this graphrefine has version {NUMERICS_VERSION}"
+        return f"the vectors are of numerics version {version!r}, and {ours}", stats
+    again = _run(recipe, whole, features=features, threads=threads, watcher=watcher)
+    stats |= _compare(embedding, again)
+    if stats["same_vectors"]:
+        return None, stats
+    reason = compare_bits(recipe, again.recipe)
+    why = f"; there and here: {reason}" if reason else "; nothing in the recipes tells why"
+    if again.names.shape != embedding.names.shape or not np.array_equal(again.names, embedding.names):
+        return f"the graph has other nodes than the embedding{why}", stats
+    count, most = stats["differing_nodes"], stats["largest_difference"]
+    return f"{count:,} of {len(again):,} vectors have other bits here, by {most:.2g} at most{why}", stats
+
+
+def _tell_reading(recipe: dict[str, Any], graph: Graph) -> str:
+    """Return whether another reading can be why the graph is another one."""
+    then, now = recipe.get("reading"), graph.reading
+    if then is None:
+        return f"; now {now}"
+    if then == now:
+        return ": it is read as it was then, and its nodes or edges are others"
+    return f", or it was read otherwise: then {then}; now {now}"
+
+
+def _check_origin(embedding: Embedding, features: Any) -> None:
+    """Refuse vectors that a graph alone does not make again."""
+    recipe, place = embedding.recipe, "" if embedding.path is None else f"{format_place(embedding.path)}: "
+    way_out = "check the embedding that they come from"
+    if recipe.get("method") not in METHODS:
+        problem = "how the vectors were made is not recorded, or no method of graphrefine made them; leave graph= out"
+    elif "aligned" in recipe:
+        problem = f"the vectors were rotated onto others (align_to); {way_out} with graph=, and this one with against="
+        raise InputError(f"{place}{problem}", argument="graph")
+    elif "truncated" in recipe:
+        problem = f"the vectors are the first axes of others (truncated); {way_out}"
+    elif "features" in recipe and features is None:
+        raise InputError(f"{place}the vectors were made with features; give them as features=", argument="features")
+    else:
+        return
+    raise InputError(f"{place}{problem}", argument="graph")
+
+
+def _direction(embedding: Embedding, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the direction of the recipe, unless the options have one."""
+    if options.get("directed") is not None or options.get("bipartite"):
+        return {}
+    kind = embedding.sides.kind
+    return {"bipartite": True} if kind == "rows" else {"directed": bool(embedding.recipe.get("directed"))}
+
+
+def _run(
+    recipe: dict[str, Any], graph: Graph, *, features: Any, threads: int | None, watcher: Watcher | None
+) -> Embedding:
+    method = find_method(recipe["method"])
+    names = {each.name for each in fields(method.settings)}
+    settings = {name: _frozen(value) for name, value in recipe.items() if name in names}
+    run = RunSettings(threads=threads, learn=False)
+    request = Request(graph, make_settings(method.name, **settings), method=method, features=features, run=run)
+    with EmbedRun(request) as again:
+        again.read(watcher)
+        again.make_plan()
+        return again.embed()
+
+
+def _frozen(value: Any) -> Any:
+    """Return a setting as it was before JSON made a list of it."""
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
+def _compare(one: Embedding, other: Embedding) -> dict[str, Any]:
+    if one.shape != other.shape or not np.array_equal(one.names, other.names):
+        return {"same_vectors": False, "differing_nodes": None, "largest_difference": None}
+    count, most = 0, 0.0
+    for start in range(0, len(one), BLOCK):
+        here, there = (np.ascontiguousarray(each.vectors[start : start + BLOCK]) for each in (one, other))
+        differs = (here.view(np.uint32) != there.view(np.uint32)).any(axis=1)
+        count += int(differs.sum())
+        most = max(most, float(np.abs(here[differs] - there[differs]).max(initial=0.0)))
+    return {"same_vectors": count == 0, "differing_nodes": count, "largest_difference": most}

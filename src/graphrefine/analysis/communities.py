@@ -47,7 +47,7 @@ def find_communities(
     threads: int | None = None,
     watcher: Watcher | None = None,
 ) -> Table:
-    """Groups of nodes whose vectors are alike, the largest first, each named by its hub.
+    """Find groups of nodes whose vectors are alike, the largest first, each named by its hub.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def find_communities(
     -------
     Table
         A row for each node: ``node``, ``community`` (from 1, the largest; 0 for a zero vector), ``name`` of the
-        community and ``cosine`` to its center. ``figures["communities"]`` lists ``community``, ``name``, ``size``,
+        community and ``cosine`` to its center. ``stats["communities"]`` lists ``community``, ``name``, ``size``,
         ``cohesion`` (the mean cosine) and, with a graph, ``inside``: the share of ends of edges whose other end is in
         it. ``name`` is the node with the most neighbors, or the nearest to the center where degrees are not known.
 
@@ -110,7 +110,7 @@ class Edges(NamedTuple):
 
 
 def modularity(adjacency: csr_array, groups: Ints) -> tuple[float, NDArray[np.float64]]:
-    """Q of groups, from 0, of an undirected graph; and for each the share of ends of edges whose edge stays inside.
+    """Return Q of groups, from 0, of an undirected graph; and for each the share of its ends of edges that stay inside.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def _match(embedding: Embedding, graph: Graph) -> Edges:
 
 
 def _link_nearest(embedding: Embedding, *, threads: int | None, stages: Stages) -> Edges:
-    """A sample of the nodes, each linked to the nearest of the sample."""
+    """Link each node of a sample to the nearest of the sample."""
     rows = sample_rows(len(embedding), SAMPLE)
     some = Embedding(None, unit_rows(embedding.vectors[rows]))
     with stages.stage("neighbors"):
@@ -152,14 +152,14 @@ def _link_nearest(embedding: Embedding, *, threads: int | None, stages: Stages) 
 
 
 def _groups_of(edges: Edges, clusters: Clusters) -> Ints:
-    """The groups of the nodes of some edges; -1 for a node without a row."""
+    """Return the groups of the nodes of some edges; -1 for a node without a row."""
     return np.append(clusters.groups, -1)[edges.rows]
 
 
 def _try_counts(
     embedding: Embedding, judge: Edges, *, seed: int, stages: Stages
 ) -> tuple[Clusters, list[dict[str, float]]]:
-    """The clusters of the smallest count that is nearly the best, and the modularity of each count."""
+    """Find the clusters of the smallest count that is nearly the best, and the modularity of each count."""
     trials: list[tuple[Clusters, float]] = []
     with stages.stage("clusters", steps=len(COUNTS)):
         for count in COUNTS:
@@ -195,9 +195,9 @@ def _make_table(
     column = np.empty(len(names) + 1, object)
     column[:] = [None, *names]
     columns = {"node": embedding.names, "community": community, "name": column[community], "cosine": clusters.cosines}
-    figures = {
+    stats = {
         "nodes": len(embedding), "zero_vectors": int((clusters.groups < 0).sum()),
         "communities": listed, "modularity": Q, "trials": trials,
         "named_by": "cosine" if degrees is None else "degree",
     }  # fmt: skip
-    return Table(columns, figures)
+    return Table(columns, stats)

@@ -9,12 +9,16 @@ input            candidates                                                 dupl
 ===============  =========================================================  ====================================
 vectors          all pairs whose cosine is at least ``above``               all candidates
 and a graph      each node and its 20 nearest; with ``above`` all pairs,    those of at least ``overlap``
-                 as without a graph                                         (`graphrefine.analysis.neighbor_sets`)
+                 as without a graph                                         (see below)
 ===============  =========================================================  ====================================
 
 Nodes that cannot be told apart (with a graph: the same neighbors; without: the same vector) are one candidate, the
 first of them, which stands for all in pairs with others and makes one pair with each of its copies: 100,000 leaves of
-one hub are 99,999 rows, not five billion. ``figures["pairs"]`` counts them all.
+one hub are 99,999 rows, not five billion. ``stats["pairs"]`` counts them all.
+
+**Neighbors as sets.** ``overlap(u, v) = |N_u & N_v| / |N_u | N_v|``, u and v themselves aside, so that two coauthors
+of one paper are as alike as two papers of the same authors. Of a directed graph a set has successors and predecessors,
+each apart. Weights do not count.
 """
 
 from __future__ import annotations
@@ -24,16 +28,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.analysis.copies import Copies, group_neighbors, group_vectors
-from graphrefine.analysis.neighbor_sets import NeighborSets, Overlaps
 from graphrefine.display.table import Table
 from graphrefine.embedding.embedding import Embedding, check_embedding
 from graphrefine.errors import InputError
+from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import SIDES
 from graphrefine.progress import Stages, Watcher
 from graphrefine.search.close_pairs import ClosePairs, find_close_pairs, pair_cosines
+from graphrefine.search.equal_rows import group_by, group_equal_rows
 from graphrefine.search.neighbors import as_graph, match_nodes
+from graphrefine.search.scores import ScoreSide
 from graphrefine.search.searcher import Search
-from graphrefine.search.vectors import check_finite
+from graphrefine.search.vectors import VectorTable, check_finite
 from graphrefine.system.checks import check_integer, check_number
 from graphrefine.system.threads import usable_threads
 
@@ -50,6 +56,9 @@ ROUNDING = 1e-7  # of a cosine of float32
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+ENTRIES = 1 << 22  # of neighbors, looked at in one go
+
+Hashes = NDArray[np.uint64]
 
 
 def find_duplicates(
@@ -62,7 +71,7 @@ def find_duplicates(
     threads: int | None = None,
     watcher: Watcher | None = None,
 ) -> Table:
-    """Pairs of nodes that look like the same thing, the most alike first.
+    """Find pairs of nodes that look like the same thing, the most alike first.
 
     Parameters
     ----------
@@ -89,7 +98,7 @@ def find_duplicates(
         A row for each pair: ``group`` (pairs that hang together have one number), ``node``, ``other``, ``cosine``; with
         a graph ``shared`` neighbors, ``overlap``, and whether an edge joins the two, ``linked``; with degrees
         ``degree``, ``other_degree`` and ``kind``: "twins", or "leaves of one hub" ("leaves" without a graph). Copies
-        that cannot be told apart are each paired with the first of them. ``figures`` has counts and settings.
+        that cannot be told apart are each paired with the first of them. ``stats`` has counts and settings.
 
     Examples
     --------
@@ -109,7 +118,7 @@ def find_duplicates(
     candidates = _find_candidates(embedding, np.sort(copies.first), bounds, usable_threads(threads), stages)
     pairs, overlaps = _confirm(embedding, copies, candidates, links, bounds, stages)
     table = _make_table(embedding, pairs, overlaps, degrees)
-    table.figures = {
+    table.stats = {
         "nodes": len(embedding), "compared": int(eligible.sum()), "left_out": left_out, **bounds._asdict(),
         "nearest": NEAREST if bounds.above is None else None, "candidates": len(candidates.first),
         "pairs": _count_pairs(pairs, copies, len(embedding)),
@@ -135,7 +144,7 @@ class Links(NamedTuple):
 
     @classmethod
     def of(cls, embedding: Embedding, graph: Any) -> Links:
-        """Those of a graph, read if need be."""
+        """Make the links of a graph, read if need be."""
         links = as_graph(embedding, graph)
         node, _ = match_nodes(embedding, links)
         sets = NeighborSets(links)
@@ -166,7 +175,7 @@ def _check_bounds(
 def _find_eligible(
     embedding: Embedding, links: Links | None, degrees: NDArray[Any] | None, least: int
 ) -> tuple[Mask, dict[str, int]]:
-    """The rows to compare, and the number of others by reason."""
+    """Return the rows to compare, and the number of others by reason."""
     some: Mask = np.asarray(embedding.vectors.any(axis=1))
     inside = some if links is None else some & (links.node >= 0)
     enough = inside if degrees is None else inside & (degrees >= least)
@@ -175,7 +184,7 @@ def _find_eligible(
 
 
 def _find_candidates(embedding: Embedding, rows: Rows, bounds: Bounds, threads: int, stages: Stages) -> ClosePairs:
-    """Pairs of rows that may be duplicates."""
+    """Return pairs of rows that may be duplicates."""
     if bounds.above is None:
         return _pair_nearest(embedding, rows, threads=threads, stages=stages)
     start = embedding.sides.start if embedding.sides.kind == "rows" else len(embedding)
@@ -207,7 +216,7 @@ def _pair_nearest(embedding: Embedding, rows: Rows, *, threads: int, stages: Sta
 def _confirm(
     embedding: Embedding, copies: Copies, candidates: ClosePairs, links: Links | None, bounds: Bounds, stages: Stages
 ) -> tuple[ClosePairs, Overlaps | None]:
-    """The pairs that reach the bounds, of candidates and of copies with their originals."""
+    """Keep the pairs that reach the bounds, of candidates and of copies with their originals."""
     own = ClosePairs(copies.originals, copies.others, pair_cosines(embedding.vectors, copies.originals, copies.others))
     pairs = ClosePairs.join([own, candidates])
     if links is None:
@@ -219,7 +228,7 @@ def _confirm(
 
 
 def _count_pairs(pairs: ClosePairs, copies: Copies, nodes: int) -> int:
-    """The number of pairs, those of copies with each other and with the pairs of their originals counted in."""
+    """Count pairs, with those of copies with each other and with the pairs of their originals."""
     own = np.isin(pairs.second, copies.others)
     sizes = np.bincount(pairs.first[own], minlength=nodes).astype(np.int64) + 1
     between = sizes[pairs.first[~own]] * sizes[pairs.second[~own]]
@@ -229,7 +238,7 @@ def _count_pairs(pairs: ClosePairs, copies: Copies, nodes: int) -> int:
 def _make_table(
     embedding: Embedding, pairs: ClosePairs, overlaps: Overlaps | None, degrees: NDArray[Any] | None
 ) -> Table:
-    """The pairs by name, the most alike first: of equal overlap those of more neighbors."""
+    """Return the pairs by name, the most alike first: of equal overlap those of more neighbors."""
     ranks: list[NDArray[Any]] = [pairs.second, pairs.first, -pairs.cosines]
     ranks += [] if overlaps is None else [-overlaps.shared, -overlaps.overlap]
     order = np.lexsort(ranks)
@@ -248,7 +257,7 @@ def _make_table(
 
 
 def _number_groups(first: Rows, second: Rows, count: int) -> Rows:
-    """A number for each pair, from 1 in the order of the pairs, the same where pairs hang together."""
+    """Assign numbers to the pairs from 1 in their order, with one number for pairs that hang together."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -260,6 +269,147 @@ def _number_groups(first: Rows, second: Rows, count: int) -> Rows:
 
 
 def _count_kinds(table: Table) -> dict[str, int] | None:
-    """The number of pairs of each kind; None if kinds are not known."""
+    """Return the number of pairs of each kind; None if kinds are not known."""
     kinds = table.columns.get("kind")
     return None if kinds is None else {"twins": int((kinds == TWINS).sum()), "leaves": int((kinds != TWINS).sum())}
+
+
+class Copies(NamedTuple):
+    """Groups of rows that cannot be told apart, those of one row included; the first of each stands for it."""
+
+    first: Rows  # (groups,)
+    others: Rows  # the rows that are not the first of their group
+    originals: Rows  # the first row of the group of each of these
+
+    @classmethod
+    def from_groups(cls, members: Rows, starts: Rows) -> Copies:
+        """Make groups of members, each ascending, that begin at ``starts``.
+
+        Examples
+        --------
+        >>> Copies.from_groups(np.array([4, 7, 5]), np.array([0, 2, 3])).originals.tolist()
+        [4]
+        """
+        sizes = np.diff(starts)
+        first = members[starts[:-1]]
+        originals = np.repeat(first, sizes)
+        later = members != originals
+        return cls(first, members[later], originals[later])
+
+    @classmethod
+    def join(cls, parts: list[Copies]) -> Copies:
+        """Join the groups of several parts."""
+        return cls(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def group_vectors(table: VectorTable, eligible: Mask) -> Copies:
+    """Group eligible rows with the same vector; of a bipartite graph, of one side.
+
+    Examples
+    --------
+    >>> from graphrefine import Embedding
+    >>> group_vectors(Embedding(["a", "b", "c"], [[1, 0], [0, 1], [1, 0]]), np.ones(3, bool)).others.tolist()
+    [2]
+    """
+    every = ScoreSide(table.vectors, None, np.where(eligible, np.float32(0), np.float32(-np.inf)))
+    parts = []
+    for side in SIDES if table.sides.kind == "rows" else SIDES[:1]:
+        rows = table.sides.rows(len(table), side)
+        members, starts = group_equal_rows(every.part(rows))
+        parts.append(Copies.from_groups(members + rows.start, starts))
+    return Copies.join(parts)
+
+
+def group_neighbors(sets: NeighborSets, node: Rows, eligible: Mask) -> Copies:
+    """Group eligible rows with the same neighbors, or the same when each counts itself too: no row is in both.
+
+    ``node`` is the node of each row in the graph of the sets.
+    """
+    rows = np.flatnonzero(eligible)
+    alone, whole = (hashes[node[rows]] for hashes in sets.hash_sets())
+    members, starts = group_by(rows, alone)
+    sizes = np.diff(starts)
+    single = np.repeat(sizes == 1, sizes)
+    several = np.concatenate([[0], np.cumsum(sizes[sizes > 1])]).astype(np.int64)
+    rest = np.isin(rows, members[single])
+    return Copies.join([
+        Copies.from_groups(members[~single], several),
+        Copies.from_groups(*group_by(rows[rest], whole[rest])),
+    ])  # fmt: skip
+
+
+class Overlaps(NamedTuple):
+    """What pairs of nodes have in common."""
+
+    shared: Rows  # (m,): neighbors of both
+    overlap: NDArray[np.float32]  # (m,): of all neighbors of either, 0 where there are none
+    linked: NDArray[np.bool_]  # (m,): whether an edge joins the two
+
+    def pick(self, mask: NDArray[np.bool_]) -> Overlaps:
+        """Return the overlaps of some of the pairs."""
+        return Overlaps(self.shared[mask], self.overlap[mask], self.linked[mask])
+
+
+class NeighborSets:
+    """The neighbors of each node of a graph.
+
+    Examples
+    --------
+    >>> square = NeighborSets(Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3]))
+    >>> shared, overlap, linked = square.compare(np.array([0, 0]), np.array([3, 1]))
+    >>> shared.tolist(), overlap.tolist(), linked.tolist()
+    ([2, 0], [1.0, 0.0], [False, True])
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        from scipy.sparse import csr_array, hstack
+
+        ones = np.ones(len(graph.indices), np.int32)
+        shape = (graph.nodes, graph.nodes)
+        self._links = csr_array((ones, graph.indices, graph.indptr), shape=shape)
+        self._sets = hstack([self._links, self._links.T.tocsr()]).tocsr() if graph.directed else self._links
+        self._directed = graph.directed
+        self.sizes = np.diff(self._sets.indptr).astype(np.int64)  # (n,)
+
+    def hash_sets(self) -> tuple[Hashes, Hashes]:
+        """Hash the neighbors of each node, and these with the node itself: equal for equal sets.  # (n,) each.
+
+        Examples
+        --------
+        >>> star, triangle = [0, 0, 0], [4, 5, 4]
+        >>> alone, whole = NeighborSets(Graph.from_edges([*star, *triangle], [1, 2, 3, 5, 6, 6])).hash_sets()
+        >>> len(set(alone[1:4].tolist())), len(set(whole[4:].tolist()))
+        (1, 1)
+        """
+        columns = self._sets.shape[1]
+        numbers = np.random.default_rng(0).integers(1, 2**64, columns, np.uint64)
+        ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers[self._sets.indices], dtype=np.uint64)])
+        hashes = ends[self._sets.indptr[1:]] - ends[self._sets.indptr[:-1]]  # modulo 2^64, as are the sums
+        own = numbers[: self._sets.shape[0]] + (numbers[columns // 2 :] if self._directed else np.uint64(0))
+        return hashes, hashes + own
+
+    def compare(self, first: Rows, second: Rows) -> Overlaps:
+        """Compare each pair of nodes."""
+        shared, links = np.zeros(len(first), np.int64), np.zeros(len(first), np.int64)
+        ends = np.concatenate([[0], np.cumsum(self.sizes[first] + self.sizes[second])])
+        start = 0
+        while start < len(first):
+            stop = max(start + 1, int(np.searchsorted(ends, ends[start] + ENTRIES, side="right")) - 1)
+            one, other = first[start:stop], second[start:stop]
+            shared[start:stop] = self._sets[one].multiply(self._sets[other]).sum(axis=1)
+            links[start:stop] = self._count_links(one, other)
+            start = stop
+        whole = self.sizes[first] + self.sizes[second] - 2 * links - shared
+        return Overlaps(shared, (shared / np.maximum(whole, 1)).astype(np.float32), links > 0)
+
+    def _count_links(self, first: Rows, second: Rows) -> NDArray[Any]:
+        """Return edges from each first to its second, and of a directed graph those back."""
+        counts = self._pick(first, second)
+        return counts + self._pick(second, first) if self._directed else counts
+
+    def _pick(self, rows: Rows, columns: Rows) -> NDArray[Any]:
+        from scipy.sparse import csr_array
+
+        count = len(rows)
+        one_each = csr_array((np.ones(count, np.int32), columns, np.arange(count + 1)), shape=(count, len(self.sizes)))
+        return np.asarray(self._links[rows].multiply(one_each).sum(axis=1))

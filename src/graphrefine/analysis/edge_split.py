@@ -11,18 +11,22 @@ the file.
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.analysis.split_folder import save_split
-from graphrefine.display.table import Table
+from graphrefine import __version__
+from graphrefine.display.console import json_text
+from graphrefine.display.table import WRITERS, Table, check_table_path
 from graphrefine.embedding.scores import Pairs
-from graphrefine.errors import InputError
+from graphrefine.errors import InputError, OutputError
 from graphrefine.evaluate.held_out_edges import (
     count_pairs,
     draw_non_edges,
@@ -35,10 +39,14 @@ from graphrefine.graph.graph import Graph
 from graphrefine.readers.options import list_options
 from graphrefine.readers.read import read
 from graphrefine.system.checks import check_choice, check_number
+from graphrefine.system.files import check_writable, replacing_folder
 
 ROUNDS = 100  # of drawing negatives by degree, before they are said to be too few
 
 Rows = NDArray[np.int64]
+RECIPE = "split.json"
+KIND = "graphrefine split"
+FORMATS = tuple(suffix.removeprefix(".") for suffix in WRITERS)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,17 +60,17 @@ class EdgeSplit:
     edges, negatives : dict of Table
         For each part the edges, and the pairs without one: columns ``source`` and ``target``, and for edges of a
         weighted graph ``weight``. A part without edges is left out.
-    figures : dict
+    stats : dict
         The recipe, and the counts.
     """
 
     graph: Graph
     edges: Mapping[str, Table]
     negatives: Mapping[str, Table]
-    figures: Mapping[str, Any]
+    stats: Mapping[str, Any]
 
     def pairs(self, part: str) -> Table:
-        """Edges and negatives of a part in one table, with a column ``edge``: True or False."""
+        """Return edges and negatives of a part in one table, with a column ``edge``: True or False."""
         if part not in self.edges:
             raise KeyError(f"there is no part {part!r}; the parts are {', '.join(self.edges)}")
         tables = [self.edges[part], *([self.negatives[part]] if part in self.negatives else [])]
@@ -90,7 +98,7 @@ class EdgeSplit:
         tables = {**self.edges, **{f"{part}_negatives": table for part, table in self.negatives.items()}}
         names, sources = self.graph.names, self.graph.sources
         lists = {"nodes": names} if sources is None else {"sources": names[:sources], "targets": names[sources:]}
-        save_split(folder, format, tables, lists, self.figures)
+        save_split(folder, format, tables, lists, self.stats)
 
 
 @list_options
@@ -148,7 +156,7 @@ def split_edges(
     others = _draw_negatives(whole, own, order, negatives, negatives_by, rng)
     held_out = np.concatenate([rows for part, rows in parts.items() if part != "train"])
     rest = remove_edges(whole, _take(edges, held_out)) if len(held_out) else whole
-    figures = {
+    stats = {
         "graph": whole.source,
         "reading": whole.reading,
         "nodes": whole.nodes,
@@ -169,12 +177,12 @@ def split_edges(
         "without_train_edges": int((rest.without_edges() & ~whole.without_edges()).sum()),
     }
     if whole.directed:
-        figures["turned"] = sum(_count_turned(whole, pairs) for pairs in others.values())
+        stats["turned"] = sum(_count_turned(whole, pairs) for pairs in others.values())
     return EdgeSplit(
         rest,
         {part: _table(whole, pairs, weights=True) for part, pairs in own.items()},
         {part: _table(whole, pairs) for part, pairs in others.items()},
-        figures,
+        stats,
     )
 
 
@@ -200,7 +208,7 @@ def _take(edges: Pairs, rows: Rows) -> Pairs:
 def _deal(
     graph: Graph, edges: Pairs, test: float, validation: float, connected: bool, rng: np.random.Generator
 ) -> dict[str, Rows]:
-    """Numbers of the edges of each part, ascending; a part of no edges is left out."""
+    """Return the numbers of the edges of each part, ascending; a part of no edges is left out."""
     shares = {"test": test, "validation": validation}
     sizes = {name: round(part * graph.edges) for name, part in shares.items()}
     order = rng.permutation(graph.edges)
@@ -226,7 +234,7 @@ def _deal(
 
 
 def _spanning_forest(graph: Graph, edges: Pairs, order: Rows) -> NDArray[np.bool_]:
-    """Mask of the edges of a random spanning forest, directions aside: the last in ``order``."""
+    """Return the mask of the edges of a random spanning forest, directions aside: the last in ``order``."""
     from scipy.sparse.csgraph import minimum_spanning_tree
 
     cost = np.empty(graph.edges)
@@ -250,7 +258,7 @@ class _Want(NamedTuple):
 def _draw_negatives(
     graph: Graph, edges: Mapping[str, Pairs], order: Rows, negatives: float, by: str, rng: np.random.Generator
 ) -> dict[str, Pairs]:
-    """Pairs without an edge for each part, each pair in one part at most once."""
+    """Return pairs without an edge for each part, each pair in one part at most once."""
     wants = [_Want(part, pairs, round(negatives * len(pairs.first))) for part, pairs in edges.items()]
     total, free = sum(want.size for want in wants), count_pairs(graph) - graph.edges
     if total > free:
@@ -269,7 +277,7 @@ def _draw_negatives(
 
 
 def _pair_anew(graph: Graph, wants: list[_Want], rank: Rows, rng: np.random.Generator) -> dict[str, Pairs]:
-    """Ends of a part's own edges, paired at random, without edges of the whole graph and pairs of another part."""
+    """Pair ends of a part's edges at random, without edges of the whole graph and pairs of another part."""
     taken = np.empty(0, np.int64)
     drawn: dict[str, Pairs] = {}
     for want in wants:
@@ -301,7 +309,7 @@ def _shuffled_ends(graph: Graph, edges: Pairs, rank: Rows, count: int, rng: np.r
 
 
 def _add_new(taken: Rows, pairs: Pairs, graph: Graph, most: int) -> Rows:
-    """Keys of pairs, and of new ones that are no edges, loops or repetitions, at most so many, in their order."""
+    """Append keys of new pairs that are no edges, loops or repetitions, at most so many, in their order."""
     free = (pairs.first != pairs.second) & (find_entries(graph, pairs) < 0)
     keys = pairs.first[free] * graph.nodes + pairs.second[free]
     _, place = np.unique(keys, return_index=True)
@@ -318,3 +326,53 @@ def _table(graph: Graph, pairs: Pairs, *, weights: bool = False) -> Table:
     if weights and graph.weights is not None:
         columns["weight"] = graph.weights[find_entries(graph, pairs)]
     return Table(columns)
+
+
+def check_split_folder(folder: str | os.PathLike[str], format: str) -> None:
+    """Refuse a place where no split can be written, or a format that there is not, before any work is done for it.
+
+    Examples
+    --------
+    >>> check_split_folder("split", "xlsx")
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: format='xlsx' is not known; it can be 'csv', 'tsv', 'jsonl', 'parquet', 'arrow'
+    """
+    check_choice("format", format, FORMATS)
+    check_table_path(Path(os.path.realpath(folder)).parent / f"train.{format}")
+    check_writable(folder, folder=True, replaceable=_check_split)
+
+
+def save_split(
+    folder: str | os.PathLike[str],
+    format: str,
+    tables: Mapping[str, Table],
+    lists: Mapping[str, NDArray[Any]],
+    stats: Mapping[str, Any],
+) -> None:
+    """Write the tables of a split, the lists of names, and the recipe."""
+    check_split_folder(folder, format)
+    files = {**{name: f"{name}.{format}" for name in tables}, **{name: f"{name}.txt" for name in lists}}
+    with replacing_folder(folder, replaceable=_check_split) as hidden:
+        for name, table in tables.items():
+            table.save(hidden / files[name])
+        for name, names in lists.items():
+            text = "".join(f"{each}\n" for each in names.tolist())
+            (hidden / files[name]).write_text(text, encoding="utf-8", errors="surrogateescape")
+        recipe = {"kind": KIND, "version": __version__, **stats, "files": files}
+        (hidden / RECIPE).write_text(json_text(recipe) + "\n", encoding="utf-8")
+
+
+def _check_split(folder: Path) -> None:
+    """Refuse to replace a folder that is no split, or that holds anything else."""
+    names = {path.name for path in folder.iterdir()}
+    if not names:
+        return
+    try:
+        recipe = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
+        files = {RECIPE, *recipe["files"].values()} if recipe["kind"] == KIND else set()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        files = set()
+    other = sorted(names - files)
+    if other:
+        problem = "is a folder that holds no split" if not files else f"holds more than a split, such as {other[0]}"
+        raise OutputError(f"{folder}: {problem}, and would be replaced; choose another name")

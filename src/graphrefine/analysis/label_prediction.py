@@ -1,26 +1,38 @@
-"""Labels of the nodes that have none, predicted from the vectors by logistic regression, with probabilities.
+r"""Labels of the nodes that have none, predicted from the vectors by logistic regression, with probabilities.
 
 Rows have length 1, and each class has a classifier of its own against the rest (`evaluate.logistic`, liblinear's
 optimum). The labeled nodes are dealt into folds; each fold is predicted by classifiers that the others trained. These
-held-out decision values decide how decision values become probabilities and labels (`answers.probabilities`), and
-are judged: the figures say how far to trust the answer.
+held-out decision values decide how decision values become probabilities and labels and are judged: the stats say
+how far to trust the answer.
+
+**Probabilities.** A classifier that was fitted to some nodes is too sure of others, or not sure enough. So its
+decision values s of nodes that it has not seen decide two numbers, the same for all classes, by the smallest log loss,
+with one more node counted as wrong so that a few right ones do not make it sure:
+
+* one label a node: :math:`p_c = e^{a s_c} / \sum_j e^{a s_j}`;
+* several: :math:`p_c = 1 / (1 + e^{-a s_c - b})`, each class for itself.
+
+With one label, a node is given the most likely class. With several, it is given every class whose probability is at
+least a threshold, and in any case the most likely one; the threshold has the highest Micro F1 on the same nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit, log_softmax, softmax
 
-from graphrefine.analysis.probabilities import Rule, cross_judge
 from graphrefine.display.table import Table
 from graphrefine.errors import InputError
 from graphrefine.evaluate.classification import NamedVectors, check_finite, parse_penalties, split_names
 from graphrefine.evaluate.judges import choose_penalty
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
-from graphrefine.evaluate.metrics import Bool
+from graphrefine.evaluate.metrics import METRICS, Bool, ClassCounts, top_classes
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import Labels, align, as_labels
@@ -33,6 +45,9 @@ FOLDS = 5
 
 Rows = NDArray[np.int64]
 Float32 = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
+STEEPEST = 100.0  # largest scale a: where classes are told apart without an error, no scale is large enough
+ENTRIES = 2_000_000  # decision values that decide, at most
 
 
 def predict_labels(
@@ -53,7 +68,7 @@ def predict_labels(
     ----------
     embedding : Embedding, or ndarray (n, k)
         The rows of an array are the nodes 0 to n-1. A node whose vector is zero, as that of a node without edges is,
-        neither trains nor gets a label, and is counted in ``figures["without_vectors"]``.
+        neither trains nor gets a label, and is counted in ``stats["without_vectors"]``.
     labels
         Anything that `graphrefine.evaluate.as_labels` takes: a file, a mapping, a table, a list, a matrix, a pair
         (graph, attribute). If any node has several labels, any node may be given several.
@@ -79,7 +94,7 @@ def predict_labels(
     Table
         Columns ``node``, ``label`` and ``probability``, in the order of the embedding, the most likely label of a node
         first; with ``nodes="all"`` also ``labeled`` (the node has labels) and ``known`` (this label is one of them).
-        In ``figures``: the counts, the rule, and the figures of held-out nodes beside those of a control that knows how
+        In ``stats``: the counts, the rule, and the stats of held-out nodes beside those of a control that knows how
         frequent each label is and nothing else.
 
     Examples
@@ -88,7 +103,7 @@ def predict_labels(
 
     >>> vectors = np.array([[1, 0], [-1, 0], [2, 1], [-2, 1], [3, 1], [-3, 1], [4, 0], [-4, 0], [5, 1], [-5, 1]])
     >>> answer = predict_labels(vectors, ["+", "-"] * 4 + [None, None], folds=4)
-    >>> answer["node"].tolist(), answer["label"].tolist(), answer.figures["held_out"]["accuracy"]
+    >>> answer["node"].tolist(), answer["label"].tolist(), answer.stats["held_out"]["accuracy"]
     ([8, 9], ['+', '-'], 1.0)
     """
     penalties = parse_penalties(C)
@@ -109,7 +124,7 @@ def predict_labels(
             stages.advance()
             answer = _predict(task, rows, _Model(classifiers, rule), decisions, top, stages)
     columns = _columns(answer, names, labels, task, nodes, top)
-    figures = {
+    stats = {
         "nodes": len(names),
         "labeled": len(task.labeled),
         "predicted": len(rows),
@@ -129,7 +144,7 @@ def predict_labels(
         "labels": labels.source,
         "labels_reading": labels.describe(names),
     }
-    return Table(columns, figures)
+    return Table(columns, stats)
 
 
 class _Task(NamedTuple):
@@ -198,7 +213,7 @@ def _make_task(vectors: NDArray[Any], names: NDArray[Any], labels: Labels, *, fo
 
 
 def _deal(targets: Bool, folds: int, seed: int) -> Rows:
-    """A fold for each node: the nodes of a class, by its rarest one, are spread evenly.
+    """Deal nodes into folds: those of a class, by their rarest one, are spread evenly.
 
     Examples
     --------
@@ -215,7 +230,7 @@ def _deal(targets: Bool, folds: int, seed: int) -> Rows:
 
 
 def _find_rows(task: _Task, nodes: str, labels: Labels) -> Rows:
-    """The rows to predict, ascending."""
+    """Return the rows to predict, ascending."""
     if nodes == "all":
         return np.sort(np.concatenate([task.labeled, task.unlabeled]))
     if not len(task.unlabeled):
@@ -236,7 +251,7 @@ def _choose_penalty(task: _Task, penalties: tuple[float, ...], seed: int) -> flo
 
 
 def _predict_folds(task: _Task, penalty: float, *, threads: int | None, stages: Stages) -> Float32:
-    """Decision values of each labeled node by classifiers that have not seen it.  # (m, classes)."""
+    """Return decision values of each labeled node by classifiers that have not seen it.  # (m, classes)."""
     folds = int(task.fold.max()) + 1
     decisions = np.empty(task.targets.shape, np.float32)
 
@@ -256,14 +271,14 @@ def _predict_folds(task: _Task, penalty: float, *, threads: int | None, stages: 
 
 
 def _decide(classifiers: Classifiers, rows: Float32, training: int) -> NDArray[np.float64]:
-    """Decision values; a class of none or of all training nodes has the odds that half a node more would give."""
+    """Return decision values; a class of none or of all training nodes has the odds of half a node more."""
     bounds, intercepts = np.log(2 * training + 1), classifiers.intercepts
     finite = np.where(np.isfinite(intercepts), intercepts, np.sign(intercepts) * bounds)
     return Classifiers(classifiers.weights, finite).decision(rows)
 
 
 def _frequencies(task: _Task) -> NDArray[np.float64]:
-    """Decision values of the control: log odds of each class among the nodes of the other folds.  # (m, classes)."""
+    """Return decision values of the control: log odds of classes among the other folds.  # (m, classes)."""
     decisions = np.empty(task.targets.shape)
     for number in range(int(task.fold.max()) + 1):
         train = task.fold != number
@@ -273,7 +288,7 @@ def _frequencies(task: _Task) -> NDArray[np.float64]:
 
 
 def _predict(task: _Task, rows: Rows, model: _Model, decisions: Float32, top: int | None, stages: Stages) -> _Answer:
-    """The labels of rows, block by block; of a labeled node by its held-out decision values."""
+    """Predict the labels of rows in blocks; of a labeled node by its held-out decision values."""
     place = np.full(len(task.vectors), -1)
     place[task.labeled] = np.arange(len(task.labeled))
     parts = []
@@ -317,18 +332,149 @@ def _columns(
 
 
 def describe_prediction(table: Table) -> list[str]:
-    """What a person should know of an answer of `predict_labels`, in lines."""
-    figures = table.figures
-    held, control = figures["held_out"], figures["control"]
-    exact = "exactly right" if figures["several"] else "right"
+    """Describe an answer of `predict_labels`, in lines."""
+    stats = table.stats
+    held, control = stats["held_out"], stats["control"]
+    exact = "exactly right" if stats["several"] else "right"
     lines = [
-        f"{figures['predicted']:,} nodes predicted from {figures['labeled']:,} labeled ones, {figures['classes']:,} "
-        f"classes, C = {figures['C']:g}; a node is given {figures['rule']}",
-        f"on held-out labeled nodes ({figures['folds']} folds): Micro F1 {held['micro_f1']:.2f}, Macro F1 "
+        f"{stats['predicted']:,} nodes predicted from {stats['labeled']:,} labeled ones, {stats['classes']:,} "
+        f"classes, C = {stats['C']:g}; a node is given {stats['rule']}",
+        f"on held-out labeled nodes ({stats['folds']} folds): Micro F1 {held['micro_f1']:.2f}, Macro F1 "
         f"{held['macro_f1']:.2f}, {held['accuracy']:.1%} {exact}, log loss {held['log_loss']:.3f}; by the frequencies "
         f"of labels alone {control['micro_f1']:.2f}, {control['macro_f1']:.2f}, {control['accuracy']:.1%}, "
         f"{control['log_loss']:.3f}",
     ]
-    if figures["without_vectors"]:
-        lines.append(f"note: {figures['without_vectors']:,} nodes have no vector (all zeros), and get no label")
+    if stats["without_vectors"]:
+        lines.append(f"note: {stats['without_vectors']:,} nodes have no vector (all zeros), and get no label")
     return lines
+
+
+@dataclass(frozen=True)
+class Rule:
+    """From decision values to probabilities and labels.
+
+    Attributes
+    ----------
+    several : bool
+        Whether a node may have several labels.
+    scale, shift : float
+        a and b.
+    threshold : float
+        Least probability of a label beside the most likely one; 1 and more where a node has one label.
+
+    Examples
+    --------
+    >>> rule = Rule(several=False, scale=1.0)
+    >>> rule.probabilities(np.log([[3.0, 1.0]])).tolist(), rule.choose(np.array([[0.75, 0.25]])).tolist()
+    ([[0.75, 0.25]], [[True, False]])
+    """
+
+    several: bool
+    scale: float = 1.0
+    shift: float = 0.0
+    threshold: float = 2.0
+
+    @classmethod
+    def learn(cls, decisions: Floats, truth: Bool, *, several: bool) -> Rule:
+        """Learn the rule from decision values (m, classes) of nodes whose labels were hidden from the classifiers."""
+        step = max(1, decisions.size // ENTRIES)
+        values, truth = np.asarray(decisions[::step], np.float64), truth[::step]
+        if not several:
+            return cls(several, scale=_learn_scale(values, truth))
+        scale, shift = _learn_line(values, truth)
+        probabilities = expit(scale * values + shift)
+        return cls(several, scale, shift, _learn_threshold(probabilities, truth))
+
+    def probabilities(self, decisions: Floats) -> NDArray[np.float64]:
+        """Return probabilities of the classes.  # (m, classes)."""
+        scores = self.scale * decisions.astype(np.float64)
+        return np.asarray(expit(scores + self.shift) if self.several else softmax(scores, axis=1))
+
+    def choose(self, probabilities: Floats) -> Bool:
+        """Return which labels each node is given.  # (m, classes)."""
+        counts = np.maximum((probabilities >= self.threshold).sum(axis=1), 1)
+        return top_classes(np.asarray(probabilities, np.float64), counts)
+
+    def describe(self) -> str:
+        """Describe the rule."""
+        if not self.several:
+            return "the most likely label"
+        return f"every label of probability {self.threshold:.3g} or more, at least the most likely one"
+
+
+def _learn_scale(decisions: NDArray[np.float64], truth: Bool) -> float:
+    """Find the scale a of the smallest log loss of one label a node."""
+    doubt = 1 / (len(truth) + 2)  # as if one more node had been wrong: a few right ones do not make a classifier sure
+
+    def loss(log_scale: float) -> float:
+        logs = log_softmax(np.exp(log_scale) * decisions, axis=1)
+        return -float((1 - doubt) * logs[truth].mean() + doubt * logs[~truth].mean())
+
+    best = minimize_scalar(loss, bounds=(np.log(1e-3), np.log(STEEPEST)), method="bounded")
+    return float(np.exp(best.x))
+
+
+def _learn_line(decisions: NDArray[np.float64], truth: Bool) -> tuple[float, float]:
+    """Find the scale and the shift of the smallest log loss, with each class for itself."""
+    scores, positive = decisions.ravel(), truth.ravel()
+    count = int(positive.sum())
+    # As if one more of each kind had been wrong (Platt): a few right ones do not make a classifier sure.
+    marks = np.where(positive, (count + 1) / (count + 2), 1 / (len(positive) - count + 2))
+
+    def loss(line: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        values = line[0] * scores + line[1]
+        error = expit(values) - marks
+        slope = np.array([(error * scores).mean(), error.mean()])
+        return float((np.logaddexp(0, values) - marks * values).mean()), slope
+
+    best = minimize(loss, np.array([1.0, 0.0]), jac=True, bounds=[(1e-3, STEEPEST), (-50.0, 50.0)], method="L-BFGS-B")
+    return float(best.x[0]), float(best.x[1])
+
+
+def _learn_threshold(probabilities: NDArray[np.float64], truth: Bool) -> float:
+    """Find the threshold of the highest Micro F1, where the most likely label is given in any case.
+
+    Examples
+    --------
+    Both nodes have their second label too, of probability 0.4 and 0.3; the third class is right for none:
+
+    >>> truth = np.array([[True, True, False], [True, True, False]])
+    >>> round(_learn_threshold(np.array([[0.9, 0.4, 0.1], [0.8, 0.3, 0.2]]), truth), 3)
+    0.25
+    """
+    first = top_classes(probabilities, np.ones(len(probabilities)))
+    others = np.where(first, -1.0, probabilities).ravel()
+    order = np.argsort(-others, kind="stable")[: others.size - len(first)]
+    hits = np.cumsum(np.concatenate([[(first & truth).sum()], truth.ravel()[order]]))
+    quality = hits / (len(first) + np.arange(len(hits)) + truth.sum())
+    count = int(np.argmax(quality))  # of labels beside the most likely ones
+    values = others[order]
+    if count == 0:
+        return 2.0
+    return float((values[count - 1] + (values[count] if count < len(values) else 0.0)) / 2)
+
+
+def judge(rule: Rule, decisions: Floats, truth: Bool) -> tuple[ClassCounts, dict[str, NDArray[np.float64]]]:
+    """Count hits of each class; return also each node's log loss and whether its labels are exactly right."""
+    probabilities = rule.probabilities(decisions)
+    labels = rule.choose(probabilities)
+    counts = ClassCounts(*((each).sum(axis=0) for each in (labels & truth, labels, truth)))
+    tiny = np.finfo(np.float64).tiny
+    if rule.several:
+        right = np.where(truth, probabilities, 1 - probabilities)
+        loss = -np.log(np.maximum(right, tiny)).mean(axis=1)
+    else:
+        loss = -np.log(np.maximum(probabilities[truth], tiny))
+    return counts, {"accuracy": (labels == truth).all(axis=1).astype(np.float64), "log_loss": loss}
+
+
+def cross_judge(decisions: Floats, truth: Bool, fold: NDArray[np.int64], *, several: bool) -> dict[str, float]:
+    """Measure held-out decision values, each fold by the rule that the other folds decide."""
+    parts = []
+    for number in range(int(fold.max()) + 1):
+        rule = Rule.learn(decisions[fold != number], truth[fold != number], several=several)
+        parts.append(judge(rule, decisions[fold == number], truth[fold == number]))
+    counts = ClassCounts(*(np.sum(each, axis=0) for each in zip(*(part[0] for part in parts), strict=True)))
+    scores = {name: metric.measure(counts) for name, metric in METRICS.items()}
+    nodes = {name: float(np.concatenate([part[1][name] for part in parts]).mean()) for name in parts[0][1]}
+    return {**scores, **nodes}

@@ -1,38 +1,61 @@
-"""Missing edges: the pairs of nodes without an edge that most likely have one.
+r"""Missing edges: the pairs of nodes without an edge that most likely have one.
 
 What makes an edge likely differs from graph to graph, so it is learned from the graph itself: a tenth of its edges is
-held out, the features of pairs (`answers.pair_features`) are computed from the rest, and a logistic regression tells
-those pairs that were edges from other candidates (`answers.candidates`). Then the candidates of the whole graph are
+held out, the features of pairs are computed from the rest, and a logistic regression tells
+those pairs that were edges from other candidates. Then the candidates of the whole graph are
 ranked. The features enter as logarithms, standardized, with their squares and products: so the score can be any product
 of powers, and a little more.
 
 How good it is: half of the candidates rank the other half, on the held-out edges. The part of held-out edges among the
 first pairs stands beside that of plain scores. It is a lower bound: some of the other pairs may well be missing edges.
+
+**Features.** With A the adjacency matrix without weights, from sources to targets, and S the same without directions:
+
+=======================  ==============================================================================================
+degree product           :math:`d_u d_v`, out of u and into v
+common neighbors        :math:`S S`
+Adamic-Adar              :math:`S \,\mathrm{diag}(1 / \ln d)\, S`
+resource allocation      :math:`S \,\mathrm{diag}(1 / d)\, S`
+two steps                :math:`A \,\mathrm{diag}(d^{-1/2})\, A`, of directed graphs
+three steps              :math:`A \,\mathrm{diag}(d_{in}^{-1/2})\, A^T \,\mathrm{diag}(d_{out}^{-1/2})\, A`: v is
+                         what nodes like u have; strong where edges join nodes that differ, as in trade
+low rank a, r            :math:`D_{out}^a U_r \Sigma_r V_r^T D_{in}^a`, where :math:`U \Sigma V^T` are the
+                         singular triplets of :math:`D_{out}^{-a} A D_{in}^{-a}`: A without the other triplets
+=======================  ==============================================================================================
+
+They are computed for all pairs of some nodes (rows) with all nodes (columns), in blocks.
+
+**Candidates.** Rows are taken in the order of their degrees, in blocks. A value below the smallest of the highest so
+far is passed over, so that memory is bounded. Of equal values the pair with the smaller key counts first: which pairs
+are candidates does not depend on the threads.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from graphrefine.analysis.candidates import Candidates, collect_candidates, search_rows
-from graphrefine.analysis.pair_features import BASELINES, PairFeatures
 from graphrefine.display.table import Table
 from graphrefine.embedding.scores import Pairs
+from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import find_entries, hold_out
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
 from graphrefine.graph.graph import Graph
+from graphrefine.linalg.operators import Operator
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import list_options
 from graphrefine.readers.read import read
+from graphrefine.refine.svd import oversampled, randomized_svd
 from graphrefine.system.checks import check_integer
 from graphrefine.system.memory import available_bytes, gigabytes
-from graphrefine.system.threads import one_blas_thread, usable_threads
+from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 
 HELD_OUT = 0.1  # part of the edges to learn from
 FEWEST_EDGES = 30
@@ -45,7 +68,26 @@ PENALTY = 0.1  # C of the regression
 TOLERANCE = 0.01
 TALL = 2_600  # bytes of working memory for each node
 
-Floats = NDArray[np.float64]
+CELLS = 1 << 21  # of one feature of a block
+WORK = 6e10  # entries visited for the rows that are searched: a minute or two on two cores
+WIDTH = 100  # entries that a column of a dense row counts for
+RANKS = {0.3: (16, 32, 128), 0.5: (16, 128)}  # exponent of the degrees -> numbers of triplets
+ITERATIONS = 3
+DENSE = 1000  # nodes of a graph whose matrix is decomposed as it is, to the last triplet
+SMALLEST = {  # added before a logarithm, for pairs that have nothing of a feature
+    "degree product": 1.0,
+    "common neighbors": 0.1,
+    "Adamic-Adar": 0.03,
+    "resource allocation": 1e-3,
+    "two steps": 1e-3,
+    "three steps": 1e-2,
+}
+SMALLEST_RANK = 3e-3
+BASELINES = ("degree product", "common neighbors", "Adamic-Adar", "resource allocation")
+
+Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
+Rows = NDArray[np.int64]
 
 
 @list_options
@@ -58,7 +100,7 @@ def predict_links(
     watcher: Watcher | None = None,
     **reading: Any,
 ) -> Table:
-    """The pairs without an edge that most likely have one.
+    """Find the pairs without an edge that most likely have one.
 
     Parameters
     ----------
@@ -81,12 +123,12 @@ def predict_links(
     Table
         Columns ``source``, ``target``, ``score``, ``common_neighbors``, the highest score first. The score is the
         probability that the model gives: that such a pair is an edge when a tenth of the edges is hidden. In
-        ``figures["held_out"]``: the part of hidden edges among the first pairs, by this score and by plain ones.
+        ``stats["held_out"]``: the part of hidden edges among the first pairs, by this score and by plain ones.
 
     Notes
     -----
     Beyond some ten thousand nodes not all pairs are searched, but those of the nodes with the most edges (in a directed
-    graph, the most arcs out of them) with all others: ``figures["searched_nodes"]``. Pairs with high scores are there.
+    graph, the most arcs out of them) with all others: ``stats["searched_nodes"]``. Pairs with high scores are there.
 
     Examples
     --------
@@ -109,7 +151,7 @@ def predict_links(
     candidates = collect_candidates(features, rows, count=tools.most, threads=tools.threads, stages=tools.stages)
     scores = lesson.model.score(_describe(features, candidates))
     first = np.lexsort((candidates.second, candidates.first, -scores))[:top]
-    figures = {
+    stats = {
         "graph": whole.source,
         "reading": whole.reading,
         "nodes": whole.nodes,
@@ -123,7 +165,7 @@ def predict_links(
         "candidates": len(scores),
         "held_out": _judge(lesson, features.names, top),
     }
-    return Table(_columns(whole, features, candidates, scores, first), figures)
+    return Table(_columns(whole, features, candidates, scores, first), stats)
 
 
 class _Tools(NamedTuple):
@@ -137,13 +179,13 @@ class _Tools(NamedTuple):
 class _Model:
     """A logistic regression on standardized columns, with their squares and products or without."""
 
-    mean: Floats
-    scale: Floats
+    mean: Doubles
+    scale: Doubles
     products: bool
     classifiers: Classifiers
 
     @classmethod
-    def fit(cls, columns: Floats, edges: NDArray[np.bool_]) -> _Model:
+    def fit(cls, columns: Doubles, edges: NDArray[np.bool_]) -> _Model:
         mean, scale = columns.mean(axis=0), columns.std(axis=0)
         scale = np.where(scale > 1e-9, scale, 1.0)
         products = int(edges.sum()) >= FEWEST_FOR_PRODUCTS
@@ -155,14 +197,14 @@ class _Model:
         shift = np.log(step)  # as if each of the others stood there so many times
         return cls(mean, scale, products, replace(classifiers, intercepts=classifiers.intercepts - shift))
 
-    def score(self, columns: Floats) -> Floats:
-        """Probabilities of edges."""
+    def score(self, columns: Doubles) -> Doubles:
+        """Return probabilities of edges."""
         design = _expand((columns - self.mean) / self.scale, self.products)
         return np.asarray(expit(self.classifiers.decision(design)[:, 0]))
 
 
-def _expand(columns: Floats, products: bool) -> Floats:
-    """Columns, and their squares and products.
+def _expand(columns: Doubles, products: bool) -> Doubles:
+    """Return columns, and their squares and products.
 
     Examples
     --------
@@ -182,13 +224,13 @@ class _Lesson(NamedTuple):
     model: _Model
     values: list[NDArray[np.float32]]  # features, one array a draw
     edges: list[NDArray[np.bool_]]
-    scores: list[Floats]  # of each candidate by the model of the other half
+    scores: list[Doubles]  # of each candidate by the model of the other half
     held_out: int
 
 
 def _learn(graph: Graph, tools: _Tools) -> _Lesson:
     draws = int(np.clip(-(-ENOUGH // max(round(HELD_OUT * graph.edges), 1)), 1, MOST_DRAWS))
-    columns, values, edges, held_out = list[Floats](), list[NDArray[np.float32]](), list[NDArray[np.bool_]](), 0
+    columns, values, edges, held_out = list[Doubles](), list[NDArray[np.float32]](), list[NDArray[np.bool_]](), 0
     for draw in range(draws):
         rest, hidden = hold_out(graph, HELD_OUT, repeat=draw, seed=tools.seed)[:2]
         features = PairFeatures(rest, seed=tools.seed, threads=tools.threads, stages=tools.stages)
@@ -216,12 +258,12 @@ def _learn(graph: Graph, tools: _Tools) -> _Lesson:
     return _Lesson(model, values, edges, np.split(scores, ends), held_out // draws)
 
 
-def _describe(features: PairFeatures, candidates: Candidates) -> Floats:
+def _describe(features: PairFeatures, candidates: Candidates) -> Doubles:
     return features.describe(candidates.values, candidates.first, candidates.second)
 
 
 def _judge(lesson: _Lesson, names: list[str], top: int) -> dict[str, Any]:
-    """The part of held-out edges among the first ``top`` pairs, by the model and by plain scores."""
+    """Measure the part of held-out edges among the first ``top`` pairs, by the model and by plain scores."""
     plain = {name: names.index(name) for name in BASELINES if name in names}
     precision = {"score": _precision(lesson.scores, lesson.edges, top)}
     for name, place in plain.items():
@@ -230,13 +272,13 @@ def _judge(lesson: _Lesson, names: list[str], top: int) -> dict[str, Any]:
 
 
 def _precision(scores: list[Any], edges: list[NDArray[np.bool_]], top: int) -> float:
-    """Mean over the draws; pairs that are not there count as wrong."""
+    """Return the mean over the draws; pairs that are not there count as wrong."""
     firsts = (np.argsort(-each, kind="stable")[:top] for each in scores)
     return float(np.mean([marks[first].sum() / top for first, marks in zip(firsts, edges, strict=True)]))
 
 
 def _columns(
-    graph: Graph, features: PairFeatures, candidates: Candidates, scores: Floats, rows: NDArray[np.int64]
+    graph: Graph, features: PairFeatures, candidates: Candidates, scores: Doubles, rows: NDArray[np.int64]
 ) -> dict[str, NDArray[Any]]:
     first, second = candidates.first[rows], candidates.second[rows]
     if not graph.directed and graph.sources is None:
@@ -263,8 +305,8 @@ def _check_size(graph: Graph) -> None:
 
 
 def describe_links(table: Table) -> list[str]:
-    """What a person should know of an answer of `predict_links`, in lines."""
-    figures, held = table.figures, table.figures["held_out"]
+    """Describe an answer of `predict_links`, in lines."""
+    stats, held = table.stats, table.stats["held_out"]
     plain = dict(held["precision"])
     own = plain.pop("score")
     beside = ", ".join(f"{name} {value:.1%}" for name, value in plain.items())
@@ -272,7 +314,228 @@ def describe_links(table: Table) -> list[str]:
         f"with {held['edges']:,} edges ({held['part']:.0%}) hidden, {own:.1%} of the first {held['top']:,} pairs were "
         f"hidden edges; by plain scores: {beside}"
     ]
-    searched, all_nodes = figures["searched_nodes"], figures["nodes_with_edges"]
+    searched, all_nodes = stats["searched_nodes"], stats["nodes_with_edges"]
     if searched < all_nodes:
         lines.append(f"note: of {all_nodes:,} nodes, the {searched:,} with the most edges were paired with all others")
     return lines
+
+
+class Candidates(NamedTuple):
+    """Pairs, and their features."""
+
+    first: Rows  # (m,)
+    second: Rows  # (m,)
+    values: Floats  # (m, features)
+
+
+def search_rows(graph: Graph) -> Rows:
+    """Return rows whose pairs are searched, by descending degree: all that have edges, or as many as the work allows.
+
+    Examples
+    --------
+    >>> search_rows(Graph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])).tolist()
+    [0, 1, 2, 3]
+    """
+    counts = graph.out_counts if graph.sources is None else graph.out_counts[: graph.sources]
+    order = np.argsort(-counts, kind="stable")
+    most = int(WORK / (graph.entries + WIDTH * graph.nodes))
+    return order[counts[order] > 0][: max(most, 1)]
+
+
+def collect_candidates(features: PairFeatures, rows: Rows, *, count: int, threads: int, stages: Stages) -> Candidates:
+    """Collect the ``count`` highest positive values of each feature among the pairs of ``rows``, each pair once."""
+    graph = features.graph
+    rank = np.full(graph.nodes, len(rows))  # place of a node among the rows, or after all of them
+    rank[rows] = np.arange(len(rows))
+    size = max(1, min(CELLS // graph.nodes, 256))
+    pool = _Pool(len(features.names), count)
+
+    def search(start: int) -> tuple[Rows, Floats]:
+        block = rows[start : start + size]
+        arrays = features.block(block)
+        free = _could_be_edges(graph, block, rank).ravel()
+        flat = [array.ravel() for array in arrays]
+        cells = np.unique(np.concatenate([pool.select(values, free, place) for place, values in enumerate(flat)]))
+        keys = block[cells // graph.nodes] * graph.nodes + cells % graph.nodes
+        return keys, np.stack([values[cells] for values in flat], axis=1)
+
+    starts = range(0, len(rows), size)
+    with stages.stage("search", steps=len(starts)), one_blas_thread(), thread_pool(threads) as workers:
+        for group in _groups(starts, 4 * threads):  # so that few results wait
+            try:
+                for keys, values in workers.map(search, group):
+                    pool.add(keys, values)
+                    stages.advance()
+            except BaseException:  # Ctrl-C too: stop before the queue is worked through
+                workers.shutdown(wait=False, cancel_futures=True)
+                raise
+    pool.shrink()
+    order = np.argsort(pool.keys, kind="stable")
+    keys, values = pool.keys[order], pool.values[order]
+    return Candidates(keys // graph.nodes, keys % graph.nodes, values)
+
+
+def _groups(starts: range, size: int) -> Iterator[range]:
+    return (starts[at : at + size] for at in range(0, len(starts), size))
+
+
+def _could_be_edges(graph: Graph, block: Rows, rank: Rows) -> NDArray[np.bool_]:
+    """Mark pairs of these rows that are no edges and may be one; each undirected pair in one row alone."""
+    if graph.directed or graph.sources is not None:
+        free = np.ones((len(block), graph.nodes), np.bool_)
+        free[:, : graph.sources or 0] = False
+    else:
+        free = rank > rank[block][:, None]
+    for place, row in enumerate(block.tolist()):
+        free[place, graph.indices[graph.indptr[row] : graph.indptr[row + 1]]] = False
+        free[place, row] = False
+    return free
+
+
+class _Pool:
+    """The pairs with the highest values of each feature, so far."""
+
+    def __init__(self, features: int, count: int) -> None:
+        self.keys, self.values = np.empty(0, np.int64), np.empty((0, features), np.float32)
+        self._parts: list[tuple[Rows, Floats]] = []
+        self._waiting = 0
+        self._count = count
+        self._least = np.zeros(features, np.float32)  # values below are not among the highest
+
+    def select(self, values: Floats, free: NDArray[np.bool_], feature: int) -> Rows:
+        """Cells of a block that may be among the highest: at most ``count``, the first of equals."""
+        cells = np.flatnonzero(free & (values >= self._least[feature]) & (values > 0))
+        if len(cells) <= self._count:
+            return cells
+        among = values[cells]
+        edge = np.partition(among, len(among) - self._count)[len(among) - self._count]
+        level = np.flatnonzero(among == edge)[: self._count - int((among > edge).sum())]
+        return np.concatenate([cells[among > edge], cells[level]])
+
+    def add(self, keys: Rows, values: Floats) -> None:
+        """Take pairs in."""
+        self._parts.append((keys, values))
+        self._waiting += len(keys)
+        if self._waiting > 4 * self._count or not self.keys.size:
+            self.shrink()
+
+    def shrink(self) -> None:
+        """Leave out the pairs that are not among the highest of any feature."""
+        keys = np.concatenate([self.keys, *(keys for keys, _ in self._parts)])
+        values = np.concatenate([self.values, *(values for _, values in self._parts)])
+        stays = np.zeros(len(keys), np.bool_)
+        for feature in range(values.shape[1]):
+            column = values[:, feature]
+            above = np.flatnonzero(column >= self._least[feature])
+            highest = above[np.lexsort((keys[above], -column[above]))[: self._count]]
+            stays[highest[column[highest] > 0]] = True
+            if len(highest) == self._count:
+                self._least[feature] = max(column[highest[-1]], 0)
+        self.keys, self.values, self._parts, self._waiting = keys[stays], values[stays], [], 0
+
+
+class PairFeatures:
+    """The features of a graph's pairs, ready to be computed for rows of nodes."""
+
+    def __init__(self, graph: Graph, *, seed: int, threads: int, stages: Stages) -> None:
+        self.graph = graph
+        plain = replace(graph, weights=None, report={})
+        self._A = plain.to_scipy()
+        self._AT = plain.transposed().to_scipy()
+        self._S = _without_directions(self._A, self._AT) if graph.directed else self._A
+        self.out, self.into = (_counts(matrix) for matrix in (self._A, self._AT))
+        degree = _counts(self._S)
+        with np.errstate(divide="ignore"):
+            adamic = np.where(degree > 1, 1 / np.log(degree), 1 / np.log(1.5))
+        weights = {"common neighbors": degree**0, "Adamic-Adar": adamic, "resource allocation": 1 / degree}
+        self._shared = {} if graph.sources is not None else {  # two steps do not cross from side to side
+            name: _scale_rows(self._S, weight) for name, weight in weights.items()
+        }  # fmt: skip
+        self._steps = _scale_rows(self._A, degree**-0.5) if graph.directed else None
+        self._back = _scale_rows(self._AT, self.into**-0.5)
+        self._forth = _scale_rows(self._A, self.out**-0.5).T.tocsr()
+        self._sides = {a: _low_rank(plain, a, (self.out, self.into), max(ranks), seed, threads, stages)
+                       for a, ranks in RANKS.items()}  # fmt: skip
+        self.names = [
+            "degree product",
+            *self._shared,
+            *(["two steps"] if graph.directed else []),
+            "three steps",
+            *(f"low rank {a:g}, {rank}" for a, ranks in RANKS.items() for rank in ranks),
+        ]
+
+    def block(self, rows: Rows) -> list[Floats]:
+        """Return every feature of these rows with all columns.  # (rows, n) each."""
+        own, around = self._A[rows], self._S[rows]
+        features = [np.multiply.outer(self.out[rows], self.into)]
+        features += [(around @ matrix).toarray() for matrix in self._shared.values()]
+        if self._steps is not None:
+            features.append((own @ self._steps).toarray())
+        features.append(np.ascontiguousarray((self._forth @ (own @ self._back).toarray().T).T))
+        for a, ranks in RANKS.items():
+            left, right = self._sides[a]
+            total, before = np.zeros((len(rows), len(right)), np.float32), 0
+            for rank in ranks:
+                total = total + left[rows, before:rank] @ right[:, before:rank].T
+                before = rank
+                features.append(total)
+        return features
+
+    def describe(self, values: Floats, first: Rows, second: Rows) -> NDArray[np.float64]:
+        """Make the columns of a model: logarithms of the features, and facts of both ends.  # (m, columns)."""
+        low = [SMALLEST.get(name, SMALLEST_RANK) for name in self.names]
+        columns = [np.log(np.maximum(values[:, place], 0) + least) for place, least in enumerate(low)]
+        if self.graph.weighted:
+            sums, arrivals = self.graph.degrees(), self.graph.transposed().degrees()
+            columns.append(np.log1p(sums[first]) + np.log1p(arrivals[second]))
+        if self.graph.directed:
+            columns += [np.log(self.out[first]), np.log1p(_zeroed(self.into, self._AT)[first]),
+                        np.log1p(_zeroed(self.out, self._A)[second])]  # fmt: skip
+            back = np.asarray(self._A[second, first]).ravel()
+            columns.append(back.astype(np.float64))
+        return np.column_stack(columns).astype(np.float64)
+
+
+def _counts(matrix: sp.csr_array) -> Floats:
+    """Count entries of each row, at least 1, so that powers are finite: a row without entries stays zero."""
+    counts: Floats = np.maximum(np.diff(matrix.indptr), 1).astype(np.float32)
+    return counts
+
+
+def _zeroed(counts: Floats, matrix: sp.csr_array) -> Floats:
+    zeroed: Floats = np.where(np.diff(matrix.indptr) > 0, counts, 0).astype(np.float32)
+    return zeroed
+
+
+def _without_directions(A: sp.csr_array, AT: sp.csr_array) -> sp.csr_array:
+    both: sp.csr_array = (A + AT).tocsr()
+    both.data[:] = 1
+    return both
+
+
+def _scale_rows(matrix: sp.csr_array, scale: NDArray[np.floating]) -> sp.csr_array:
+    data = matrix.data * np.repeat(scale.astype(np.float32), np.diff(matrix.indptr))
+    return sp.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=False)
+
+
+@one_blas_thread()
+def _low_rank(
+    graph: Graph, exponent: float, counts: tuple[Floats, Floats], rank: int, seed: int, threads: int, stages: Stages
+) -> tuple[Floats, Floats]:
+    """Return two tall matrices whose product is the part of A that the leading triplets hold.  # (n, rank) each."""
+    rank = min(rank, graph.nodes)
+    scales = [count**-exponent for count in counts]
+    operator = Operator(graph, edge="weight", row_scale=scales[0], column_scale=scales[1])
+    if graph.nodes <= DENSE:
+        U, values, V = np.linalg.svd(operator.to_scipy().toarray().astype(np.float64))
+        roots = np.sqrt(values[:rank])
+        left, right = ((side * roots).astype(np.float32) for side in (U[:, :rank], V[:rank].T))
+        return left / scales[0][:, None], right / scales[1][:, None]
+    engine = LocalEngine(graph, columns=oversampled(rank, graph.nodes), threads=threads)
+    with stages.stage("triplets", steps=2 * ITERATIONS + 2):
+        triplets = randomized_svd(engine, operator, seed=seed, iterations=ITERATIONS, advance=stages.advance)
+    left = engine.collect(triplets.basis, triplets.left(power=0.5, columns=rank))
+    right = engine.collect(triplets.target, triplets.right(power=0.5, columns=rank))
+    for side, scale in ((left, scales[0]), (right, scales[1])):
+        side /= scale[:, None]
+    return left, right

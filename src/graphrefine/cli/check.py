@@ -92,7 +92,7 @@ def check(
         )
     spent = perf_counter() - start
     if as_json:
-        figures = {"ok": verdict.ok, "problems": verdict.problems, "remarks": verdict.remarks, **verdict.figures}
+        figures = {"ok": verdict.ok, "problems": verdict.problems, "notes": verdict.notes, **verdict.stats}
         if "remade" in figures:
             figures["reading"] = figures["remade"].pop("reading")
         show_json({**figures, "graph": graph, "against": against, "seconds": spent})
@@ -111,10 +111,10 @@ def _take_typed(*names: str) -> dict[str, Any]:
 def _print(verdict: Verdict, place: str, against: str | None) -> None:
     from graphrefine.cli.drift import describe_drift
 
-    figures = verdict.figures
+    figures = verdict.stats
     if "remade" in figures:
         note(f"read: {figures['remade']['reading']}")
-    for remark in verdict.remarks:
+    for remark in verdict.notes:
         note(f"note: {remark}")
     if "drift" in figures:
         for line in describe_drift(figures["drift"]):

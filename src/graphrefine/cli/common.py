@@ -175,7 +175,7 @@ def show_table_or_json(
         table.save(output)
     if as_json:
         rows = {} if output is not None else {"rows": table[:JSON_ROWS].records()}
-        return show_json({**origin, **table.figures, "output": output, "count": len(table), **rows})
+        return show_json({**origin, **table.stats, "output": output, "count": len(table), **rows})
     for line in lines:
         note(line)
     if output is not None:

@@ -80,5 +80,5 @@ def _list_communities(table: Table) -> Table:
     """Return a table with a row for each community."""
     from graphrefine.display.table import Table
 
-    listed = table.figures["communities"]
+    listed = table.stats["communities"]
     return Table({name: [each[name] for each in listed] for name in (listed[0] if listed else ())})

@@ -29,7 +29,7 @@ from graphrefine.progress import Stages
 from graphrefine.system.memory import parse_size
 
 if TYPE_CHECKING:
-    from graphrefine.evaluate.compare_results import Comparison, Row
+    from graphrefine.evaluate.results import Comparison, Row
 
 
 def _parse_names(_: Any, __: Any, value: str | None) -> list[str] | None:

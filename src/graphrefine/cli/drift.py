@@ -51,7 +51,7 @@ def drift(
             before, after, k=k, sample=None if every else SAMPLE, seed=seed, threads=threads, watcher=bar
         )
     spent = perf_counter() - start
-    lines = describe_drift(table.figures)
+    lines = describe_drift(table.stats)
     show_table_or_json(table, output=output, as_json=as_json, lines=lines, seconds=spent, old=old, new_embedding=new)
 
 

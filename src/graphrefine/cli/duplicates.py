@@ -66,7 +66,7 @@ def duplicates(
 
 def _describe(table: Table, spent: float) -> list[str]:
     """Return lines on what the table itself does not say."""
-    figures, left_out = table.figures, table.figures["left_out"]
+    figures, left_out = table.stats, table.stats["left_out"]
     reasons = {
         "few_neighbors": f"fewer than {figures['min_degree']} neighbors",
         "zero_vectors": "a zero vector",

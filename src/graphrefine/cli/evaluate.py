@@ -163,7 +163,7 @@ def reconstruction(
     """
     from graphrefine.embedding.embedding import load
     from graphrefine.evaluate import evaluate_reconstruction
-    from graphrefine.evaluate.vector_maker import VectorMaker
+    from graphrefine.evaluate.links import VectorMaker
 
     reading, seed = reading_options(options), options["seed"]
     if embedding is not None:
@@ -177,7 +177,7 @@ def reconstruction(
             origin: dict[str, Any] = {"embedding": format_place(embedding)}
         else:
             method, _, settings = method_options(options)
-            maker = VectorMaker.of(method.name, whole, settings, threads=threads, progress=bar)
+            maker = VectorMaker.from_method(method.name, whole, settings, threads=threads, progress=bar)
             vectors = maker.embedding(whole).vectors
             origin = {"method": maker.name, "settings": maker.settings}
         figures = evaluate_reconstruction(

@@ -52,8 +52,7 @@ def split(graph: str, output: str, table: str, threads: int | None, as_json: boo
     graphrefine split friends.csv -o parts
     graphrefine embed parts/train.csv --nodes parts/nodes.txt -o friends
     """  # noqa: D301
-    from graphrefine.analysis.edge_split import split_edges
-    from graphrefine.analysis.split_folder import check_split_folder
+    from graphrefine.analysis.edge_split import check_split_folder, split_edges
 
     reading = reading_options(options)
     check_not_input(output, [graph, reading["nodes"]])
@@ -67,10 +66,10 @@ def split(graph: str, output: str, table: str, threads: int | None, as_json: boo
         with stages.stage("write"):
             parts.save(output, format=table)
     if as_json:
-        return show_json({**parts.figures, "output": output, "table": table})
-    rows = [(name, f"{part['edges']:,}", f"{part['negatives']:,}") for name, part in parts.figures["parts"].items()]
+        return show_json({**parts.stats, "output": output, "table": table})
+    rows = [(name, f"{part['edges']:,}", f"{part['negatives']:,}") for name, part in parts.stats["parts"].items()]
     show_table([("part", "edges", "negatives"), *rows])
-    lost = parts.figures["without_train_edges"]
+    lost = parts.stats["without_train_edges"]
     if lost:
         note(f"note: {lost:,} nodes have edges, and none in train; --connected keeps one for each")
     note(f"{output}: tables in {table}, the nodes, and split.json")

@@ -23,7 +23,7 @@ from graphrefine.display.console import progress_bar, show_json, show_table
 from graphrefine.progress import Stages
 
 if TYPE_CHECKING:
-    from graphrefine.evaluate.tune_results import Tuning
+    from graphrefine.evaluate.tune import Tuning
 
 
 def _parse_penalty(_: Any, __: Any, value: str) -> str | float:
@@ -69,8 +69,8 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
     Settings are judged by labels of training nodes, or by edges that are held out. Give only labels that you will not
     test with, or use --train: test labels that help to choose settings make every later score too good.
     """
+    from graphrefine.evaluate.tune import parse_seconds
     from graphrefine.evaluate.tune import tune as run
-    from graphrefine.evaluate.tune_trials import parse_seconds
     from graphrefine.system.files import check_writable
 
     parse_seconds(options["budget"])

@@ -1,4 +1,4 @@
-"""Graphs to try things on: the paper's five, generated ones of their shape, and generators of any size.
+"""Graphs to try things on: the paper's five, generated ones of their shape, and small generators.
 
 >>> from graphrefine import datasets
 >>> datasets.find("flickr").nodes
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from graphrefine.datasets.catalog import DATASETS, Entry, find
 from graphrefine.datasets.dataset import Dataset
-from graphrefine.datasets.edge_streams import write_edges
 from graphrefine.datasets.generate import block_model, power_law, standin
 from graphrefine.datasets.loading import cache_folder, load, locate
 
@@ -26,5 +25,4 @@ __all__ = [
     "locate",
     "power_law",
     "standin",
-    "write_edges",
 ]

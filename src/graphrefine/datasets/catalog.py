@@ -121,7 +121,7 @@ DATASETS = {
 
 
 def find(name: str) -> Entry:
-    """Entry of the graph of this name.
+    """Return the entry of the graph of this name.
 
     Examples
     --------

@@ -11,7 +11,7 @@ NEIGHBORS = 10
 
 
 def digits_graph() -> tuple[Graph, NDArray[np.int64]]:
-    """1,797 images of digits, each joined to the ten that look most like it; and the digit of each.
+    """Return 1,797 images of digits, each joined to the ten that look most like it; and the digit of each.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def fetch(
 
 
 def sha256_of(path: Path) -> str:
-    """Checksum of a file."""
+    """Compute the checksum of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -17,21 +17,30 @@ published one. So a stand-in shows the cost of a method at that size; its scores
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from graphrefine.datasets.catalog import find
 from graphrefine.datasets.dataset import Dataset
-from graphrefine.datasets.edge_sampling import Floats, Places, draw, least_offset
 from graphrefine.errors import InputError
+from graphrefine.graph.adjacency import merge_edges
+from graphrefine.graph.graph import Graph, graph_of
 from graphrefine.readers.labels import Labels
 from graphrefine.system.checks import check_integer, check_number
-from graphrefine.system.threads import usable_threads
+from graphrefine.system.threads import thread_pool, usable_threads
 
 SIZES = 0.7  # classes are as large as rank^-SIZES
+PIECE = 1 << 18  # edges drawn with one seed: part of what a seed means, so a change draws other graphs
+ROUNDS = 100  # of drawing again what was drawn before, before giving up
+SLOTS = 8  # entries of the sampling table for each node, at most twice the edges
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 
 def power_law(
@@ -43,7 +52,7 @@ def power_law(
     seed: int = 0,
     threads: int | None = None,
 ) -> Dataset:
-    """A graph whose degrees fall as a power law, without any other structure.
+    """Draw a graph whose degrees fall as a power law, without any other structure.
 
     Parameters
     ----------
@@ -70,8 +79,8 @@ def power_law(
     one_class = sp.csr_array(
         (np.ones(nodes, np.bool_), (np.arange(nodes), np.zeros(nodes, np.int64))), shape=(nodes, 1)
     )
-    places = Places.of(rng.permutation(degrees), one_class, edges, mixing=1.0, rng=rng)
-    graph = draw(places, edges, seed=seed, threads=usable_threads(threads))
+    sampler = EndSampler.from_degrees(rng.permutation(degrees), one_class, edges, mixing=1.0, rng=rng)
+    graph = draw(sampler, edges, seed=seed, threads=usable_threads(threads))
     return Dataset("power-law", "power law, generated", graph, generated=True, note="no labels", recipe=recipe)
 
 
@@ -89,7 +98,7 @@ def block_model(
     seed: int = 0,
     threads: int | None = None,
 ) -> Dataset:
-    """A graph of communities, of different sizes and with hubs in them; the communities of a node are its labels.
+    """Draw a graph of communities of different sizes, with hubs in them; the communities of a node are its labels.
 
     Parameters
     ----------
@@ -121,16 +130,16 @@ def block_model(
     rng = np.random.default_rng((seed, 1))
     share = np.arange(1, classes + 1) ** -SIZES
     members = _members(nodes, share / share.sum(), labels_per_node, rng)
-    places = Places.of(rng.permutation(degrees), members, edges, mixing=mixing, rng=rng)
-    labels = _labels(places, labeled, noise, share / share.sum(), rng)
-    graph = draw(places, edges, seed=seed, threads=usable_threads(threads))
+    sampler = EndSampler.from_degrees(rng.permutation(degrees), members, edges, mixing=mixing, rng=rng)
+    labels = _labels(sampler, labeled, noise, share / share.sum(), rng)
+    graph = draw(sampler, edges, seed=seed, threads=usable_threads(threads))
     return Dataset(
         "block-model", "block model, generated", graph, labels, generated=True, recipe={"model": "blocks", **recipe}
     )
 
 
 def expected_degrees(nodes: int, edges: int, *, exponent: float, most: int | None) -> Floats:
-    """Degrees that fall as a power law, largest first; their sum is twice the edges.
+    """Return degrees that fall as a power law, largest first; their sum is twice the edges.
 
     Examples
     --------
@@ -154,7 +163,7 @@ def expected_degrees(nodes: int, edges: int, *, exponent: float, most: int | Non
 
 
 def _members(nodes: int, share: Floats, labels_per_node: float, rng: np.random.Generator) -> sp.csr_array[np.bool_]:
-    """Communities of the nodes: the first in order, further ones at random.  # (n, classes)."""
+    """Draw communities of the nodes: the first in order, further ones at random.  # (n, classes)."""
     bounds = np.concatenate([[0], np.cumsum(share)])
     first = np.searchsorted(bounds[1:-1], (np.arange(nodes) + 0.5) / nodes)
     further = np.repeat(np.arange(nodes), rng.poisson(labels_per_node - 1, nodes))
@@ -163,17 +172,17 @@ def _members(nodes: int, share: Floats, labels_per_node: float, rng: np.random.G
     return sp.csr_array((np.ones(len(rows), np.bool_), (rows, columns)), shape=(nodes, len(share)))
 
 
-def _labels(places: Places, labeled: int | None, noise: float, share: Floats, rng: np.random.Generator) -> Labels:
-    """The communities as labels, some of them wrong, of all nodes or of a part."""
-    n, classes = places.members.shape
-    rows, columns = places.members.tocoo().coords
+def _labels(sampler: EndSampler, labeled: int | None, noise: float, share: Floats, rng: np.random.Generator) -> Labels:
+    """Return the communities as labels, some of them wrong, of all nodes or of a part."""
+    n, classes = sampler.members.shape
+    rows, columns = sampler.members.tocoo().coords
     columns = np.where(rng.random(len(rows)) < noise, rng.choice(classes, len(rows), p=share), columns)
     if labeled is not None:
-        chance = rng.exponential(size=n) / places.degrees  # the smallest of these are a draw in proportion to degrees
+        chance = rng.exponential(size=n) / sampler.degrees  # the smallest of these are a draw in proportion to degrees
         is_labeled = np.zeros(n, np.bool_)
         is_labeled[np.argpartition(chance, labeled - 1)[:labeled]] = True
         rows, columns = rows[is_labeled[rows]], columns[is_labeled[rows]]
-    indicator = sp.csr_array((np.ones(len(rows), np.bool_), (places.names[rows], columns)), shape=(n, classes))
+    indicator = sp.csr_array((np.ones(len(rows), np.bool_), (sampler.names[rows], columns)), shape=(n, classes))
     names = tuple(str(number) for number in range(classes))
     return Labels(np.arange(n), indicator, names, by_row=True, source="generated", by_number=True)
 
@@ -193,7 +202,7 @@ STANDINS: dict[str, dict[str, Any]] = {
 
 
 def standin(name: str, *, seed: int = 0, threads: int | None = None) -> Dataset:
-    """A generated graph of the shape of a real one.
+    """Draw a graph of the shape of a real one.
 
     Parameters
     ----------
@@ -225,3 +234,154 @@ def standin(name: str, *, seed: int = 0, threads: int | None = None) -> Dataset:
         title=f"{entry.title} (generated stand-in)",
         note=f"generated: the shape of {entry.title} (nodes, edges, classes, degrees), not its edges or labels",
     )
+
+
+@dataclass(frozen=True)
+class EndSampler:
+    """EndSampler of the starts and ends of edges; nodes are numbered by their first community."""
+
+    degrees: Floats  # (n,): expected
+    members: sp.csr_array[np.bool_]  # (n, classes)
+    starts: Whole  # (n + 1,): edges starts[i] to starts[i + 1] start at node i
+    table: NDArray[np.int32]  # nodes, as often as their degree says; by community
+    bounds: Whole  # (classes + 1,): first place of each community
+    mixing: float
+    names: NDArray[np.int32]  # (n,): number of each node in the graph, in no order
+
+    @classmethod
+    def from_degrees(
+        cls, degrees: Floats, members: sp.csr_array[np.bool_], edges: int, *, mixing: float, rng: np.random.Generator
+    ) -> EndSampler:
+        """EndSampler of nodes of these degrees and memberships, numbered by first community."""
+        n = len(degrees)
+        counts = degrees / 2  # edges that start at each node
+        if edges > n:  # at least one at each node, so that none is isolated
+            above = np.maximum(counts - 1, 0)
+            counts = 1 + above * ((edges - n) / above.sum())
+        starts = np.concatenate([[0], _round(np.cumsum(counts) * (edges / counts.sum()), rng)])
+        starts[-1] = edges
+        by_class = members.tocsc()
+        weights = (degrees / np.diff(members.indptr))[by_class.indices]
+        size = max(min(2 * edges, SLOTS * n), 1 << 16)
+        ends = np.concatenate([[0], _round(np.cumsum(weights) * (size / weights.sum()), rng)])
+        table = np.repeat(by_class.indices.astype(np.int32), np.diff(ends))
+        return cls(degrees, members, starts, table, ends[by_class.indptr], mixing, rng.permutation(n).astype(np.int32))
+
+    def draw_ends(self, first: NDArray[Any], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Draw ends of edges that start at these nodes."""
+        low, size = np.zeros(len(first), np.int64), np.full(len(first), len(self.table))
+        if self.mixing < 1:
+            at = self.members.indptr[first]
+            count = self.members.indptr[first + 1] - at
+            community = self.members.indices[at + (rng.random(len(first)) * count).astype(np.int64)]
+            inside = self.bounds[community + 1] - self.bounds[community]
+            stays = (rng.random(len(first)) >= self.mixing) & (inside > 0)
+            low, size = np.where(stays, self.bounds[community], 0), np.where(stays, inside, size)
+        ends: NDArray[np.int32] = self.table[low + (rng.random(len(first)) * size).astype(np.int64)]
+        return ends
+
+    def keys(self, first: NDArray[Any], second: NDArray[Any]) -> Whole:
+        """Return one number for each edge, the same for both directions; -1 for a self-loop."""
+        u, v = self.names[first], self.names[second]
+        keys: Whole = np.minimum(u, v) * np.int64(len(self.degrees)) + np.maximum(u, v)
+        keys[u == v] = -1
+        return keys
+
+
+def least_offset(largest: Callable[[float], float], limit: float, *, rounds: int) -> float:
+    """Find by bisection the least offset of a power law, at least 0, whose largest degree is within a limit.
+
+    Examples
+    --------
+    >>> round(least_offset(lambda offset: 10 / (1 + offset), 4, rounds=30), 6)
+    1.5
+    """
+    low, high = 0.0, 1.0
+    if largest(low) <= limit:
+        return low
+    while largest(high) > limit:
+        low, high = high, 2 * high
+    for _ in range(rounds):
+        middle = (low + high) / 2
+        low, high = (middle, high) if largest(middle) > limit else (low, middle)
+    return high
+
+
+def _round(sums: Floats, rng: np.random.Generator) -> Whole:
+    """Round cumulative sums so that the difference of two is rounded up or down, by chance."""
+    whole: Whole = np.floor(sums + rng.random()).astype(np.int64)
+    return whole
+
+
+def draw(sampler: EndSampler, edges: int, *, seed: int, threads: int) -> Graph:
+    """Draw a graph of random edges; those that were drawn before are drawn again.
+
+    Edges are drawn in pieces with their own seeds, so the graph does not depend on the threads. Sorted as numbers,
+    edges that were drawn twice are side by side.
+    """
+    keys = np.empty(edges, np.int64)
+
+    def draw_piece(piece: int) -> None:
+        lo, hi = piece * PIECE, min((piece + 1) * PIECE, edges)
+        keys[lo:hi] = _piece(sampler, lo, hi, np.random.default_rng((seed, 2, piece)))
+
+    with thread_pool(threads) as pool:
+        list(pool.map(draw_piece, range(-(-edges // PIECE))))
+    keys.sort()
+    _fill(keys, _compact(keys), sampler, np.random.default_rng((seed, 3)))
+    return _graph(keys, len(sampler.degrees), threads)
+
+
+def _piece(sampler: EndSampler, lo: int, hi: int, rng: np.random.Generator) -> Whole:
+    """Draw the edges from number ``lo`` to before ``hi``."""
+    first = int(np.searchsorted(sampler.starts, lo, side="right")) - 1
+    last = int(np.searchsorted(sampler.starts, hi, side="left"))
+    bounds = np.clip(sampler.starts[first : last + 1], lo, hi)
+    starts = np.repeat(np.arange(first, last), bounds[1:] - bounds[:-1])
+    return sampler.keys(starts, sampler.draw_ends(starts, rng))
+
+
+def _compact(keys: Whole) -> int:
+    """Move the different keys of a sorted array to its front, in order; return their number."""
+    count, before = 0, -1
+    for lo in range(0, len(keys), PIECE):
+        part = keys[lo : lo + PIECE]
+        fresh = part[part != np.concatenate([[before], part[:-1]])]
+        fresh = fresh[fresh >= 0]
+        before = int(part[-1])
+        keys[count : count + len(fresh)] = fresh
+        count += len(fresh)
+    return count
+
+
+def _fill(keys: Whole, count: int, sampler: EndSampler, rng: np.random.Generator) -> None:
+    """Draw edges that are not among the first ``count`` keys, which are sorted, until the array is full of them."""
+    for _ in range(ROUNDS):
+        missing = len(keys) - count
+        if not missing:
+            return
+        starts = sampler.table[rng.integers(0, len(sampler.table), 2 * missing + 64)]
+        candidates = sampler.keys(starts, sampler.draw_ends(starts, rng))
+        different, when = np.unique(candidates, return_index=True)
+        place = np.minimum(np.searchsorted(keys[:count], different), count - 1)
+        new = (different >= 0) & (keys[place] != different)
+        fresh = candidates[np.sort(when[new])[:missing]]  # the first of the draw, not the smallest
+        keys[count : count + len(fresh)] = fresh
+        count += len(fresh)
+        keys[:count].sort()
+    raise InputError(
+        f"edges={len(keys)}: after {ROUNDS} rounds, {len(keys) - count} of them were not free; "
+        "ask for fewer edges, more nodes, a larger exponent or more mixing",
+        argument="edges",
+    )
+
+
+def _graph(keys: Whole, nodes: int, threads: int) -> Graph:
+    ends = np.empty((2, len(keys)), np.int32)
+    for lo in range(0, len(keys), PIECE):
+        part = keys[lo : lo + PIECE]
+        ends[0, lo : lo + PIECE] = part // nodes
+        ends[1, lo : lo + PIECE] = part % nodes
+    keys.resize(0, refcheck=False)  # half of all memory, and not needed to the end
+    numbered = (ends[0], ends[1], np.arange(nodes))
+    return graph_of(merge_edges(numbered, None, directed=False, threads=threads), source="generated")

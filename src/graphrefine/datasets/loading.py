@@ -21,13 +21,13 @@ from graphrefine.system.files import replacing
 
 
 def data_folder() -> Path | None:
-    """The user's own folder, if there is one."""
+    """Return the user's own folder, if there is one."""
     folder = os.environ.get("GRAPHREFINE_DATA")
     return Path(folder) if folder else None
 
 
 def cache_folder() -> Path:
-    """Folder of downloads.
+    """Return the folder of downloads.
 
     Examples
     --------
@@ -47,13 +47,13 @@ def cache_folder() -> Path:
 
 
 def locate(entry: Entry) -> Path | None:
-    """File of a dataset on this machine, if there is one."""
+    """Find the file of a dataset on this machine, if there is one."""
     folders = [folder for folder in (data_folder(), cache_folder()) if folder is not None]
     return next((folder / entry.file for folder in folders if (folder / entry.file).is_file()), None)
 
 
 def advise_download(entry: Entry) -> str:
-    """Advice to get the file by hand, for messages."""
+    """Describe how to get the file by hand, for messages."""
     own = data_folder()
     folder = cache_folder() if own is None else own
     other = "" if own else ", or into a folder that GRAPHREFINE_DATA names"
@@ -68,7 +68,7 @@ def load(
     threads: int | None = None,
     progress: Watcher | None = None,
 ) -> Dataset:
-    """One of the paper's graphs, with its labels.
+    """Load one of the paper's graphs, with its labels.
 
     The file is searched in the folder that ``GRAPHREFINE_DATA`` names, then in the cache (``GRAPHREFINE_CACHE``, or the
     system's cache folder), and is downloaded into the cache if it is in neither.
@@ -118,7 +118,7 @@ def load(
 
 
 def _read(entry: Entry, path: Path, threads: int | None) -> Dataset:
-    """The graph and the labels in a file."""
+    """Read the graph and the labels in a file."""
     return Dataset(entry.name, entry.title, read(path, threads=threads), read_labels(path), path=path)
 
 

@@ -38,13 +38,13 @@ class Table:
     ----------
     columns : mapping of names to arrays or sequences
         Numbers stay NumPy arrays; anything else is an array of objects.
-    figures : mapping, optional
+    stats : mapping, optional
         Facts about the whole table, such as settings and counts: anything that JSON can hold.
 
     Attributes
     ----------
     columns : dict of arrays
-    figures : dict
+    stats : dict
 
     Examples
     --------
@@ -53,15 +53,15 @@ class Table:
     node  score
     ann     0.5
     bob    0.25
-    >>> table[1], table["score"].tolist(), len(table), table.figures
+    >>> table[1], table["score"].tolist(), len(table), table.stats
     (Row(node='bob', score=0.25), [0.5, 0.25], 2, {'k': 1})
     >>> [row.node for row in table if row.score > 0.3]
     ['ann']
     """
 
-    def __init__(self, columns: Mapping[str, Any], figures: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, columns: Mapping[str, Any], stats: Mapping[str, Any] | None = None) -> None:
         self.columns: dict[str, Column] = {name: as_column(values) for name, values in columns.items()}
-        self.figures: dict[str, Any] = dict(figures or {})
+        self.stats: dict[str, Any] = dict(stats or {})
         lengths = {name: len(column) for name, column in self.columns.items()}
         if len(set(lengths.values())) > 1:
             raise InputError(f"columns of a table have one length; these have {lengths}", argument="columns")
@@ -96,7 +96,7 @@ class Table:
         if isinstance(key, int | np.integer):
             return self._row_type._make(as_plain(column[key]) for column in self.columns.values())
         rows = key if isinstance(key, slice) else np.asarray(key)
-        return type(self)({name: column[rows] for name, column in self.columns.items()}, self.figures)
+        return type(self)({name: column[rows] for name, column in self.columns.items()}, self.stats)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Table):
@@ -206,7 +206,7 @@ class Tabular:
         return self.table()._repr_html_()
 
 
-def table_of(rows: Sequence[Mapping[str, Any]], figures: Mapping[str, Any] | None = None) -> Table:
+def table_of(rows: Sequence[Mapping[str, Any]], stats: Mapping[str, Any] | None = None) -> Table:
     """Make a table of rows that have the same names; a missing number, None, becomes NaN.
 
     Examples
@@ -214,7 +214,7 @@ def table_of(rows: Sequence[Mapping[str, Any]], figures: Mapping[str, Any] | Non
     >>> table_of([{"method": "line", "dim": 8}, {"method": "degree", "dim": None}]).to_dict()
     {'method': ['line', 'degree'], 'dim': [8.0, nan]}
     """
-    return Table({name: fill_gaps([row[name] for row in rows]) for name in (rows[0] if rows else ())}, figures)
+    return Table({name: fill_gaps([row[name] for row in rows]) for name in (rows[0] if rows else ())}, stats)
 
 
 def fill_gaps(values: list[Any]) -> list[Any]:

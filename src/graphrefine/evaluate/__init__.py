@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from graphrefine.evaluate.classification import evaluate_labels, random_control
 from graphrefine.evaluate.clustering import evaluate_clusters
-from graphrefine.evaluate.label_results import ClusterScores, LabelScores, RatioScores
 from graphrefine.evaluate.links import evaluate_links
 from graphrefine.evaluate.reconstruction import evaluate_reconstruction
-from graphrefine.evaluate.results import LinkScores, Reconstruction, ScoreFigures
+from graphrefine.evaluate.results import (
+    ClusterScores,
+    LabelScores,
+    LinkScores,
+    RatioScores,
+    Reconstruction,
+    ScoreStats,
+)
 from graphrefine.readers.labels import Labels, as_labels, read_labels
 
 __all__ = [
@@ -17,7 +23,7 @@ __all__ = [
     "LinkScores",
     "RatioScores",
     "Reconstruction",
-    "ScoreFigures",
+    "ScoreStats",
     "as_labels",
     "evaluate_clusters",
     "evaluate_labels",

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import check_embedding
 from graphrefine.errors import InputError
-from graphrefine.evaluate.judges import PENALTIES, PENALTY_FOLDS, LabelJudge, SplitFigures, make_split, training_size
-from graphrefine.evaluate.label_results import LabelScores, RatioScores
+from graphrefine.evaluate.judges import PENALTIES, PENALTY_FOLDS, LabelJudge, SplitStats, make_split, training_size
 from graphrefine.evaluate.metrics import METRICS
+from graphrefine.evaluate.results import LabelScores, RatioScores
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import align, as_labels
@@ -62,7 +62,7 @@ def evaluate_labels(
     threads: int | None = None,
     progress: Watcher | None = None,
 ) -> LabelScores:
-    """F1 of the labels that a linear classifier predicts from the vectors of an embedding.
+    """Measure the F1 of labels that a linear classifier predicts from the vectors of an embedding.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def evaluate_labels(
 
     >>> vectors = np.array([[1, 0], [-1, 0], [2, 1], [-2, 1], [3, 1], [-3, 1], [4, 0], [-4, 0]])
     >>> scores = evaluate_labels(vectors, ["+", "-"] * 4, ratios=[0.5], repeats=2)
-    >>> scores.ratios[0].micro_mean, scores.ratios[0].macro_std
+    >>> scores.ratios[0].micro_mean, scores.ratios[0].std("macro_f1")
     (100.0, 0.0)
     """
     penalties = parse_penalties(C)
@@ -119,9 +119,9 @@ def evaluate_labels(
     judge = LabelJudge(order, indicator[:, classes], splits, penalties)
     rows = vectors[order]
     check_finite(rows, names[order])
-    figures = iter(_judge(judge, unit_rows(rows), threads=threads, progress=progress))
+    stats = iter(_judge(judge, unit_rows(rows), threads=threads, progress=progress))
     return LabelScores(
-        ratios=tuple(_gather(ratio, list(islice(figures, count))) for ratio, count in zip(ratios, counts, strict=True)),
+        ratios=tuple(_gather(ratio, list(islice(stats, count))) for ratio, count in zip(ratios, counts, strict=True)),
         nodes=len(rows),
         classes=len(classes),
         unlabeled=unlabeled,
@@ -137,7 +137,7 @@ def evaluate_labels(
 
 
 def choose_repeats(ratio: float) -> int:
-    """Number of splits for a ratio: more where few nodes train.
+    """Return the number of splits for a ratio: more where few nodes train.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def check_finite(rows: NDArray[Any], names: NDArray[Any]) -> None:
 
 
 def random_control(n: int, dim: int, seed: int = 0) -> NDArray[np.float32]:
-    """Random unit rows without any knowledge of a graph: the scores that an embedding must beat.
+    """Draw random unit rows, which know nothing of a graph: the scores that an embedding must beat.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def random_control(n: int, dim: int, seed: int = 0) -> NDArray[np.float32]:
 
 
 def parse_penalties(C: float | Sequence[float] | Literal["cv"]) -> tuple[float, ...]:
-    """The values of C to choose from, in ascending order.
+    """Parse the values of C to choose from, in ascending order.
 
     Examples
     --------
@@ -216,7 +216,7 @@ def _check_sizes(n: int, ratios: Sequence[float], penalties: tuple[float, ...]) 
 
 
 def split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Vectors and names of an embedding, or of an array, whose rows are the nodes 0 to n-1."""
+    """Return vectors and names of an embedding, or of an array, whose rows are the nodes 0 to n-1."""
     if isinstance(embedding, np.ndarray):
         vectors, names = embedding, np.arange(len(embedding))
     else:
@@ -230,9 +230,9 @@ def split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], N
 
 def _judge(
     judge: LabelJudge, rows: NDArray[np.float32], *, threads: int | None, progress: Watcher | None
-) -> list[SplitFigures]:
-    """Figures of all splits, in their order. Each split has one BLAS thread, so that their number changes no bit."""
-    stages, figures = Stages(progress), list[SplitFigures]()
+) -> list[SplitStats]:
+    """Judge all splits, in their order. Each has one BLAS thread, so that their number changes no bit."""
+    stages, stats = Stages(progress), list[SplitStats]()
     workers = min(usable_threads(threads), len(judge.splits))
     with (
         stages.stage("classify", steps=len(judge.splits)),
@@ -240,21 +240,21 @@ def _judge(
         thread_pool(workers) as pool,
     ):
         try:
-            for split in pool.map(partial(judge.figures, rows), range(len(judge.splits))):
-                figures.append(split)
+            for split in pool.map(partial(judge.stats, rows), range(len(judge.splits))):
+                stats.append(split)
                 if stages.step is not None:
                     stages.step()
         except BaseException:  # Ctrl-C too: stop before the queue is worked through
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return figures
+    return stats
 
 
-def _gather(ratio: float, splits: Sequence[SplitFigures]) -> RatioScores:
+def _gather(ratio: float, splits: Sequence[SplitStats]) -> RatioScores:
     return RatioScores(
         ratio=ratio,
         train_nodes=splits[0].train_nodes,
         test_nodes=splits[0].test_nodes,
-        values={name: tuple(split.figures[name] for split in splits) for name in METRICS},
+        values={name: tuple(split.stats[name] for split in splits) for name in METRICS},
         C=tuple(split.C for split in splits),
     )

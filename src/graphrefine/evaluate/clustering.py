@@ -1,14 +1,14 @@
 """Node clustering: clusters of the vectors, found without labels, against the labels of the nodes.
 
 Rows are scaled to length 1; k-means (`graphrefine.linalg.kmeans`) finds as many clusters as there are classes, from
-several k-means++ starts, of which the one with the lowest sum of squares counts. Two figures tell how far clusters and
+several k-means++ starts, of which the one with the lowest sum of squares counts. Two numbers tell how far clusters and
 classes are the same groups:
 
 * NMI, normalized mutual information: ``2 I(clusters, classes) / (H(clusters) + H(classes))``, from 0 to 1.
 * ARI, adjusted Rand index: part of the pairs of nodes on which both agree, scaled to 0 by chance and 1 at best.
 
 Clusters do not overlap, so only nodes with exactly one label count. NMI by chance is above 0, the more so the fewer
-nodes there are for a class: random unit vectors are clustered too, in the same way, and their figures stand beside.
+nodes there are for a class: random unit vectors are clustered too, in the same way, and their scores are the control.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.evaluate.classification import NamedVectors, check_finite, random_control, split_names
-from graphrefine.evaluate.label_results import ClusterScores
+from graphrefine.evaluate.results import ClusterScores
 from graphrefine.linalg.kmeans import find_clusters
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import Labels, align, as_labels
@@ -39,7 +39,7 @@ def evaluate_clusters(
     seed: int = 0,
     progress: Watcher | None = None,
 ) -> ClusterScores:
-    """NMI and adjusted Rand index of clusters of the vectors and labels of the nodes.
+    """Measure NMI and adjusted Rand index of clusters of the vectors and labels of the nodes.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def evaluate_clusters(
 
     Notes
     -----
-    The figures depend on the names of the nodes and not on the order of the rows, and on no number of threads. Zero
+    The scores depend on the names of the nodes, not on the order of the rows or the number of threads. Zero
     vectors are a group of their own. Centers are found with at most 100,000 nodes; every node is in a cluster.
 
     Examples
@@ -81,13 +81,13 @@ def evaluate_clusters(
     _check_classes(labels, classes, labeled=len(order), single=len(single))
     rows = vectors[single]
     check_finite(rows, names[single])
-    stages, figures = Stages(progress), list[tuple[Ints, float, float]]()
+    stages, stats = Stages(progress), list[tuple[Ints, float, float]]()
     with stages.stage("cluster", steps=2):
         for each in (rows, random_control(len(rows), rows.shape[1], seed=seed)):
             groups = find_clusters(each, count=classes, seed=seed, starts=starts, sample=MOST).groups
-            figures.append((groups, *measure_agreement(groups, column)))
+            stats.append((groups, *measure_agreement(groups, column)))
             stages.advance()
-    (groups, nmi, ari), (_, control_nmi, control_ari) = figures
+    (groups, nmi, ari), (_, control_nmi, control_ari) = stats
     return ClusterScores(
         nodes=len(single),
         classes=classes,
@@ -109,7 +109,7 @@ def evaluate_clusters(
 
 
 def measure_agreement(clusters: NDArray[Any], classes: NDArray[Any]) -> tuple[float, float]:
-    """NMI (arithmetic mean) and adjusted Rand index of two ways to group the same nodes.
+    """Return NMI (arithmetic mean) and adjusted Rand index of two ways to group the same nodes.
 
     Examples
     --------

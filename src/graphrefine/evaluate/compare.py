@@ -1,4 +1,9 @@
-"""`compare`: each method, with each dimension, embeds a graph in a process of its own, and is judged."""
+"""`compare`: each method, with each dimension, embeds a graph in a process of its own, and is judged.
+
+A task evaluates a function that makes vectors from a graph and has the columns of a table, the axis of a plot,
+and the baselines that methods must beat. Labels of nodes are the task if there are any, with vectors of the whole
+graph; else held-out edges, with vectors of the graph without them.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +19,19 @@ from scipy import sparse
 
 from graphrefine import __version__
 from graphrefine.display.machine import identify_machine
+from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError, OutputError
-from graphrefine.evaluate.compare_results import BASELINE, Comparison, Row, sort_rows
-from graphrefine.evaluate.compare_tasks import Task, Verdict, choose_task, encode_names
+from graphrefine.evaluate.classification import choose_repeats, evaluate_labels, random_control
 from graphrefine.evaluate.embed_subprocess import Outcome, run_embed
+from graphrefine.evaluate.links import evaluate_links
+from graphrefine.evaluate.metrics import METRICS
+from graphrefine.evaluate.results import BASELINE, Comparison, LinkScores, Row, sort_rows
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import METHODS, find_method, make_settings
 from graphrefine.progress import Stages, Watcher
+from graphrefine.readers.labels import Labels, align, as_labels
 from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
 from graphrefine.system import as_plain
@@ -32,7 +41,30 @@ from graphrefine.system.memory import available_bytes, gigabytes
 from graphrefine.system.temporary import temporary_folder
 from graphrefine.system.threads import usable_threads
 
+HELD_OUT = 0.3
+SCORES = ("dot", "cosine", "dot-degree", "cosine-degree")  # scores by vectors
 MOST_MEMORY = 8 * 10**9  # default limit of a child, in bytes; less if less is free
+
+Make = Callable[[Graph], NDArray[Any]]
+
+
+class Verdict(NamedTuple):
+    """Quality of vectors."""
+
+    quality: float  # rows are sorted by it, the highest first
+    cells: dict[str, str]  # a text for each column
+    stats: dict[str, Any]  # all numbers, for JSON
+    protocol: str = ""
+
+
+class Task(NamedTuple):
+    """A way to judge vectors."""
+
+    axis: str  # name of the quality
+    columns: tuple[str, ...]
+    inputs: dict[str, Any]  # all that verdicts depend on beside the graph
+    evaluate: Callable[[Make], Verdict]
+    baselines: Callable[[int], dict[str, Verdict]]  # by dimension: to be beaten; bad input is refused here
 
 
 @list_options
@@ -132,7 +164,7 @@ def compare(
 
 
 def describe_inputs(graph: Graph, task: Task, *, seed: int, threads: int) -> dict[str, Any]:
-    """All that rows depend on: only rows of the same inputs can stand in one table."""
+    """Return everything that rows depend on: only rows of the same inputs can be in one table."""
     names = encode_names([*map(str, graph.names.tolist()), str(graph.directed)])
     return {
         "graph": hash_parts(graph.indptr, graph.indices, graph.weights, names),
@@ -172,7 +204,7 @@ def _check_limits(time_limit: float | None, memory_limit: int | None) -> dict[st
 
 
 def _with_verdict(row: Row, verdict: Verdict) -> Row:
-    return replace(row, quality=verdict.quality, cells=verdict.cells, scores=verdict.figures)
+    return replace(row, quality=verdict.quality, cells=verdict.cells, scores=verdict.stats)
 
 
 def _reuse(
@@ -219,7 +251,7 @@ class _Bench:
     stored: Graph | None = field(default=None, init=False)  # the graph in the file that children read
 
     def run(self, name: str, dim: int) -> Row:
-        """The row of a method, also of one that fails."""
+        """Run a method, and return its row, also if it fails."""
         row, outcomes = Row(name, dim, "refused"), list[Outcome]()
         try:
             self._check(name, make_settings(name, dim=dim, seed=self.seed))
@@ -231,7 +263,7 @@ class _Bench:
             status = outcomes[-1].status
             row = replace(row, status="failed" if status == "done" else status, message=str(reason))
             return _with_costs(row, outcomes)
-        recipe = {name: value for name, value in outcomes[-1].figures["recipe"].items() if name != "reading"}
+        recipe = {name: value for name, value in outcomes[-1].stats["recipe"].items() if name != "reading"}
         return _with_costs(_with_verdict(replace(row, status="done", recipe=recipe), verdict), outcomes)
 
     def _check(self, name: str, settings: Any) -> None:
@@ -269,7 +301,7 @@ class _Bench:
         return self.folder / "graph.npz"
 
     def _store(self, graph: Graph) -> Path:
-        """The file of the graph: a matrix, whose rows are in order, so that it needs no names."""
+        """Store the graph as a matrix, whose rows are in order, so that it needs no names."""
         if graph is not self.stored:
             try:
                 sparse.save_npz(self._path, graph.to_scipy(), compressed=False)
@@ -283,7 +315,7 @@ class _Bench:
 
 
 def _with_costs(row: Row, outcomes: Sequence[Outcome]) -> Row:
-    """The row with the costs of its children: mean time, highest memory."""
+    """Add the costs of its processes to a row: mean time, highest memory."""
     seconds = [outcome.seconds for outcome in outcomes if outcome.seconds is not None]
     return replace(
         row,
@@ -291,3 +323,100 @@ def _with_costs(row: Row, outcomes: Sequence[Outcome]) -> Row:
         total_seconds=fmean(outcome.total for outcome in outcomes),
         peak_bytes=max(outcome.peak_bytes for outcome in outcomes),
     )
+
+
+def choose_task(
+    graph: Graph,
+    labels: Any,
+    *,
+    ratios: Sequence[float],
+    repeats: int | None,
+    C: float | Sequence[float] | Literal["cv"],
+    seed: int,
+    threads: int,
+) -> Task:
+    """Labels if they are given, else links."""
+    if labels is not None:
+        usual = {choose_repeats(ratio) for ratio in ratios}
+        if repeats is None and len(usual) == 1:
+            repeats = usual.pop()
+        protocol = {"ratios": tuple(ratios), "repeats": repeats, "C": C}
+        node_labels = as_labels(labels, names=graph.names, graph=graph)
+        return _make_label_task(graph, node_labels, protocol, seed=seed, threads=threads)
+    if graph.directed:
+        raise InputError(
+            f"{graph.source} was read as directed, and without labels methods are compared by links of an undirected "
+            "graph; give labels, or read it with directed=False",
+            argument="directed",
+        )
+    return _make_link_task(graph, 1 if repeats is None else repeats, seed=seed, threads=threads)
+
+
+def _make_label_task(graph: Graph, labels: Labels, protocol: dict[str, Any], *, seed: int, threads: int) -> Task:
+    """Node classification, see `graphrefine.evaluate.evaluate_labels`."""
+    ratios = protocol["ratios"]
+    suffixes = [f" at {100 * ratio:g}%" * (len(ratios) > 1) for ratio in ratios]
+    columns = tuple(f"{metric.title}{suffix}" for suffix in suffixes for metric in METRICS.values())
+    aligned = align(labels, graph.names, unlabeled="drop")
+    sizes = np.asarray(aligned.indicator.sum(axis=0)).ravel()  # (classes,): nodes of the graph
+
+    def evaluate(make: Make) -> Verdict:
+        scores = evaluate_labels(Embedding(graph.names, make(graph)), labels, seed=seed, threads=threads, **protocol)
+        cells = [each.cell(name) for each in scores.ratios for name in METRICS]
+        quality = float(np.mean([at_ratio.micro_mean for at_ratio in scores.ratios]))
+        text, single = scores.protocol, int((sizes == 1).sum())
+        if single:
+            text += f"; {single} of the classes have a single node, which cannot be both learnt and tested"
+        return Verdict(quality, dict(zip(columns, cells, strict=True)), {"ratios": scores.to_dict()["ratios"]}, text)
+
+    def baselines(dim: int) -> dict[str, Verdict]:
+        classes = np.flatnonzero(sizes)
+        if classes.size == 1:
+            raise InputError(
+                f"{labels.source} has one label for all nodes of the graph, {labels.classes[classes[0]]!r}: "
+                "there is nothing to tell apart; compare without labels instead"
+            )
+        return {"random vectors": evaluate(lambda graph: random_control(graph.nodes, dim, seed=seed))}
+
+    names = [*map(str, labels.names.tolist()), *labels.classes]
+    digits = hash_parts(labels.indicator.indptr, labels.indicator.indices, encode_names(names))
+    plain = {name: list(value) if isinstance(value, tuple | list) else value for name, value in protocol.items()}
+    return Task("Micro F1, %", columns, {"task": "labels", "labels": digits, **plain}, evaluate, baselines)
+
+
+def _make_link_task(graph: Graph, repeats: int, *, seed: int, threads: int) -> Task:
+    """Link prediction, see `graphrefine.evaluate.evaluate_links`."""
+    columns = ("AUC", "AP", "score")
+    protocol: dict[str, Any] = {"held_out": HELD_OUT, "repeats": repeats, "scores": SCORES, "seed": seed}
+    protocol |= {"corruptions": 1, "ranked": 1}  # only AUC and AP are needed: next to no work for ranks
+
+    def score(make: Make) -> LinkScores:
+        return evaluate_links(graph, make, threads=threads, **protocol)
+
+    def judge(scores: LinkScores, name: str, text: str = "") -> Verdict:
+        stats = {each.score: {measure: each.to_dict()[measure] for measure in ("auc", "ap")} for each in scores.scores}
+        cells = [scores[name].cell(measure, 4) for measure in ("auc", "ap")]
+        texts = dict(zip(columns, [*cells, name], strict=True))
+        return Verdict(scores[name].mean("auc"), texts, {"scores": stats}, text)
+
+    def judge_best(scores: LinkScores) -> Verdict:
+        best = max(SCORES, key=lambda name: scores[name].mean("auc"))
+        text = (
+            f"{scores.nodes} nodes; {scores.held_out_edges} of {scores.edges} edges ({scores.held_out:.0%}) held out, "
+            "to be told from as many pairs without an edge by vectors made from the rest; of the scores "
+            f"{', '.join(SCORES)} the one of the highest AUC; {scores.repeats} repeat{'s' * (scores.repeats > 1)}, "
+            f"seed {scores.seed}"
+        )
+        return judge(scores, best, text)
+
+    def baselines(dim: int) -> dict[str, Verdict]:
+        scores = score(lambda graph: random_control(graph.nodes, dim, seed=seed))
+        return {"random vectors": judge_best(scores), "degree product": judge(scores, "degree")}
+
+    inputs = {"task": "links", "held_out": HELD_OUT, "repeats": repeats}
+    return Task("AUC of held-out edges", columns, inputs, lambda make: judge_best(score(make)), baselines)
+
+
+def encode_names(names: Sequence[str]) -> bytes:
+    """Return names as bytes, for a fingerprint."""
+    return "".join(f"{name}\0" for name in names).encode("utf-8", "surrogatepass")

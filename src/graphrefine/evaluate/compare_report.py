@@ -9,7 +9,7 @@ from graphrefine.display.colors import LEADER
 from graphrefine.display.plots import LABEL_SIZE, label_points, log_seconds, path_points, plain, style_of
 from graphrefine.display.report import Cell, CellLike, Plot, Report, Section, Table
 from graphrefine.errors import OutputError
-from graphrefine.evaluate.compare_results import BASELINE, Comparison, Row
+from graphrefine.evaluate.results import BASELINE, Comparison, Row
 from graphrefine.kernels.numerics import KEY
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.system.memory import gigabytes
@@ -21,7 +21,7 @@ KIND = "compare"
 
 
 def make_title(graph: str) -> str:
-    """Title of the report on a graph file.
+    """Return the title of the report on a graph file.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def check_inputs(folder: str, previous: dict[str, Any] | None, comparison: Compa
 
 
 def make_report(comparison: Comparison, title: str) -> Report:
-    """The report of a comparison."""
+    """Make the report of a comparison."""
     limit = comparison.limits["seconds"]
     within = f"{gigabytes(comparison.limits['bytes'])}{'' if limit is None else f' and {limit:g} s'}"
     threads, nodes, edges = comparison.inputs["threads"], comparison.graph["nodes"], comparison.graph["edges"]
@@ -92,11 +92,11 @@ def _make_table(comparison: Comparison) -> Table:
     rows: list[list[CellLike]] = []
     best = comparison.finished[0] if comparison.finished else None
     for row in comparison.rows:
-        figures: list[CellLike] = [row.cells.get(column) for column in comparison.columns]
+        cells: list[CellLike] = [row.cells.get(column) for column in comparison.columns]
         if row is best:
-            figures[0] = Cell(row.cells[comparison.columns[0]], "good")
+            cells[0] = Cell(row.cells[comparison.columns[0]], "good")
         mark = "bad" if row.status not in ("done", BASELINE) else "missing" if row.status == BASELINE else ""
-        rows.append([row.method, row.dim, *row.cost(), *figures, Cell(row.reason, mark)])  # type: ignore[arg-type]
+        rows.append([row.method, row.dim, *row.cost(), *cells, Cell(row.reason, mark)])  # type: ignore[arg-type]
     return Table(["method", "dim", "time", "memory", *comparison.columns, "status"], rows)
 
 

@@ -53,7 +53,7 @@ class Outcome:
         Time from start to end, in seconds.
     peak_bytes : int
         The most memory held at a time.
-    figures : dict
+    stats : dict
         Figures that ``graphrefine embed --json`` printed.
     """
 
@@ -62,7 +62,7 @@ class Outcome:
     seconds: float | None
     total: float
     peak_bytes: int
-    figures: dict[str, Any] = field(default_factory=dict)
+    stats: dict[str, Any] = field(default_factory=dict)
 
 
 def run_embed(
@@ -106,7 +106,7 @@ def run_embed(
             if process is not None:
                 _end(process)
         total = time.perf_counter() - start
-        return _outcome(process.returncode, over, total, peak, _parse_figures(out), _tail(err), (seconds, memory))
+        return _outcome(process.returncode, over, total, peak, _parse_stats(out), _tail(err), (seconds, memory))
 
 
 NEGATIVES: dict[str, list[str]] = {
@@ -125,7 +125,7 @@ def embed_arguments(
     options: Mapping[str, Any],
     reading: Mapping[str, Any],
 ) -> list[str]:
-    """The command line that stands for these arguments of the library.
+    """Translate arguments of the library into a command line.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def _end_with_parent() -> None:
 def _watch(
     process: subprocess.Popen[bytes], start: float, *, seconds: float | None, memory: int | None
 ) -> tuple[Status | None, int]:
-    """Wait for the end; the limit that was passed, if one was, and the most memory held."""
+    """Wait for the end; return the limit that was passed, if any, and the peak memory."""
     peak = 0
     _offer_to_the_system(process.pid)
     while True:
@@ -187,7 +187,7 @@ def _offer_to_the_system(pid: int) -> None:
 
 
 def tree_bytes(pid: int) -> int:
-    """Memory held by a process and all that it started; 0 if there is no such process.
+    """Measure the memory of a process and its descendants; 0 if there is no such process.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def tree_bytes(pid: int) -> int:
 
 @lru_cache(maxsize=1)
 def _family(pid: int, moment: int) -> list[psutil.Process]:
-    """A process and all that it started, listed once for each moment."""
+    """List a process and its descendants, once for each moment."""
     try:
         process = psutil.Process(pid)
         return [process, *process.children(recursive=True)]
@@ -223,13 +223,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _parse_figures(out: IO[bytes]) -> dict[str, Any]:
+def _parse_stats(out: IO[bytes]) -> dict[str, Any]:
     out.seek(0)
     try:
-        figures = json.loads(out.read())
+        stats = json.loads(out.read())
     except ValueError:
         return {}
-    return figures if isinstance(figures, dict) else {}
+    return stats if isinstance(stats, dict) else {}
 
 
 def _tail(err: IO[bytes]) -> list[str]:
@@ -242,7 +242,7 @@ def _outcome(
     over: Status | None,
     total: float,
     peak: int,
-    figures: dict[str, Any],
+    stats: dict[str, Any],
     lines: list[str],
     limits: tuple[float | None, int | None],
 ) -> Outcome:
@@ -254,11 +254,11 @@ def _outcome(
         number = -code if code < 0 else code - 128
         hint = " (out of memory, perhaps)" if number == KILLED else ""
         return Outcome("killed", f"ended by signal {number}{hint}", None, total, peak)
-    if code or not figures:
+    if code or not stats:
         errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
         message = (errors or lines or [f"ended with code {code}, and said nothing"])[-1]
         if message.startswith("standard output: "):  # a file that nobody else knows of
-            message = f"its figures cannot be written to {tempfile.gettempdir()}: {message.partition(': ')[2]}"
+            message = f"its stats cannot be written to {tempfile.gettempdir()}: {message.partition(': ')[2]}"
         return Outcome("failed", message, None, total, peak)
-    peak = max(peak, round(figures["peak_mb"] * 1e6))
-    return Outcome("done", "", figures["seconds"]["compute"], total, peak, figures)
+    peak = max(peak, round(stats["peak_mb"] * 1e6))
+    return Outcome("done", "", stats["seconds"]["compute"], total, peak, stats)

@@ -67,7 +67,7 @@ def hold_out(graph: Graph, part: float, *, repeat: int, seed: int, turned: float
 
 
 def order_by_name(graph: Graph) -> Rows:
-    """Rows in the order of the names of their nodes; all sources of a bipartite graph first.  # (n,)."""
+    """Return rows in the order of the names of their nodes; all sources of a bipartite graph first.  # (n,)."""
     sources = graph.nodes if graph.sources is None else graph.sources
     sides = (graph.names[:sources], graph.names[sources:])
     first, second = (sort_rows(names) for names in sides)
@@ -75,7 +75,7 @@ def order_by_name(graph: Graph) -> Rows:
 
 
 def count_pairs(graph: Graph) -> int:
-    """Number of pairs of nodes that could have an edge."""
+    """Return the number of pairs of nodes that could have an edge."""
     if graph.sources is not None:
         return graph.sources * (graph.nodes - graph.sources)
     ordered = graph.nodes * (graph.nodes - 1)
@@ -83,13 +83,13 @@ def count_pairs(graph: Graph) -> int:
 
 
 def _turn_round(graph: Graph, edges: Pairs, most: int) -> Pairs:
-    """Edges the other way round that are no edges, at most ``most``."""
+    """Turn edges round, at most ``most``, and only where the result is no edge."""
     free = np.flatnonzero(find_entries(graph, Pairs(edges.second, edges.first)) < 0)[:most]
     return Pairs(edges.second[free], edges.first[free])
 
 
 def find_entries(graph: Graph, pairs: Pairs) -> NDArray[np.int64]:
-    """Places of pairs in the rows of a graph; -1 for a pair that is no edge.
+    """Find the entries of pairs in a graph; -1 for a pair that is no edge.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def find_entries(graph: Graph, pairs: Pairs) -> NDArray[np.int64]:
 
 
 def select_edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
-    """The edges with these numbers, counted by the names of their ends."""
+    """Return the edges with these numbers, counted by the names of their ends."""
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
     if graph.directed:
         rank = np.argsort(order)
@@ -128,7 +128,7 @@ def select_edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
 
 
 def remove_edges(graph: Graph, edges: Pairs) -> Graph:
-    """The graph without these edges, with the same nodes."""
+    """Remove edges from a graph; the nodes stay."""
     stays = np.ones(len(graph.indices), np.bool_)
     stays[find_entries(graph, edges)] = False
     if not graph.directed:
@@ -143,7 +143,7 @@ def remove_edges(graph: Graph, edges: Pairs) -> Graph:
 
 
 def draw_non_edges(graph: Graph, size: int, order: Rows, rng: np.random.Generator) -> Pairs:
-    """Random pairs that could have an edge and have none, each once; ``order`` is that of the names."""
+    """Draw pairs that could have an edge and have none, each once; ``order`` is that of the names."""
     n = graph.nodes
     if 2 * (graph.edges + size) > count_pairs(graph):  # so dense that drawing would mostly miss: list all pairs
         first, second = _list_pairs(graph)
@@ -161,7 +161,7 @@ def draw_non_edges(graph: Graph, size: int, order: Rows, rng: np.random.Generato
 
 
 def _list_pairs(graph: Graph) -> tuple[Rows, Rows]:
-    """Every pair that could have an edge."""
+    """List every pair that could have an edge."""
     if graph.sources is not None:
         grid = np.indices((graph.sources, graph.nodes - graph.sources)).reshape(2, -1)
         return grid[0], grid[1] + graph.sources
@@ -172,7 +172,7 @@ def _list_pairs(graph: Graph) -> tuple[Rows, Rows]:
 
 
 def _draw_pairs(graph: Graph, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Random pairs that could have an edge.  # (about count, 2)."""
+    """Draw pairs that could have an edge.  # (about count, 2)."""
     if graph.sources is not None:
         sides = ((0, graph.sources), (graph.sources, graph.nodes))
         return np.stack([rng.integers(low, high, count) for low, high in sides], axis=1)

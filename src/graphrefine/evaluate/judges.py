@@ -63,7 +63,7 @@ class Split(NamedTuple):
 
 
 def training_size(n: int, ratio: float, *, argument: str, least: int = 1) -> int:
-    """Number of rows that train, of n; InputError if none is left to train or to test with.
+    """Return the number of rows that train, of n; InputError if none is left to train or to test with.
 
     The way out that the error names leaves at least so many to train with.
 
@@ -99,12 +99,12 @@ def make_split(n: int, ratio: float, *, repeat: int, seed: int) -> Split:
     return Split(shuffled[:size], shuffled[size:], key)
 
 
-class SplitFigures(NamedTuple):
+class SplitStats(NamedTuple):
     """Figures of one split."""
 
     train_nodes: int
     test_nodes: int
-    figures: dict[str, float]  # by the names of `metrics.METRICS`
+    stats: dict[str, float]  # by the names of `metrics.METRICS`
     C: float
 
 
@@ -141,36 +141,36 @@ class LabelJudge:
         return unit_rows(vectors[self.rows])
 
     def score(self, rows: Floats, split: int) -> float:
-        """Micro F1 on a split, of rows that `prepare` made."""
-        return self.figures(rows, split).figures["micro_f1"]
+        """Return Micro F1 on a split, of rows that `prepare` made."""
+        return self.stats(rows, split).stats["micro_f1"]
 
-    def figures(self, rows: Floats, split: int) -> SplitFigures:
-        """All figures on a split, of rows that `prepare` made."""
+    def stats(self, rows: Floats, split: int) -> SplitStats:
+        """Return all stats on a split, of rows that `prepare` made."""
         train, test, key = self.splits[split]()
         training = rows[train], self.indicator[train].toarray()
         C = choose_penalty(*training, self.penalties, key)
         classifiers = fit_logistic(*training, C=C, tol=self.tolerance)
-        return SplitFigures(len(train), len(test), measure_labels(classifiers, rows[test], self.indicator[test]), C)
+        return SplitStats(len(train), len(test), measure_labels(classifiers, rows[test], self.indicator[test]), C)
 
     def fix_penalty(self, vectors: Floats) -> LabelJudge:
-        """The same judge with one C for all vectors: the best for these, on the first two splits."""
+        """Return this judge with one C for all vectors: the best for these, on the first two splits."""
         if len(self.penalties) == 1:
             return self
         judges, rows = [replace(self, penalties=(C,)) for C in self.penalties], self.prepare(vectors)
         return judges[int(np.argmax([sum(judge.score(rows, split) for split in (0, 1)) for judge in judges]))]
 
     def noise(self, score: float) -> float:
-        """Standard deviation of the score on one split, as if its labels were drawn one by one."""
+        """Return the standard deviation of the score on one split, as if its labels were drawn one by one."""
         share = min(max(score / 100, 0.05), 0.95)
         return 100 * math.sqrt(share * (1 - share) * len(self.splits) / self.indicator.nnz)
 
     def least_gain(self, score: float) -> float:
-        """Gain that counts: a part of the noise, because two settings err mostly on the same nodes."""
+        """Return the gain that counts: a part of the noise, because two settings err mostly on the same nodes."""
         return LEAST_GAIN * self.noise(score) / math.sqrt(len(self.splits))
 
 
 def choose_penalty(rows: Floats, targets: Bool, penalties: tuple[float, ...], key: tuple[int, ...]) -> float:
-    """The C of the best mean F1 on held-out parts of the training nodes; the smallest of equals."""
+    """Choose the C of the best mean F1 on held-out parts of the training nodes; the smallest of equals."""
     if len(penalties) == 1:
         return penalties[0]
     if len(rows) < PENALTY_FOLDS:
@@ -182,8 +182,8 @@ def choose_penalty(rows: Floats, targets: Bool, penalties: tuple[float, ...], ke
         classifiers: Classifiers | None = None
         for place, C in enumerate(penalties):
             classifiers = fit_logistic(rows[~test], targets[~test], C=C, start=classifiers)
-            figures = measure_labels(classifiers, rows[test], sp.csr_array(targets[test]))
-            quality[place] += figures["micro_f1"] + figures["macro_f1"]
+            stats = measure_labels(classifiers, rows[test], sp.csr_array(targets[test]))
+            quality[place] += stats["micro_f1"] + stats["macro_f1"]
     return penalties[int(np.argmax(quality))]
 
 
@@ -219,25 +219,25 @@ class LinkJudge:
         )
 
     def prepare(self, vectors: Floats) -> PairScore:
-        """The cosine of vectors."""
+        """Return the cosine of vectors."""
         return PairScore(unit_rows(vectors))
 
     def score(self, pair_score: PairScore, split: int) -> float:
-        """AUC of a score on one split."""
+        """Return AUC of a score on one split."""
         parts = (Pairs(*(side[split :: self.splits] for side in pairs)) for pairs in (self.edges, self.others))
         return auc(*map(pair_score.of_pairs, parts))
 
-    def figures(self, score_pairs: Callable[[Pairs], Floats]) -> dict[str, float]:
-        """AUC and average precision of a function that scores pairs, on all of them."""
+    def stats(self, score_pairs: Callable[[Pairs], Floats]) -> dict[str, float]:
+        """Return AUC and average precision of a function that scores pairs, on all of them."""
         true, false = score_pairs(self.edges), score_pairs(self.others)
         return {"auc": auc(true, false), "ap": average_precision(true, false)}
 
     def noise(self, score: float) -> float:
-        """Standard deviation of the score on one split, as if its edges were drawn one by one."""
+        """Return the standard deviation of the score on one split, as if its edges were drawn one by one."""
         return math.sqrt(score * (1 - score) * self.splits / len(self.edges.first))
 
     def least_gain(self, score: float) -> float:
-        """Gain that counts: a part of the distance to 1, and more if few edges are held out."""
+        """Return the gain that counts: a part of the distance to 1, and more if few edges are held out."""
         return max(LEAST_LINK_GAIN * (1 - score), LEAST_GAIN * self.noise(score) / math.sqrt(self.splits))
 
 
@@ -247,7 +247,7 @@ Judge = LabelJudge | LinkJudge
 def make_label_judge(
     graph: Graph, labels: Labels, *, train: TrainingNodes, split_seed: int, C: Penalty, seed: int
 ) -> LabelJudge:
-    """Cross-validation within the training nodes; the labels of all other nodes stay out of reach."""
+    """Make a judge by cross-validation within the training nodes; labels of other nodes are never seen."""
     order, indicator, _ = align(labels, graph.names, unlabeled="drop")
     part = _training_part(order, graph, labels, train, split_seed)
     rng = np.random.default_rng((seed, FOLDS))
@@ -268,14 +268,14 @@ def make_label_judge(
 
 
 def _thin(rows: Rows) -> Rows:
-    """At most `MOST_TRAINING` rows, evenly spread."""
+    """Return at most `MOST_TRAINING` rows, evenly spread."""
     if len(rows) <= MOST_TRAINING:
         return rows
     return rows[np.linspace(0, len(rows) - 1, MOST_TRAINING).astype(np.int64)]
 
 
 def _keep_frequent(rows: Rows, indicator: Indicator) -> tuple[Rows, Indicator]:
-    """The most frequent classes, in their order, and the nodes that have one of them."""
+    """Keep the most frequent classes, in their order, and the nodes that have one of them."""
     counts = np.asarray(indicator.sum(axis=0)).ravel()
     frequent = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
     indicator = indicator[:, np.sort(frequent[counts[frequent] > 0])]
@@ -284,7 +284,7 @@ def _keep_frequent(rows: Rows, indicator: Indicator) -> tuple[Rows, Indicator]:
 
 
 def _training_part(order: Rows, graph: Graph, labels: Labels, train: TrainingNodes, split_seed: int) -> Rows:
-    """Places of the training nodes among the labeled nodes, which are in the order of their names."""
+    """Find the training nodes among the labeled nodes, which are in the order of their names."""
     if train is None:
         return np.arange(len(order))
     if isinstance(train, int | float):
@@ -304,7 +304,7 @@ def _training_part(order: Rows, graph: Graph, labels: Labels, train: TrainingNod
 
 
 def make_link_judge(graph: Graph, *, seed: int) -> LinkJudge:
-    """A tenth of the edges, held out, against pairs of the same ends that are no edges.
+    """Make a judge of a tenth of the edges, held out, against pairs of the same ends that are no edges.
 
     Pairs drawn at random would mostly be of nodes with few edges, and settings would win that let degrees show in the
     vectors. Ends that are paired anew have the same degrees, so that only the nearness of nodes counts.
@@ -321,7 +321,7 @@ def make_link_judge(graph: Graph, *, seed: int) -> LinkJudge:
 
 
 def _pair_anew(graph: Graph, edges: Pairs, *, seed: int) -> Pairs:
-    """Pairs of an end of an edge and an end of another, without the edges of the whole graph."""
+    """Pair an end of an edge with an end of another, without the edges of the whole graph."""
     rng = np.random.default_rng((seed, FOLDS))
     swapped = rng.random(len(edges.first)) < 0.5
     first, second = np.where(swapped, edges, edges[::-1])

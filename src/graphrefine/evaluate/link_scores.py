@@ -47,8 +47,10 @@ class ScoreInputs:
     threads: int
 
     @classmethod
-    def of(cls, graph: Graph, embedding: Embedding, seed: int, threads: int) -> tuple[ScoreInputs, ScoreInputs | None]:
-        """Inputs for the first node of a pair, and for the second if they differ."""
+    def from_embedding(
+        cls, graph: Graph, embedding: Embedding, seed: int, threads: int
+    ) -> tuple[ScoreInputs, ScoreInputs | None]:
+        """Make inputs for the first node of a pair, and for the second if they differ."""
         if not graph.directed:
             return cls(graph, embedding.vectors, seed, threads), None
         arrivals = graph.transposed()
@@ -87,14 +89,14 @@ SCORES: dict[str, Callable[[ScoreInputs], PairScore]] = {
 
 
 def make_pair_score(name: str, inputs: tuple[ScoreInputs, ScoreInputs | None]) -> PairScore:
-    """The score of this name."""
+    """Make the score of this name."""
     first, second = inputs
     score = SCORES[name](first)
     return score if second is None else replace(score, second=SCORES[name](second))
 
 
 def select_scores(names: Sequence[str], *, directed: bool = False) -> tuple[str, ...]:
-    """Names of scores, each once, and the baseline in any case, last.
+    """Select names of scores, each once; the baseline is always last.
 
     Examples
     --------

@@ -21,23 +21,26 @@ matrices, and no array is larger than one such block.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import HeldOut, hold_out, order_by_name
 from graphrefine.evaluate.judges import LinkJudge
 from graphrefine.evaluate.link_scores import SCORES, ScoreInputs, make_pair_score, select_scores
-from graphrefine.evaluate.metrics import FIGURES, middle_ranks, rank_figures
-from graphrefine.evaluate.results import LinkScores, ScoreFigures
-from graphrefine.evaluate.vector_maker import MakeVectors, VectorMaker
+from graphrefine.evaluate.metrics import LINK_METRICS, middle_ranks, rank_stats
+from graphrefine.evaluate.results import LinkScores, ScoreStats
 from graphrefine.graph.graph import Graph
+from graphrefine.methods.contract import Shape
+from graphrefine.methods.registry import find_method, make_settings
+from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import list_options, split_reading
 from graphrefine.readers.read import read
@@ -47,6 +50,7 @@ SHARING = 64  # held-out edges that are ranked against the same nodes
 ROUNDING = 2e-6  # part of the largest possible sum of terms: scores that differ by less are equal
 
 Ranks = NDArray[np.float64]
+MakeVectors = Callable[[Graph], "NDArray[Any] | Embedding"]
 
 
 @list_options
@@ -65,7 +69,7 @@ def evaluate_links(
     progress: Watcher | None = None,
     **settings: Any,
 ) -> LinkScores:
-    """Figures of held-out edges of a graph, scored by vectors that were made from the other edges.
+    """Score held-out edges of a graph by vectors that were made from the other edges.
 
     Parameters
     ----------
@@ -89,7 +93,7 @@ def evaluate_links(
     seed : int
         Seed of the held-out edges, the pairs drawn, and the method.
     threads : int, optional
-        The number of processors if not given. The same vectors have the same figures on any number.
+        The number of processors if not given. The same vectors have the same scores on any number.
     progress : Watcher, optional
         Watcher of the stages of the method, and of the stage "score".
     settings
@@ -101,8 +105,8 @@ def evaluate_links(
     Two cliques of twelve nodes, joined by an edge: their held-out edges are found by vectors, and not by degrees.
 
     >>> pairs = [(i, j) for i in range(24) for j in range(i) if i // 12 == j // 12] + [(0, 12)]
-    >>> figures = evaluate_links(pairs, dim=2, scores=["cosine"], held_out=0.2)
-    >>> figures["cosine"].mean("auc") > 0.9, figures["degree"].mean("auc") < 0.7
+    >>> result = evaluate_links(pairs, dim=2, scores=["cosine"], held_out=0.2)
+    >>> result["cosine"].mean("auc") > 0.9, result["degree"].mean("auc") < 0.7
     (True, True)
     """
     reading, settings = split_reading(settings)
@@ -111,20 +115,21 @@ def evaluate_links(
     _check(whole, held_out=held_out, repeats=repeats, corruptions=corruptions, ranked=ranked, turned=turned, seed=seed)
     back = (0.5 if turned is None else turned) if whole.directed else 0.0
     threads = usable_threads(threads)
-    maker = VectorMaker.of(method, whole, {**settings, "seed": seed}, threads=threads, progress=progress)
+    maker = VectorMaker.from_method(method, whole, {**settings, "seed": seed}, threads=threads, progress=progress)
     stages = Stages(progress)
     rows: list[dict[str, dict[str, float]]] = []
     for repeat in range(repeats):
         held = hold_out(whole, held_out, repeat=repeat, seed=seed, turned=back)
-        inputs = ScoreInputs.of(held.rest, maker.embedding(held.rest), seed, threads)
-        trial = _Trial.of(whole, held, corruptions=corruptions, ranked=ranked)
+        inputs = ScoreInputs.from_embedding(held.rest, maker.embedding(held.rest), seed, threads)
+        trial = _Trial.from_held_out(whole, held, corruptions=corruptions, ranked=ranked)
         with stages.stage("score", steps=trial.blocks):
             rows.append(trial.judge({name: make_pair_score(name, inputs) for name in names}, threads, stages))
-    figures = (
-        ScoreFigures(name, {figure: tuple(row[name][figure] for row in rows) for figure in FIGURES}) for name in names
+    stats = (
+        ScoreStats(name, {metric: tuple(row[name][metric] for row in rows) for metric in LINK_METRICS})
+        for name in names
     )
     return LinkScores(
-        scores=tuple(figures),
+        scores=tuple(stats),
         method=maker.name,
         settings=maker.settings,
         nodes=whole.nodes,
@@ -182,7 +187,7 @@ class _Trial:
     corruptions: int
 
     @classmethod
-    def of(cls, graph: Graph, held: HeldOut, *, corruptions: int, ranked: int | None) -> _Trial:
+    def from_held_out(cls, graph: Graph, held: HeldOut, *, corruptions: int, ranked: int | None) -> _Trial:
         fixed, true = (side[:ranked] for side in held.edges)  # they are in random order
         order = order_by_name(graph)
         if not graph.directed and graph.sources is None:
@@ -197,7 +202,7 @@ class _Trial:
         return -(-len(self.fixed) // SHARING)
 
     def judge(self, scores: dict[str, PairScore], threads: int, stages: Stages) -> dict[str, dict[str, float]]:
-        """All figures of all scores."""
+        """Return all measures of all scores."""
         ranks: dict[str, list[Ranks]] = {name: [] for name in scores}
         with one_blas_thread(), thread_pool(threads) as pool:
             try:
@@ -206,13 +211,13 @@ class _Trial:
                         ranks[name].append(block_ranks)
                     stages.advance()
                 judge = LinkJudge(self.held.rest, self.held.edges, self.held.others)
-                figures = list(pool.map(judge.figures, [score.of_pairs for score in scores.values()]))
+                stats = list(pool.map(judge.stats, [score.of_pairs for score in scores.values()]))
             except BaseException:  # Ctrl-C too: stop before the queue is worked through
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return {
-            name: {**of_pairs, **rank_figures(np.concatenate(ranks[name]))}
-            for name, of_pairs in zip(scores, figures, strict=True)
+            name: {**of_pairs, **rank_stats(np.concatenate(ranks[name]))}
+            for name, of_pairs in zip(scores, stats, strict=True)
         }
 
     def _ranks(self, scores: dict[str, PairScore], block: int) -> dict[str, Ranks]:
@@ -238,3 +243,61 @@ class _Trial:
         rows = np.concatenate([np.repeat(np.arange(len(fixed)), counts), np.arange(len(fixed))])
         columns = column[np.concatenate([neighbors, fixed])]
         return rows[columns >= 0], columns[columns >= 0]
+
+
+@dataclass(frozen=True)
+class VectorMaker:
+    """A function that makes vectors from a graph, with its name and its settings.
+
+    Examples
+    --------
+    >>> VectorMaker.from_method("rbqr", Graph.from_edges([0, 1], [1, 2]), {"dim": None, "seed": 5}).settings["dim"]
+    3
+    """
+
+    name: str
+    settings: dict[str, Any]
+    make: MakeVectors
+
+    @classmethod
+    def from_method(
+        cls,
+        method: str | MakeVectors,
+        graph: Graph,
+        options: dict[str, Any],
+        *,
+        threads: int | None = None,
+        progress: Watcher | None = None,
+    ) -> VectorMaker:
+        """Prepare a method with its settings, for this graph or a part of it; or a function, which has none."""
+        options = {name: value for name, value in options.items() if value is not None}
+        if not isinstance(method, str):
+            foreign = sorted(set(options) - {"seed"})
+            if foreign:
+                raise InputError(
+                    f"{foreign[0]}={options[foreign[0]]!r} is a setting of a named method, and a function was given",
+                    argument=foreign[0],
+                )
+            return cls(getattr(method, "__name__", "a function"), {}, method)
+        preset = options.pop("preset", None)
+        if "dim" not in options:
+            default = make_settings(method, preset, **options)
+            options["dim"] = min(default.dim, find_method(method).most_columns(graph, default))
+        settings = make_settings(method, preset, **options)
+        find_method(method).check(graph, settings)  # before any work
+        settings = find_method(method).resolve(Shape.of(graph), settings)
+
+        def make(part: Graph) -> Embedding:
+            return embed_graph(part, settings, method=method, threads=threads, watcher=progress)[0]
+
+        return cls(method, asdict(settings), make)
+
+    def embedding(self, graph: Graph) -> Embedding:
+        """Make vectors as an embedding; checked to be a row of finite numbers for each node."""
+        output = self.make(graph)
+        vectors = output.vectors if isinstance(output, Embedding) else np.asarray(output, np.float32)
+        if vectors.ndim != 2 or len(vectors) != graph.nodes or not np.isfinite(vectors).all():
+            raise InputError(
+                f"{self.name} made an array of shape {vectors.shape}; {graph.nodes} rows of finite numbers are expected"
+            )
+        return output if isinstance(output, Embedding) else Embedding(graph.names, vectors)

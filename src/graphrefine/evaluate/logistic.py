@@ -52,7 +52,7 @@ class Classifiers:
     intercepts: Float64
 
     def decision(self, rows: NDArray[Any]) -> Float64:
-        """Scores of `rows` (n, features) for every class: (n, classes)."""
+        """Score `rows` (n, features) for every class: (n, classes)."""
         return np.asarray(rows @ self.weights.T + self.intercepts, dtype=np.float64)
 
 
@@ -112,7 +112,7 @@ def _gram(design: Float32) -> Float64:
 
 
 def _intercept_alone(positives: NDArray[Any], n: int, C: float) -> Float64:
-    """Log-odds pulled towards zero by the penalty: nearly the optimal intercepts if all weights were zero."""
+    """Return log-odds pulled towards zero by the penalty: nearly the best intercepts for zero weights."""
     share = positives / n
     odds = np.log(share / (1 - share))
     stiffness = C * n * share * (1 - share)
@@ -178,7 +178,7 @@ def _evaluate(design: Float32, targets: Bool, weights: Float64, C: float) -> _Po
 
 
 def _conjugate_gradients(design: Float32, point: _Point, *, tol: float, spectrum: Float64) -> Float64:
-    """Newton steps, -H^-1 gradient, solved more exactly the nearer a class is to its optimum."""
+    """Find Newton steps, -H^-1 gradient, solved more exactly the nearer a class is to its optimum."""
     curvature = point.curvature
     inverse = 1.0 / (1.0 + curvature.mean(axis=1, dtype=np.float64)[:, None] * spectrum)
     length = np.linalg.norm(point.gradient, axis=1)
@@ -206,7 +206,7 @@ def _conjugate_gradients(design: Float32, point: _Point, *, tol: float, spectrum
 
 
 def _hessian_product(design: Float32, curvature: Float32, direction: Float64) -> Float64:
-    """H v = v + X^T (curvature * X v) for every class."""
+    """Return ``H v = v + X^T (curvature * X v)`` for every class."""
     product = direction.copy()
     thin = direction.astype(np.float32)
     for lo in range(0, len(design), BLOCK):

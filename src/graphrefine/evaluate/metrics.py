@@ -22,7 +22,7 @@ from graphrefine.evaluate.logistic import Classifiers
 
 BLOCK = 8192  # rows scored at a time
 HITS = (1, 10, 50)
-FIGURES = {  # of links: name in JSON -> title in a table, and decimals there
+LINK_METRICS = {  # of links: name in JSON -> title in a table, and decimals there
     "auc": ("AUC", 4),
     "ap": ("AP", 4),
     "mr": ("MR", 1),
@@ -45,20 +45,20 @@ class ClassCounts(NamedTuple):
 
 
 class Metric(NamedTuple):
-    """A figure of merit, and its title in tables."""
+    """A measure of predicted labels, and its title in tables."""
 
     title: str
     measure: Callable[[ClassCounts], float]
 
 
 def micro_f1(counts: ClassCounts) -> float:
-    """F1 of all classes together, in percent."""
+    """Return F1 of all classes together, in percent."""
     hits, predicted, true = (each.sum() for each in counts)
     return 100 * float(2 * hits / max(predicted + true, 1))
 
 
 def macro_f1(counts: ClassCounts) -> float:
-    """Mean of the F1 of each class, in percent; 0 for a class without a hit."""
+    """Return the mean of the F1 of each class, in percent; 0 for a class without a hit."""
     each = 2 * counts.hits / np.maximum(counts.predicted + counts.true, 1)
     return 100 * float(each.mean())
 
@@ -70,7 +70,7 @@ METRICS = {  # name in JSON -> title in tables, function
 
 
 def measure_labels(classifiers: Classifiers, rows: NDArray[np.float32], truth: Indicator) -> dict[str, float]:
-    """All `METRICS` of the labels that classifiers predict.
+    """Measure all `METRICS` of the labels that classifiers predict.
 
     Examples
     --------
@@ -78,8 +78,8 @@ def measure_labels(classifiers: Classifiers, rows: NDArray[np.float32], truth: I
 
     >>> identity = Classifiers(np.eye(2), np.zeros(2))
     >>> rows = np.array([[0.9, 0.1], [0.6, 0.4]], np.float32)
-    >>> figures = measure_labels(identity, rows, sp.csr_array(np.eye(2, dtype=bool)))
-    >>> {name: round(value, 1) for name, value in figures.items()}
+    >>> stats = measure_labels(identity, rows, sp.csr_array(np.eye(2, dtype=bool)))
+    >>> {name: round(value, 1) for name, value in stats.items()}
     {'micro_f1': 50.0, 'macro_f1': 33.3}
     """
     counts = _count(classifiers, rows, truth)
@@ -112,7 +112,7 @@ def top_classes(scores: NDArray[np.float64], counts: NDArray[Any]) -> Bool:
 
 
 def average_precision(true: Floats, false: Floats) -> float:
-    """Mean, over the true scores, of the precision among all scores that are as high or higher.
+    """Return the mean, over the true scores, of the precision among all scores that are as high or higher.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def average_precision(true: Floats, false: Floats) -> float:
 
 
 def middle_ranks(scores: Floats, true: Floats, *, tolerance: Floats) -> NDArray[np.float64]:
-    """Rank of each true score among the scores in its row, from 1; the middle rank among equals.
+    """Return the rank of each true score among the scores in its row, from 1; the middle rank among equals.
 
     Parameters
     ----------
@@ -149,12 +149,12 @@ def middle_ranks(scores: Floats, true: Floats, *, tolerance: Floats) -> NDArray[
     return ranks
 
 
-def rank_figures(ranks: NDArray[np.float64]) -> dict[str, float]:
-    """Mean rank, mean of 1/rank, and the part of the ranks that are at most 1, 10 and 50.
+def rank_stats(ranks: NDArray[np.float64]) -> dict[str, float]:
+    """Return the mean rank, mean of 1/rank, and the part of the ranks that are at most 1, 10 and 50.
 
     Examples
     --------
-    >>> rank_figures(np.array([1.0, 4.0]))
+    >>> rank_stats(np.array([1.0, 4.0]))
     {'mr': 2.5, 'mrr': 0.625, 'hits@1': 0.5, 'hits@10': 1.0, 'hits@50': 1.0}
     """
     hits = {f"hits@{k}": float((ranks <= k).mean()) for k in HITS}

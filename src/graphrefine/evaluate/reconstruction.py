@@ -49,7 +49,7 @@ def evaluate_reconstruction(
     progress: Watcher | None = None,
     **reading: Unpack[GraphKeywords],
 ) -> Reconstruction:
-    """Precision of the closest pairs of an embedding as edges of the graph.
+    """Measure the precision of the closest pairs of an embedding as edges of the graph.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def evaluate_reconstruction(
     seed : int
         Seed of the sample.
     threads : int, optional
-        The number of processors if not given. The figures do not depend on it.
+        The number of processors if not given. The result does not depend on it.
     progress : Watcher, optional
         Watcher of the stage "score", with a step for each block.
     reading
@@ -77,8 +77,8 @@ def evaluate_reconstruction(
 
     >>> triangles = [(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5)]
     >>> vectors = np.array([[1.0, 0]] * 3 + [[0, 1.0]] * 3)
-    >>> figures = evaluate_reconstruction(triangles, vectors)
-    >>> figures.top, figures.precision["dot"], figures.precision["degree"]
+    >>> result = evaluate_reconstruction(triangles, vectors)
+    >>> result.top, result.precision["dot"], result.precision["degree"]
     ((6,), (1.0,), (0.4,))
     """
     whole = read(graph, threads=threads, **reading)
@@ -86,7 +86,7 @@ def evaluate_reconstruction(
     vectors, extra = _align(whole, embedding)
     check_finite(vectors, whole.names)
     count = sample or min(whole.nodes, max(1, MOST_PAIRS // whole.nodes))
-    pairs = _SampledPairs.of(whole, _sample_nodes(whole, count, seed))
+    pairs = _SampledPairs.from_sample(whole, _sample_nodes(whole, count, seed))
     ks = _check_top(top, pairs)
     threads = usable_threads(threads)
     inputs = ScoreInputs(whole, vectors, seed, threads)
@@ -142,7 +142,7 @@ def _check_top(top: Sequence[int] | None, sampled: _SampledPairs) -> tuple[int, 
 
 
 def _align(graph: Graph, embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[np.float32], int]:
-    """Vectors in the order of the graph's rows, and the number of those without a node in it."""
+    """Put vectors in the order of the graph's rows; count those without a node in it."""
     if isinstance(embedding, np.ndarray):
         if embedding.ndim != 2 or len(embedding) != graph.nodes:
             raise InputError(
@@ -162,7 +162,7 @@ def _align(graph: Graph, embedding: NamedVectors | NDArray[Any]) -> tuple[NDArra
 
 
 def _sample_nodes(graph: Graph, count: int, seed: int) -> Rows:
-    """Random nodes, which depend on the names and the seed; or all nodes in the order of their rows."""
+    """Return random nodes, which depend on the names and the seed; or all nodes in the order of their rows."""
     if count == graph.nodes:
         return np.arange(count)
     return order_by_name(graph)[np.random.default_rng((seed, count)).choice(graph.nodes, count, replace=False)]
@@ -179,7 +179,7 @@ class _SampledPairs:
     edges: int
 
     @classmethod
-    def of(cls, graph: Graph, sample: Rows) -> _SampledPairs:
+    def from_sample(cls, graph: Graph, sample: Rows) -> _SampledPairs:
         count, n = len(sample), graph.nodes
         inside = np.zeros(n, np.bool_)
         inside[sample] = True
@@ -190,7 +190,7 @@ class _SampledPairs:
         return cls(graph, order, count, pairs, int(rows.sum()) - twice // 2)
 
     def blocks(self) -> list[tuple[int, int]]:
-        """Ranges of the sampled nodes, each with no more pairs than a block holds."""
+        """Return ranges of the sampled nodes, each with no more pairs than a block holds."""
         ranges, lo = [], 0
         while lo < self.count:
             hi = min(self.count, lo + max(1, BLOCK // (self.graph.nodes - lo)))
@@ -207,14 +207,14 @@ class _Levels(NamedTuple):
     edges: Rows
 
     def precision(self, k: int) -> float:
-        """Part of edges among the first k pairs, equals in no order."""
+        """Return the part of edges among the first k pairs, equals in no order."""
         place = int(np.searchsorted(np.cumsum(self.pairs), k))
         before, hits = int(self.pairs[:place].sum()), int(self.edges[:place].sum())
         level, among = int(self.pairs[place]), int(self.edges[place])  # at the score at which k is reached
         return (hits * level + (k - before) * among) / (k * level)
 
     def join(self, other: _Levels, k: int) -> _Levels:
-        """The highest scores of both, down to the k-th pair."""
+        """Join the highest scores of both, down to the k-th pair."""
         scores, place = np.unique(-np.concatenate([self.scores, other.scores]), return_inverse=True)
         pairs, edges = np.zeros((2, len(scores)), np.int64)
         np.add.at(pairs, place, np.concatenate([self.pairs, other.pairs]))
@@ -226,7 +226,7 @@ class _Levels(NamedTuple):
 def _top_levels(
     sampled: _SampledPairs, score: PairScore, blocks: list[tuple[int, int]], k: int, threads: int, stages: Stages
 ) -> _Levels:
-    """The highest scores of all pairs. A worker leaves out scores below the lowest level so far."""
+    """Find the highest scores of all pairs. A worker leaves out scores below the lowest level so far."""
     empty = np.zeros(0, np.int64)
     levels, floor = _Levels(np.zeros(0, np.float32), empty, empty), np.float32(-np.inf)
     score = score.in_order(sampled.order)

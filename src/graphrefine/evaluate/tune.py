@@ -1,17 +1,34 @@
-"""`tune`: a search for settings of REFINE, stage by stage, until nothing is gained or the budget is spent."""
+"""`tune`: a search for settings of REFINE, stage by stage, until nothing is gained or the budget is spent.
+
+**Candidates.** The default comes first; all others are REFINE alone (``quality="fast"``), whose settings are searched.
+Those of least cost and most effect come first. A stage is a list of changes to the leading settings;
+the best of a stage leads in the next. Filters share the range of M, and the extent of smoothing differs most from graph
+to graph: they come first. Then centring and the axes, which share it too, then M itself. The length of the vectors is
+searched only on request: longer is nearly always better, and the choice is one of cost.
+
+**Vectors.** The range of M, most of the work, depends on some of the settings only (`RANGE`): trials that differ in the
+filter or in a later step smooth the same range again. They also share the graph as the engine orders it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
+from os import PathLike
 from time import perf_counter
-from typing import Any, Literal, Unpack
+from typing import Any, ClassVar, Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.display.table import Table, table_of
+from graphrefine.embedding.embedding import Embedding
+from graphrefine.engine.engine import Engine
+from graphrefine.engine.local import LocalTall
 from graphrefine.errors import InputError
 from graphrefine.evaluate.judges import (
     Judge,
@@ -22,19 +39,180 @@ from graphrefine.evaluate.judges import (
     make_label_judge,
     make_link_judge,
 )
-from graphrefine.evaluate.tune_results import Trial, Tuning, find_changes
-from graphrefine.evaluate.tune_trials import Clock, TrialVectors, parse_seconds, plan_stages
+from graphrefine.evaluate.results import Result
 from graphrefine.graph.graph import Graph
+from graphrefine.methods.contract import Resources
 from graphrefine.methods.registry import find_method
+from graphrefine.pipeline.embed_run import embed_graph
+from graphrefine.pipeline.settings import write_config
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import as_labels
 from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
+from graphrefine.refine.filters import FAR, MOST
+from graphrefine.refine.refine import find_range, smooth
 from graphrefine.refine.settings import RefineSettings, refine_settings
+from graphrefine.system import as_plain
 from graphrefine.system.checks import check_choice, check_integer, check_number
 from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 
+ENGINE = ("dim", "bfloat16")
+RANGE = (*ENGINE, "seed", "block", "power", "negative", "exponent", "log_weights", "two_sided", "spectrum")
+UNITS = {"h": 3600, "hour": 3600, "m": 60, "min": 60, "s": 1, "sec": 1, "": 1}
+PART = r"(\d+(?:\.\d*)?|\.\d+)\s*(hours?|h|mins?|m|secs?|s|)"
+
+Changes = dict[str, Any]
 Scores = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Settings that were tried, in a `Tuning`.
+
+    Attributes
+    ----------
+    settings : RefineSettings
+    changes : dict
+        Settings that differ from the default, with their values.
+    scores : tuple of float
+        One for each split; fewer for a trial that was given up.
+    stopped : bool
+        True if the trial was given up as hopeless before the last splits.
+    leads : bool
+        True if the trial was clearly better than all before it.
+    seconds : float
+        Time to make the vectors and to judge them.
+    """
+
+    settings: RefineSettings
+    changes: dict[str, Any]
+    scores: tuple[float, ...]
+    stopped: bool
+    leads: bool
+    seconds: float
+
+    @property
+    def score(self) -> float:
+        """Mean over the splits."""
+        return float(np.mean(self.scores))
+
+    @property
+    def name(self) -> str:
+        """Changes as text.
+
+        Examples
+        --------
+        >>> Trial(RefineSettings(), {"filter": "heat", "scale": 4.0}, (50.0,), False, False, 0.1).name
+        'filter=heat scale=4'
+        """
+        return " ".join(f"{name}={_text(value)}" for name, value in self.changes.items()) or "default"
+
+
+@dataclass(frozen=True)
+class Tuning(Result):
+    """Result of `graphrefine.tune`: the best settings, and the trail that led there.
+
+    Attributes
+    ----------
+    best : RefineSettings
+        The best settings, for `embed`; `save` writes them for ``graphrefine embed --config``.
+    score, default_score : float
+        Scores of the best settings and of the default, in the `measure`; both on the training part.
+    trail : tuple of Trial
+        All trials in their order; the first is the default.
+    complete : bool
+        True if the search ended by itself, False if the budget ended it.
+    measure, protocol : str
+        Name of the score, and the way it is measured.
+    budget, seconds : float
+        Time allowed and time spent.
+    """
+
+    best: RefineSettings
+    score: float
+    default_score: float
+    trail: tuple[Trial, ...]
+    complete: bool
+    measure: str
+    protocol: str
+    budget: float
+    seconds: float
+    title: ClassVar[str] = "Settings tried"
+    left_columns: ClassVar[tuple[str, ...]] = ("settings", "")
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """Best settings that differ from the default."""
+        return find_changes(self.best, self.trail[0].settings)
+
+    def embed(self, graph: Graph, *, threads: int | None = None) -> Embedding:
+        """Embed a graph by the best settings."""
+        return embed_graph(graph, self.best, threads=threads)[0]
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the best settings, for ``graphrefine embed --config``."""
+        write_config(path, "refine", self.best)
+
+    def table(self) -> Table:
+        """Return a row for each trial: settings, score, gain over the default on the same splits, time, outcome."""
+        rows = [
+            {"trial": number, "settings": trial.name, "score": trial.score, "gain": self._gain(trial),
+             "splits": len(trial.scores), "seconds": trial.seconds, "outcome": self._outcome(trial)}
+            for number, trial in enumerate(self.trail, 1)
+        ]  # fmt: skip
+        return table_of(rows, {"measure": self.measure, "score": self.score, "default_score": self.default_score})
+
+    def text_rows(self) -> list[tuple[str, ...]]:
+        """Return the trail as rows of text, the column titles first."""
+        rows: list[tuple[str, ...]] = [("trial", "settings", self.measure, "gain", "splits", "time", "")]
+        digits = 2 if self.default_score > 1 else 4
+        for number, trial in enumerate(self.trail, 1):
+            score = "" if trial.stopped else f"{trial.score:.{digits}f}"  # a mean of fewer splits is no match
+            gain = f"{self._gain(trial):+.{digits}f}" if trial.changes else ""
+            cells = (str(number), trial.name, score, gain, str(len(trial.scores)))
+            rows.append((*cells, f"{trial.seconds:.2f} s", self._outcome(trial)))
+        return rows
+
+    def notes(self) -> list[str]:
+        """Return lines that explain the table in a notebook."""
+        digits = 2 if self.default_score > 1 else 4
+        best = next(trial.name for trial in self.trail if trial.settings == self.best)
+        scores = f"{self.score:.{digits}f} by {best}; {self.default_score:.{digits}f} by the default"
+        return [f"{self.measure}: {scores}", self.protocol]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields, for JSON."""
+        trail = [
+            {"changes": trial.changes, "score": trial.score, "scores": list(trial.scores),
+             "stopped": trial.stopped, "leads": trial.leads, "seconds": trial.seconds}
+            for trial in self.trail
+        ]  # fmt: skip
+        plain = {field.name: getattr(self, field.name) for field in fields(self) if field.name not in ("best", "trail")}
+        return {"best": asdict(self.best), "changes": self.changes, **plain, "trail": trail}
+
+    def _gain(self, trial: Trial) -> float:
+        return trial.score - float(np.mean(self.trail[0].scores[: len(trial.scores)]))
+
+    def _outcome(self, trial: Trial) -> str:
+        return "best" if trial.settings == self.best else "given up" if trial.stopped else ""
+
+
+def find_changes(settings: RefineSettings, default: RefineSettings) -> dict[str, Any]:
+    """Return the settings that differ from a default.
+
+    Examples
+    --------
+    >>> find_changes(RefineSettings(dim=64), RefineSettings())
+    {'dim': 64}
+    """
+    before = asdict(default)
+    return {name: value for name, value in asdict(settings).items() if value != before[name]}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return ",".join(f"{part:g}" for part in value) if isinstance(value, tuple) else str(value)
 
 
 @list_options
@@ -220,7 +398,7 @@ class _Search:
             self.leader = trial
 
     def _score(self, vectors: NDArray[np.float32], best: Scores = ()) -> tuple[Scores, bool]:
-        """The scores of vectors, round by round; True if they were given up before the last round."""
+        """Score vectors, round by round; True if they were given up before the last round."""
         prepared: Any = self.judge.prepare(vectors)
         scores: list[float] = []
         for place, splits in enumerate(self.judge.rounds):
@@ -236,7 +414,7 @@ class _Search:
 
 
 def is_clearly_better(scores: Sequence[float], best: Sequence[float], least: float = 0.0) -> bool:
-    """True if scores on the same splits are higher by more than the standard error of the differences.
+    """Return True if scores on the same splits are higher by more than the standard error of the differences.
 
     Examples
     --------
@@ -250,3 +428,173 @@ def is_clearly_better(scores: Sequence[float], best: Sequence[float], least: flo
 
 def _round(seconds: float) -> str:
     return f"{np.ceil(seconds):.0f}" if seconds >= 1 else f"{seconds:.1g}"
+
+
+class Stage(NamedTuple):
+    """Changes of which at most one is adopted."""
+
+    name: str
+    changes: tuple[Changes, ...]
+
+    def settings(self, leader: RefineSettings) -> Iterator[RefineSettings]:
+        """Return the leading settings, with each of the changes."""
+        return (replace(leader, **changes) for changes in self.changes)
+
+
+def plan_stages(graph: Graph, dims: Sequence[int]) -> tuple[Stage, ...]:
+    """Plan the stages of the search on a graph.
+
+    Examples
+    --------
+    >>> [stage.name for stage in plan_stages(Graph.from_edges([0, 1], [1, 2]), dims=[128])]
+    ['quality', 'filter', 'center', 'axes', 'spectrum', 'negative', 'exponent']
+    """
+    plan = [
+        Stage("quality", ({},)),
+        Stage("filter", list_filters(graph)),
+        Stage("center", _vary("center", (False,))),
+        Stage("axes", _vary("axes", (0.2, 0.35, 0.5, 0.75))),
+        Stage("spectrum", _vary("spectrum", (0.25, 0.75, 1.0))),
+        Stage("negative", _vary("negative", (1.0, 5.0, 10.0))),
+        Stage("exponent", _vary("exponent", (0.75, 1.0))),
+    ]
+    if graph.weighted:
+        plan.append(Stage("weights", _vary("log_weights", (True, False))))
+    plan = [Stage(stage.name, tuple({"quality": "fast", **each} for each in stage.changes)) for stage in plan]
+    if len(dims) > 1:
+        plan.append(Stage("dim", _vary("dim", dims)))
+    return tuple(plan)
+
+
+def list_filters(graph: Graph) -> tuple[Changes, ...]:
+    """List filters: near and far together with other far steps and weights; near alone; the usual kernels."""
+    usual = FAR * (graph.nodes - graph.isolated) / max(graph.entries, 1)
+    less, more = (float(f"{min(times * usual, MOST['reach']):.3g}") for times in (0.25, 4))
+    filters: list[tuple[str | tuple[float, ...], int | None, float | None]] = [
+        ("reach", 15, None),
+        ("reach", 5, None),
+        ("reach", None, more),
+        ("reach", None, less),
+        ("reach", 15, more),
+        ("reach", 15, less),
+        ("reach", 5, more),
+        ("reach", 25, more),
+        ("reach", 3, None),
+        ((0.0, 1.0), None, None),
+        ((0.0, 1.0, 1.0), None, None),
+        ("heat", 12, 4.0),
+        ("heat", 20, 8.0),
+        ("taylor", None, None),
+    ]
+    return tuple({"filter": name, "order": order, "scale": scale} for name, order, scale in filters)
+
+
+def _vary(name: str, values: Sequence[Any]) -> tuple[Changes, ...]:
+    return tuple({name: value} for value in values)
+
+
+class TrialVectors:
+    """Vectors of a graph by any settings, to the bit those of `graphrefine.embed`.
+
+    Examples
+    --------
+    >>> vectors = TrialVectors(Graph.from_edges([0, 1, 2], [1, 2, 3]), threads=1)
+    >>> vectors.make(RefineSettings(dim=2)).shape
+    (4, 2)
+    >>> [vectors.kind(RefineSettings(dim=2, **each)) for each in ({"filter": "heat"}, {"negative": 5}, {})]
+    ['range', 'range', 'views']
+    """
+
+    def __init__(self, graph: Graph, *, threads: int) -> None:
+        self.graph, self.threads = graph, threads
+        self._engine: Engine[LocalTall] | None = None
+        self._engine_key: tuple[object, ...] = ()
+        self._range: LocalTall | None = None
+        self._range_key: tuple[object, ...] = ()
+
+    def kind(self, settings: RefineSettings) -> str:
+        """Return the work for vectors by these settings: several views, a new range, or the filter alone."""
+        if settings.quality != "fast":
+            return "views"
+        return "filter" if _range_key(settings) == self._range_key else "range"
+
+    def make(self, settings: RefineSettings) -> NDArray[np.float32]:
+        """Make vectors by these settings.  # (n, k)."""
+        run = Resources(self.threads, Stages())
+        if settings.quality != "fast":
+            return self._clear(find_method("refine").fit(self.graph, settings, run))
+        engine_key = tuple(getattr(settings, name) for name in ENGINE)
+        if self._engine is None or engine_key != self._engine_key:
+            self._range, self._range_key, self._engine_key = None, (), engine_key
+            self._engine = run.engine(self.graph, columns=settings.dim, bfloat16=settings.bfloat16)
+        if self._range is None or self.kind(settings) == "range":
+            self._range = None  # its memory is used for the new one
+            self._range = find_range(self._engine, self.graph, settings, run.stages, threads=self.threads)
+            self._range_key = _range_key(settings)
+        return self._clear(smooth(self._engine, self.graph, settings, self._range, run.stages, keep=True))
+
+    def _clear(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Set the vectors of nodes without edges to zero."""
+        if self.graph.isolated:
+            vectors[self.graph.without_edges()] = 0.0
+        return vectors
+
+
+def _range_key(settings: RefineSettings) -> tuple[object, ...]:
+    """Return all settings that a range depends on; without a filter it is stored in another precision."""
+    return (*(getattr(settings, name) for name in RANGE), settings.filter == "none")
+
+
+def parse_seconds(budget: Any) -> float:
+    """Parse seconds from a number, or from text as people write it.
+
+    Examples
+    --------
+    >>> parse_seconds("2min"), parse_seconds("1m30s"), parse_seconds(0.5), parse_seconds("45")
+    (120.0, 90.0, 0.5, 45.0)
+    """
+    budget = as_plain(budget)
+    if isinstance(budget, str) and re.fullmatch(rf"(\s*{PART}\s*)+", budget.lower()):
+        parts = re.findall(PART, budget.lower())
+        if len(parts) == 1 or all(unit for _, unit in parts):
+            units = [unit.rstrip("s") if len(unit) > 1 else unit for _, unit in parts]
+            seconds = sum(float(number) * UNITS[unit] for (number, _), unit in zip(parts, units, strict=True))
+        else:
+            seconds = math.nan
+    elif isinstance(budget, bool) or not isinstance(budget, int | float):
+        seconds = math.nan
+    else:
+        seconds = float(budget)
+    if not 0 < seconds < math.inf:
+        raise InputError(f"budget={budget!r} is not a time above 0, as in 60s, 2min or 1m30s", argument="budget")
+    return seconds
+
+
+class Clock:
+    """The time since the start, beside a budget, and the longest trial of each kind.
+
+    Examples
+    --------
+    >>> clock = Clock(3600)
+    >>> clock.record("range", 2.0)
+    >>> clock.allows("range"), Clock(1e-9).allows("range")
+    (True, False)
+    """
+
+    def __init__(self, budget: float) -> None:
+        self.budget, self._start = budget, perf_counter()
+        self._longest: dict[str, float] = {}
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the start."""
+        return perf_counter() - self._start
+
+    def record(self, kind: str, seconds: float) -> None:
+        """Note the time of a trial of this kind."""
+        self._longest[kind] = max(seconds, self._longest.get(kind, 0.0))
+
+    def allows(self, kind: str) -> bool:
+        """Return True if another trial of this kind fits into the budget; a new kind may take as long as any."""
+        longest = self._longest.get(kind, max(self._longest.values(), default=0.0))
+        return self.spent + longest <= self.budget

@@ -1,1 +1,1 @@
-"""scikit-learn: `refine_estimator.REFINE` for adjacency matrices, `node_vectors.NodeVectors` for columns of names."""
+"""scikit-learn: `refine.REFINE` for adjacency matrices, `node_vectors.NodeVectors` for columns of names."""

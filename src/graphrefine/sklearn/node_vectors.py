@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
 from copy import deepcopy
+from pathlib import Path
+from threading import RLock
 from typing import Any, Literal
 
 import numpy as np
@@ -13,17 +17,24 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.embedding.formats import is_saved_embedding
+from graphrefine.embedding.formats import is_address, is_saved_embedding
 from graphrefine.errors import ArgumentWarning, InputError, KeywordError, suggest
+from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import SIDES, list_some, quote_name
+from graphrefine.graph.node_ids import Names, as_ids, id_array
+from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.methods.registry import METHODS, find_method
-from graphrefine.pipeline.embed import embed
-from graphrefine.readers.options import OPTION_NAMES
-from graphrefine.sklearn.embedding_cache import CACHE, embed_once
-from graphrefine.sklearn.name_column import read_names
-from graphrefine.sklearn.output_frames import add_index
-from graphrefine.sklearn.seeds import settle_seed
+from graphrefine.pipeline.embed import embed, warn_of_direction
+from graphrefine.readers.options import OPTION_NAMES, split_reading
+from graphrefine.readers.read import read
+from graphrefine.sklearn._shared import add_index, edge_digits, settle_seed
 from graphrefine.system.checks import check_choice
+from graphrefine.system.digest import hash_parts
+
+MOST_BYTES = 1 << 30  # of cached vectors: about 2 million nodes of 128 dimensions
+
+Key = tuple[str, ...]
+_ONE_COLUMN = "in a ColumnTransformer, name its column: (NodeVectors(graph), 'name')"
 
 
 class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -120,7 +131,7 @@ class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         }
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """All parameters, those of the method among them."""
+        """Return all parameters, those of the method among them."""
         return {**super().get_params(deep=deep), **self._settings}
 
     def set_params(self, **params: Any) -> NodeVectors:
@@ -135,7 +146,7 @@ class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return self
 
     def __sklearn_clone__(self) -> NodeVectors:
-        """A clone that shares the graph; scikit-learn's own would copy it for each fold."""
+        """Clone the estimator with the graph shared; scikit-learn's own clone would copy it for each fold."""
         params = self.get_params(deep=False)
         graph = params.pop("graph")
         copy = type(self)(graph, **{name: clone(value, safe=False) for name, value in params.items()})
@@ -153,7 +164,7 @@ class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return self
 
     def transform(self, X: Any) -> NDArray[np.float32]:
-        """The vectors of the nodes that X names.  # (n, dim)."""
+        """Return the vectors of the nodes that X names.  # (n, dim)."""
         check_is_fitted(self)
         rows = self._find_rows(self._read_column(X, reset=False))
         vectors = self._vectors()[rows]
@@ -191,7 +202,7 @@ class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return load(self.graph) if path else self.graph
 
     def _vectors(self) -> NDArray[np.float32]:
-        """The vectors of the side."""
+        """Return the vectors of the side."""
         if self.side is None:
             return self.model_.vectors
         check_choice("side", self.side, SIDES)
@@ -202,7 +213,7 @@ class NodeVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return self.model_.sides.vectors(self.model_.vectors, self.side)
 
     def _find_rows(self, names: list[Any], *, fitting: bool = False) -> NDArray[np.int64]:
-        """The row of each name, -1 where it is unknown."""
+        """Find the row of each name, -1 where it is unknown."""
         if self.unknown == "error" and None in names:
             at = names.index(None)
             raise InputError(
@@ -244,3 +255,182 @@ def _check_setting(name: str, method: str | None) -> None:
 
 def _fields(method: str) -> set[str]:
     return set(find_method(method).settings.__dataclass_fields__) if method in METHODS else set()
+
+
+def read_names(X: Any) -> list[Any]:
+    """Read the names in a column, one for each row, and None for a missing one.
+
+    Floats that are whole are integers, as tables turn one into the other where a value is missing.
+
+    Examples
+    --------
+    >>> read_names(["ann", None]), read_names(np.array([[7.0], [8.0]])), read_names([["ann"], ["bob"]])
+    (['ann', None], [7, 8], ['ann', 'bob'])
+    """
+    if hasattr(X, "tocsr"):
+        raise InputError(f"X is a sparse matrix, and a column of node names is expected; {_ONE_COLUMN}")
+    if hasattr(X, "columns") and hasattr(X, "shape"):  # pandas, polars, pyarrow
+        _check_width(X.shape, f": {', '.join(map(str, _headings(X)[:5]))}")
+        X = X.iloc[:, 0] if hasattr(X, "iloc") else X[_headings(X)[0]]
+    for method in ("to_list", "to_pylist"):  # of a series, of an array of Arrow
+        if hasattr(X, method):
+            X = getattr(X, method)()
+    return _names_of_array(X) if isinstance(X, np.ndarray) else _names_of_list(X)
+
+
+def _headings(frame: Any) -> list[Any]:
+    return list(getattr(frame, "column_names", frame.columns))
+
+
+def _check_width(shape: tuple[int, ...], headings: str = "") -> None:
+    if shape[1] == 0:
+        problem = f"X has 0 feature(s) (shape={shape}) while a minimum of 1 is required: a column of node names"
+        raise InputError(problem)
+    if shape[1] > 1:
+        raise InputError(f"X has {shape[1]} columns{headings}, and one column of node names is expected; {_ONE_COLUMN}")
+
+
+def _names_of_array(array: Any) -> list[Any]:
+    if array.ndim == 0 or array.ndim > 2:
+        raise InputError(f"X has the shape {array.shape}; a column of node names has (n,) or (n, 1)")
+    if array.ndim == 2:
+        _check_width(array.shape)
+        array = array[:, 0]
+    if array.dtype.kind == "c":
+        raise InputError("Complex data not supported: names of nodes are integers or strings")
+    if array.dtype.kind == "O":
+        return _names_of_list(array.tolist())
+    names: list[Any] = as_ids(array).tolist()
+    return names
+
+
+def _names_of_list(values: Any) -> list[Any]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InputError(f"X is {values!r}, and a column of node names is expected, as in ['ann', 'bob']")
+    listed = list(values)
+    if listed and all(isinstance(row, list | np.ndarray) for row in listed):  # rows of one cell; a tuple may be a name
+        for row in listed:
+            _check_width((len(listed), len(row)))
+        listed = [row[0] for row in listed]
+    numeric = {type(value) for value in listed if value is not None} <= {int, float, np.float64, np.int64}
+    if numeric and any(isinstance(value, float) for value in listed):
+        ids = as_ids(np.array([np.nan if value is None else value for value in listed], np.float64))
+    else:
+        ids = id_array(listed)
+    names: list[Any] = ids.tolist()
+    return names
+
+
+class EmbeddingCache:
+    """Embeddings by key, the newest last, at most so many bytes of vectors, and always the newest one.
+
+    `GridSearchCV` clones an estimator for every fold, and all clones find here the vectors that the first one made. A
+    graph is known by its content (the object may have changed since), a file by path, size and time, both with the
+    settings and the kernels. One embedding is made at a time, as it uses all cores by itself.
+
+    Examples
+    --------
+    >>> cache = EmbeddingCache(most_bytes=0)  # so that it keeps only the newest
+    >>> first = cache.find_or_make(("a",), lambda: Embedding(["ann"], [[1.0]]))
+    >>> cache.find_or_make(("a",), lambda: Embedding(["bob"], [[1.0]])) is first
+    True
+    """
+
+    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self._kept: OrderedDict[Key, Embedding] = OrderedDict()
+        self.renew_lock()
+
+    def renew_lock(self) -> None:
+        """Replace the lock: in a child process after a fork, the thread that had it does not exist."""
+        self._lock = RLock()
+
+    def find_or_make(self, key: Key | None, make: Callable[[], Embedding]) -> Embedding:
+        """Return the embedding of a key, made if it is not here; without a key it is made and not kept."""
+        if key is None:
+            return make()
+        with self._lock:
+            if key not in self._kept:
+                embedding = make()
+                embedding.vectors.flags.writeable = False  # several estimators share them
+                self._kept[key] = embedding
+                size = sum(each.vectors.nbytes for each in self._kept.values())
+                while size > self.most_bytes and len(self._kept) > 1:
+                    size -= self._kept.popitem(last=False)[1].vectors.nbytes
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    def clear(self) -> None:
+        """Remove all embeddings."""
+        with self._lock:
+            self._kept.clear()
+
+
+CACHE = EmbeddingCache()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=CACHE.renew_lock)
+
+
+def embed_once(source: Any, options: dict[str, Any]) -> Embedding:
+    """Embed a graph by options of `graphrefine.embed`, or find the embedding in the cache."""
+    reading, others = split_reading(options)
+    keyed = {name: value for name, value in others.items() if name not in ("threads", "watcher") and value is not None}
+    settings = _digits({**numerics_entry(), **keyed})
+    if isinstance(source, str | os.PathLike):
+        parts = (_file_digits(source), _digits(reading), settings)
+        return CACHE.find_or_make(_key(*parts), lambda: embed(source, **reading, **others))
+    if hasattr(source, "__next__"):
+        raise InputError(
+            f"graph= is a {type(source).__name__}, which can be read only once; give list(graph)", argument="graph"
+        )
+    graph = read(source, **reading, threads=others.get("threads"))
+    if not isinstance(source, Graph):
+        warn_of_direction(graph, stacklevel=5)
+    return CACHE.find_or_make(_key(_graph_digits(graph), settings), lambda: embed(graph, **others))
+
+
+def _key(*digits: str | None) -> Key | None:
+    """Make the key of these parts; None where one of them has no digits."""
+    known = tuple(each for each in digits if each is not None)
+    return known if len(known) == len(digits) else None
+
+
+def _graph_digits(graph: Graph) -> str:
+    """Return digits of all that a graph's vectors depend on."""
+    kind = f"{edge_digits(graph)} {graph.directed} {graph.sources}"
+    return hash_parts(kind.encode(), _name_bytes(graph.names))
+
+
+def _name_bytes(names: Names) -> bytes:
+    """Return names as bytes, 7 and "7" apart."""
+    return names.tobytes() if names.dtype != object else repr(names.tolist()).encode("utf-8", "backslashreplace")
+
+
+def _file_digits(path: str | os.PathLike[str]) -> str | None:
+    """Return the path, sizes and times of a file, or of all files of a folder; None for what cannot be looked at."""
+    if is_address(path):
+        return None
+    place = Path(os.fspath(path).partition("?query=")[0]).absolute()
+    try:
+        files = sorted(each for each in place.rglob("*") if each.is_file()) if place.is_dir() else [place]
+        stamps = [(str(each), each.stat().st_size, each.stat().st_mtime_ns) for each in files]
+    except OSError:
+        return None
+    return repr((os.fspath(path), stamps))
+
+
+def _digits(values: Any) -> str | None:
+    """Return text that differs for different settings; None where a value is not plain, an array or an embedding."""
+    if isinstance(values, dict):
+        listed = [_digits([name, values[name]]) for name in sorted(values) if values[name] is not None]
+    elif isinstance(values, list | tuple):
+        listed = [_digits(each) for each in values]
+    elif isinstance(values, Embedding):
+        return hash_parts(values.vectors, _name_bytes(values.names))
+    elif isinstance(values, np.ndarray) and values.dtype.kind in "biufU":
+        return f"{values.dtype} {values.shape} {hash_parts(values)}"
+    elif isinstance(values, str | int | float | np.generic | os.PathLike | None):
+        return f"{type(values).__name__} {values!r}"
+    else:
+        return None
+    return None if None in listed else f"[{', '.join(map(str, listed))}]"

@@ -1,20 +1,32 @@
 """REFINE as a scikit-learn estimator: a graph as its adjacency matrix in, vectors out; other snapshots, new nodes.
 
-`transform` gives vectors that can be compared with the fitted ones. Another snapshot of the graph is embedded with the
-fitted settings, its known nodes drawn the same random rows as then, and rotated onto the fitted vectors by the nodes
-that both have (`graphrefine.embedding.derive`). New nodes are folded in by their edges to fitted nodes
+`transform` returns vectors that can be compared with the fitted ones. Another snapshot of the graph is embedded with
+the fitted settings, its known nodes drawn the same random rows as then, and rotated onto the fitted vectors by the
+nodes that both have (`graphrefine.embedding.derive`). New nodes are folded in by their edges to fitted nodes
 (`graphrefine.embedding.fold_in`).
+
+How an input is read:
+
+=====================================  ==============================================================================
+input                                  rows
+=====================================  ==============================================================================
+NetworkX graph, `graphrefine.Graph`    its nodes, by name
+data frame, index and columns alike    its nodes, by name, whatever the order of the columns
+data frame, another labeled index     new nodes, named by the index; the columns are nodes, by name
+matrix, frame without labeled rows    without names: column i is fitted node i
+=====================================  ==============================================================================
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from importlib.util import find_spec
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import UNUSED
@@ -24,23 +36,14 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import list_some, quote_name
 from graphrefine.graph.node_ids import Names, name_array
 from graphrefine.pipeline.embed_run import embed_graph
+from graphrefine.pipeline.feature_table import read_features
 from graphrefine.pipeline.memory_plan import choose_dimension
+from graphrefine.readers.frames import is_counted, match_labels
 from graphrefine.refine.settings import refine_settings
-from graphrefine.sklearn.adjacency_input import (
-    LabeledMatrix,
-    check_direction,
-    check_nodes,
-    check_shared_edges,
-    edge_digits,
-    find_positions,
-    number_columns,
-    read_matrix,
-)
-from graphrefine.sklearn.new_rows import fold_rows, place_features
-from graphrefine.sklearn.output_frames import add_index
-from graphrefine.sklearn.seeds import settle_seed
+from graphrefine.sklearn._shared import add_index, edge_digits, settle_seed
 from graphrefine.system.checks import check_choice
 from graphrefine.system.threads import usable_threads
 
@@ -201,7 +204,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return add_index(self, vectors, _index_of(X, self.model_.names))  # type: ignore[no-any-return]
 
     def transform(self, X: Any, features: Any = None) -> NDArray[np.float32]:
-        """Vectors, comparable with the fitted ones, of another snapshot of the graph or of new nodes.
+        """Return vectors, comparable with the fitted ones, of another snapshot of the graph or of new nodes.
 
         Parameters
         ----------
@@ -240,7 +243,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         check_choice("rows", self.rows, [None, "nodes", "new"])
 
     def _check_entries(self, matrix: Any, *, reset: bool) -> Any:
-        """The matrix as scikit-learn checks it: finite numbers, not negative, and the columns as in `fit`."""
+        """Check a matrix as scikit-learn does: finite numbers, not negative, and the columns as in `fit`."""
         shape: tuple[int, ...] = getattr(matrix, "shape", ())
         n = 0 if reset else len(self.model_)
         if not reset and self.rows != "new" and len(shape) == 2 and shape[0] == shape[1] != n:
@@ -252,11 +255,11 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return validate_data(self, matrix, reset=reset, ensure_min_samples=2 if reset else 1, **_CHECKS)
 
     def _check_labeled(self, source: LabeledMatrix) -> Any:
-        """The same for a matrix whose columns have names, and with them an order of their own."""
+        """Check a matrix whose columns have names, and with them an order."""
         return check_array(source.matrix, estimator=self, **_CHECKS)
 
     def _graph_of(self, source: LabeledMatrix) -> tuple[Graph, Names]:
-        """The graph to fit, and the names of its nodes; the rows of a matrix are 0 to n - 1 to the method."""
+        """Return the graph to fit and the names of its nodes; rows of a matrix are 0 to n - 1 to the method."""
         if isinstance(source.matrix, Graph):
             if self.directed is not None:
                 check_direction(source, self.directed, by="directed= says")
@@ -272,7 +275,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return graph, name_array(self.feature_names_in_) if hasattr(self, "feature_names_in_") else graph.names
 
     def _are_nodes(self, matrix: Any) -> bool:
-        """Whether the rows of a matrix without names are the fitted nodes; InputError where that is not clear."""
+        """Return whether rows of a matrix without names are the fitted nodes; InputError where that is not clear."""
         n, m = len(self.model_), matrix.shape[0]
         if self.rows == "nodes" and m != n:
             raise InputError(f"rows='nodes', and X has {m} rows for {n} fitted nodes", argument="rows")
@@ -291,7 +294,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return edge_digits(graph) == self._fingerprint
 
     def _snapshot_graph(self, matrix: Any, names: Names) -> Graph:
-        """A snapshot whose known nodes have the names, and with them the random rows, that they had in `fit`."""
+        """Make a snapshot whose known nodes have the names, and so the random rows, that they had in `fit`."""
         rows = find_positions(names, self.model_.lookup)
         new = rows < 0
         rows[new] = len(self.model_) + np.arange(new.sum())
@@ -304,7 +307,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return graph
 
     def _embed_snapshot(self, matrix: Any, names: Names, features: Any) -> NDArray[np.float32]:
-        """The vectors of a snapshot, rotated onto the fitted ones; the fitted ones if it is the fitted graph."""
+        """Embed a snapshot, and rotate it onto the fitted vectors; the fitted graph has the fitted vectors."""
         graph = self._snapshot_graph(matrix, names)
         if features is None and self.model_.names.tolist() == names.tolist() and self._is_fitted_graph(graph):
             return self.embedding_.copy()
@@ -322,7 +325,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
     def _fold_in(
         self, matrix: Any, columns: NDArray[np.int64], labels: list[str], features: Any
     ) -> NDArray[np.float32]:
-        """The vectors of new nodes; ``columns`` are fitted rows, or n + i for the new node i."""
+        """Fold new nodes in; ``columns`` are fitted rows, or n + i for the new node i."""
         if features is not None:
             problem = "features= cannot be used with new nodes, which are known by their edges alone"
             raise InputError(problem, argument="features")
@@ -344,5 +347,173 @@ def _is_symmetric(matrix: Any) -> bool:
 
 
 def _index_of(X: Any, names: Names) -> Names | None:
-    """The index of the vectors, where scikit-learn does not see one: of graphs, the names of their nodes."""
+    """Return the index of the vectors where scikit-learn does not see one: the names of a graph's nodes."""
     return None if hasattr(X, "shape") or isinstance(X, list) else names
+
+
+class LabeledMatrix(NamedTuple):
+    """Entries with the names of their rows and columns, where they have any."""
+
+    matrix: Any  # (m, n): sparse, dense, a data frame without labeled rows; or a Graph
+    rows: Names | None = None  # (m,)
+    columns: Names | None = None  # (n,); the very rows where these are the nodes
+    directed: bool | None = None  # as a graph says itself
+
+    @property
+    def square(self) -> bool:
+        """Whether rows and columns are the same nodes, by their names."""
+        return self.rows is not None and self.rows is self.columns
+
+
+def read_matrix(X: Any) -> LabeledMatrix:
+    """Read an input in one of its forms; entries are not checked yet.
+
+    Examples
+    --------
+    >>> read_matrix([[0, 1], [1, 0]]).rows
+    >>> read_matrix(Graph.from_edges(["ann"], ["bob"])).rows.tolist()
+    ['ann', 'bob']
+    """
+    if isinstance(X, Graph):
+        if X.sources is not None:
+            raise InputError(
+                f"{X.source} is bipartite, and REFINE takes one set of nodes; graphrefine.NodeVectors and "
+                "graphrefine.embed take bipartite graphs"
+            )
+        return LabeledMatrix(X, X.names, X.names, X.directed)
+    if hasattr(X, "is_directed") and hasattr(X, "adj"):
+        from networkx import to_scipy_sparse_array
+
+        names = name_array(X.nodes)
+        return LabeledMatrix(to_scipy_sparse_array(X), names, names, bool(X.is_directed()))
+    X = _keep_names(X)
+    if hasattr(X, "iloc") and hasattr(X, "columns") and not is_counted(X.index):
+        return _read_frame(X)
+    return LabeledMatrix(X)
+
+
+def _keep_names(X: Any) -> Any:
+    """Turn a frame of polars into one of pandas: scikit-learn before 1.9 sees no names of its columns."""
+    if type(X).__module__.partition(".")[0] != "polars" or not hasattr(X, "columns") or find_spec("pandas") is None:
+        return X
+    from pandas import DataFrame
+
+    return DataFrame(X.to_numpy(), columns=list(X.columns))
+
+
+def _read_frame(frame: Any) -> LabeledMatrix:
+    """Read a pandas frame whose rows have labels."""
+    order = match_labels(frame.index.tolist(), frame.columns.tolist())
+    rows = name_array(frame.index.tolist())
+    if order is not None:
+        return LabeledMatrix(frame.iloc[:, order], rows, rows)
+    columns = name_array(frame.columns.tolist())
+    for names, axis in ((rows, "index"), (columns, "columns")):
+        if len(set(names.tolist())) < len(names):
+            raise InputError(f"the {axis} of the data frame has a name twice; each node has one")
+    return LabeledMatrix(frame, rows, columns)
+
+
+def check_nodes(source: LabeledMatrix) -> None:
+    """Refuse a data frame to fit whose rows are labeled, but not by the names of its columns."""
+    if source.rows is not None and source.columns is not None and not source.square:
+        raise InputError(
+            f"the rows of the data frame are {list_some(source.rows.tolist())}, and its columns "
+            f"{list_some(source.columns.tolist())}: an adjacency matrix has the same nodes in both; "
+            "X.to_numpy() leaves the labels out"
+        )
+
+
+def check_direction(source: LabeledMatrix, directed: bool, *, by: str) -> None:
+    """Refuse a graph that says another direction than is wanted ``by`` someone."""
+    if source.directed is None or source.directed == directed:
+        return
+    kinds = {True: "directed", False: "undirected"}
+    raise InputError(f"the graph is {kinds[source.directed]}, and {by} {kinds[directed]}; make both the same")
+
+
+def check_shared_edges(graph: Graph, new: NDArray[np.bool_]) -> None:
+    """Refuse a graph of new nodes and their edges alone as a snapshot; ``new`` is its mask of nodes not fitted."""
+    if not new.any() or graph.edges == 0:
+        return
+    of_new = np.repeat(new, graph.out_counts) | new[graph.indices]
+    if of_new.all():
+        raise InputError(
+            f"every edge of the graph leads to one of {int(new.sum()):,} new nodes, so it is no snapshot of the fitted "
+            "graph; model_.fold_in(edges) gives vectors for new nodes alone, and so does a matrix with a row for each "
+            "new and a column for each fitted node"
+        )
+
+
+def find_positions(names: Names, lookup: Any) -> NDArray[np.int64]:
+    """Find the fitted row of each node of a snapshot, -1 for a new one; InputError if all are new."""
+    rows = np.fromiter((-1 if (row := lookup.find(name)) is None else row for name in names), np.int64, len(names))
+    if not (rows >= 0).any():
+        raise InputError(
+            f"no node is in both graphs, so their vectors cannot be compared; the names begin with "
+            f"{quote_name(names[0])} here and {quote_name(lookup.names[0])} in the fitted graph"
+        )
+    return rows
+
+
+def number_columns(source: LabeledMatrix, lookup: Any) -> NDArray[np.int64]:
+    """Assign numbers to columns of a frame of new nodes: fitted rows, or n + i for new node i.  # (columns,)."""
+    rows, columns = (np.zeros(0) if names is None else names for names in (source.rows, source.columns))
+    known = [name for name in rows.tolist() if lookup.find(name) is not None]
+    if known:
+        raise InputError(
+            f"{len(known):,} of the {len(rows):,} rows are fitted nodes, such as {quote_name(known[0])}, but the "
+            "columns are not the nodes of the rows: for another snapshot, index and columns must have the same "
+            "names; for new nodes, the index must have new names only"
+        )
+    new = {name: len(lookup.names) + at for at, name in enumerate(rows.tolist())}
+    places = [new.get(name) if (row := lookup.find(name)) is None else row for name in columns.tolist()]
+    missing = [name for name, place in zip(columns.tolist(), places, strict=True) if place is None]
+    if missing:
+        raise InputError(
+            f"column {quote_name(missing[0])} is neither a fitted node nor a row{lookup.hint(missing[0])}; "
+            f"{len(missing):,} of {len(places):,} columns are not: leave them out"
+        )
+    return np.array(places, np.int64)
+
+
+def fold_rows(
+    model: Embedding, matrix: Any, columns: NDArray[np.int64], *, labels: list[str], threads: int | None
+) -> NDArray[np.float32]:
+    """Fold in new nodes by the weights (m, columns) of their edges.  # (m, dim).
+
+    ``columns`` are rows of the model, or n + i for the new node i; ``labels`` name the new nodes in messages.
+
+    Examples
+    --------
+    >>> people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
+    >>> fold_rows(people, [[0, 2]], np.array([0, 1]), labels=["eve"], threads=1).tolist()
+    [[0.0, 1.0]]
+    """
+    n, entries = len(model), coo_array(matrix)
+    ends = columns[entries.col]
+    used = np.unique(ends[ends < n])
+    edges = Graph.from_edges(
+        entries.row + len(used),
+        np.where(ends < n, np.searchsorted(used, ends), ends - n + len(used)),
+        entries.data,
+        names=[*used.tolist(), *labels],
+        directed=True,
+        threads=threads,
+    )
+    by_position = Embedding.from_data(EmbeddingData(np.arange(n), model.vectors, model.recipe, state=model.state))
+    return by_position.fold_in(edges).vectors
+
+
+def place_features(features: Any, graph: Graph, names: Names) -> Any:
+    """Prepare features for `graphrefine.pipeline.feature_table` where users know the nodes by other names.
+
+    Rows without names are those of the graph, in its order. The names of the others are the users' names.
+    """
+    if features is None or graph.names is names:
+        return features
+    if hasattr(features, "iloc") and hasattr(features, "index") and is_counted(features.index):
+        return graph.names, features.to_numpy()
+    if isinstance(features, np.ndarray | list) or hasattr(features, "tocsr"):
+        return graph.names, features
+    return graph.names, read_features(features, replace(graph, names=names)).matrix

@@ -1,0 +1,184 @@
+"""Break the numerics one line at a time, and say which tests notice.
+
+    python scripts/mutations.py                 # all, about a quarter of an hour
+    python scripts/mutations.py theorem far    # those whose name contains one of these words
+
+Each mutation replaces a piece of one file of a temporary copy of ``src`` and runs the tests of the folder that it
+belongs to, without the golden ones: these notice every change of bits, and say nothing about what is right. The exit
+code is 1 if a mutation survives, or if its text is no longer found exactly once.
+"""
+
+# ruff: noqa: E501  a table with a mutation in each line
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+TIMEOUT = 900  # seconds: a mutation may make a loop endless, which counts as noticed
+
+# The editable install puts a finder in front of sys.path, so the copy is imported by leaving that finder out.
+RUN = """
+import sys
+from importlib.util import find_spec
+native = find_spec("graphrefine.kernels._native").origin
+for name in [name for name in sys.modules if name.partition(".")[0] == "graphrefine"]:
+    del sys.modules[name]
+sys.meta_path[:] = [each for each in sys.meta_path if "ScikitBuild" not in type(each).__name__]
+sys.path[:] = [sys.argv[1], *(path for path in sys.path if not path.endswith("/src"))]
+import shutil
+from pathlib import Path
+target = Path(sys.argv[1], "graphrefine", "kernels", Path(native).name)
+if not target.exists():
+    shutil.copy(native, target)
+import graphrefine
+assert graphrefine.__file__.startswith(sys.argv[1]), graphrefine.__file__
+import pytest
+sys.exit(pytest.main(["-x", "-q", "--no-header", "-p", "no:cacheprovider", *sys.argv[2:]]))
+"""
+
+
+class Mutation(NamedTuple):
+    """A piece of a file, what replaces it, and the tests that must notice."""
+
+    name: str
+    file: str  # under src/graphrefine
+    old: str
+    new: str
+    tests: str  # under tests, several separated by blanks
+
+
+MUTATIONS = [
+    Mutation(*each)
+    for each in (
+        # The paper: range finder, proximity, filter, axes.
+        ("theorem 1: p - 1 -> p", "refine/range_finder.py", "(columns - ranks - 1)", "(columns - ranks)", "refine/test_range_finder.py refine/test_theorem_bound.py"),
+        ("range finder: one product fewer", "refine/range_finder.py", "for step in range(power):", "for step in range(max(power - 1, 1)):", "refine/test_range_finder.py refine/test_refine.py"),
+        ("range finder: the wrong side first", "refine/range_finder.py", "if two_sided and remaining % 2 else", "if two_sided and not remaining % 2 else", "refine/test_range_finder.py refine/test_refine.py"),
+        ("sketch: seed ignored", "refine/refine.py", "engine.random(seed=settings.seed)", "engine.random(seed=0)", "refine/test_refine.py"),
+        ("proximity: sign of the degree", "linalg/operators.py", "row_shift=-_log(degree)", "row_shift=_log(degree)", "linalg refine/test_refine.py"),
+        ("proximity: sign of the negative samples", "linalg/operators.py", "context.sum()) + exact.log(negative)", "context.sum()) - exact.log(negative)", "linalg refine/test_refine.py"),
+        ("proximity: exponent of the contexts ignored", "linalg/operators.py", "exact.power_where(sums > 0, sums, exponent)", "sums", "linalg refine/test_refine.py"),
+        ("proximity: weights without logarithm", "linalg/operators.py", 'edge="log" if log_weights', 'edge="weight" if log_weights', "linalg refine/test_refine.py"),
+        ("transition: the loop is not in the sum", "linalg/operators.py", "(1.0 / (sums + loop))", "(1.0 / (sums + 1.0))", "linalg refine/test_refine.py"),
+        ("walk: neighbors counted instead of weights", "linalg/operators.py", "inverses(graph.degrees() if degrees is None else degrees).astype", "inverses(graph.out_counts.astype(np.float64) if degrees is None else degrees).astype", "linalg"),
+        ("loops: the largest weight", "refine/filters.py", "float(graph.weights.min())", "float(graph.weights.max())", "refine/test_refine.py refine/test_filters.py refine/test_numerics_oracles.py"),
+        ("heat: one factor of the factorial", "refine/filters.py", "theta[-1] * scale / k", "theta[-1] * scale / (k + 1)", "refine/test_filters.py"),
+        ("markov: shares do not add up to 1", "refine/filters.py", "(1 - scale) / order", "1 / order", "refine/test_filters.py"),
+        ("pagerank: alpha for 1 - alpha", "refine/filters.py", "theta[-1] * (1 - scale)", "theta[-1] * scale", "refine/test_filters.py"),
+        ("taylor: sign of T", "refine/filters.py", "return (0.0, -1.0, -2.0, 1.0)", "return (0.0, 1.0, -2.0, 1.0)", "refine/test_filters.py refine/test_refine.py"),
+        ("reach: scale by the degree, upside down", "refine/filters.py", "FAR / max(degree, 1.0)", "FAR * max(degree, 1.0)", "refine/test_filters.py refine/test_numerics_oracles.py"),
+        ("axes: not centered", "engine/engine.py", "principal_rotation(gram - nodes * np.outer(middle, middle), axes)", "principal_rotation(gram, axes)", "refine/test_numerics_oracles.py refine/test_refine.py"),
+        ("axes: mean not taken away", "engine/engine.py", "axes=axes)\n    return engine.collect(F, rotation, shift=middle, unit=True)", "axes=axes)\n    return engine.collect(F, rotation, unit=True)", "refine/test_numerics_oracles.py refine/test_refine.py"),
+        ("axes: exponent of S", "engine/engine.py", "(exponent - 1) / 2)", "exponent / 2)", "refine/test_refine.py refine/test_numerics_oracles.py"),
+        ("dimension: two standard errors", "refine/dimension.py", "LEAST = 3.0", "LEAST = 2.0", "refine/test_dimension.py refine/test_dimension_noise.py"),
+        ("dimension: sign of the eigenvalue ignored", "refine/dimension.py", "np.sign(pairs.values) * sums", "sums", "refine/test_dimension.py refine/test_dimension_noise.py"),
+        ("dimension: each edge counted once in the error", "refine/dimension.py", "np.sqrt(2 * squares)", "np.sqrt(squares)", "refine/test_dimension.py refine/test_dimension_noise.py"),
+        # Views.
+        ("far view: average over one step too few", "refine/far_view.py", "1.0 / (stop - start + 1)", "1.0 / (stop - start)", "refine/test_far_view.py"),
+        ("far view: volumes ignored", "refine/far_view.py", "np.divide(volume, volumes,", "np.divide(1.0, volumes,", "refine/test_far_view.py"),
+        ("far view: regions of many nodes count too little", "refine/far_view.py", "sums /= np.sqrt(counts)[:, None]", "sums /= counts[:, None]", "refine/test_numerics_oracles.py refine/test_far_view.py"),
+        ("local view: negative eigenvalues", "refine/local_view.py", "GROUPED + STEEP * (AGREEING - agreement)", "GROUPED - STEEP * (AGREEING - agreement)", "refine/test_views.py"),
+        ("edge strengths: unit of weights ignored", "linalg/edge_strengths.py", 'EdgeStrengths(graph, "log1p", float(median(graph.weights)))', 'EdgeStrengths(graph, "log1p", 1.0)', "linalg refine/test_views.py"),
+        # Sides.
+        ("directed: sides swapped", "refine/directed.py", "((source, arcs.source), (target, arcs.target))", "((source, arcs.target), (target, arcs.source))", "refine/test_directed.py"),
+        ("directed: scores not centered", "refine/directed.py", "target[:, -1] = -source[:, -1]", "target[:, -1] = source[:, -1]", "refine/test_directed.py"),
+        ("directed far view: the wrong degrees", "refine/directed_far_view.py", "self.height = heights(regions, inward)", "self.height = heights(regions, ties.degrees)", "refine/test_directed_far_view.py"),
+        ("arcs: degrees of one side not regularized", "refine/arc_svd.py", "self.degrees + self.mean, 1.0", "self.degrees, 1.0", "refine/test_directed.py refine/test_bipartite.py"),
+        ("arcs: edge of the noise", "refine/arc_svd.py", "(1 / np.sqrt(max(sources, 1)) + 1 / np.sqrt(max(targets, 1)))", "(1 / np.sqrt(max(sources, 1)) - 1 / np.sqrt(max(targets, 1)))", "refine/test_directed.py refine/test_bipartite.py"),
+        ("bipartite: whole length instead of half", "refine/bipartite.py", "DEGREE_POWER) / np.sqrt(np.where(there, lengths, 1.0))", "DEGREE_POWER) / np.where(there, lengths, 1.0)", "refine/test_bipartite.py"),
+        ("bipartite: degrees not relative", "refine/bipartite.py", "side.degrees[which] / (side.mean or 1.0)", "side.degrees[which]", "refine/test_bipartite.py"),
+        # New nodes, older embeddings, degrees.
+        ("fold in: learned map subtracted", "embedding/fold_in.py", "mean + f @ self.W", "mean - f @ self.W", "embedding/test_fold_in.py"),
+        ("fold in: learned from the whole instead of the rest", "embedding/fold_in.py", "(f.T @ (unit - mean))", "(f.T @ unit)", "embedding/test_fold_in.py"),
+        ("fold in: own degree ignored", "embedding/fold_in.py", "[flat, flat * own[:, None]]", "[flat, flat * 0]", "embedding/test_fold_in.py embedding/test_fold_in_oracle.py"),
+        ("align: the rotation backwards", "embedding/derive.py", "NDArray[np.float64] = U @ V\n", "NDArray[np.float64] = (U @ V).T\n", "embedding/test_align.py"),
+        ("align: no reflection", "embedding/derive.py", "NDArray[np.float64] = U @ V\n", "NDArray[np.float64] = U @ np.diag([1.0] * (k - 1) + [float(np.sign(np.linalg.det(U @ V)))]) @ V\n", "embedding/test_align.py"),
+        ("degree weight: the edge itself counts", "embedding/learn.py", "remaining = neighbors != others[row]", "remaining = neighbors >= 0", "embedding/test_scores.py embedding/test_degree_weight.py"),
+        ("degree weight: own edge in the degree", "embedding/learn.py", "degrees[:SAMPLE] -= 1", "degrees[:SAMPLE] -= 0", "embedding/test_scores.py embedding/test_degree_weight.py"),
+        ("auc: ties count fully", "embedding/learn.py", "(below + not_above) / 2 /", "not_above /", "evaluate/test_links.py"),
+        # Evaluation.
+        ("held out: the other direction leaks", "evaluate/held_out_edges.py", "    if not graph.directed:\n        stays", "    if graph.directed:\n        stays", "evaluate/test_links.py"),
+        ("held out: edges among the pairs without one", "evaluate/held_out_edges.py", "ends[:, 1]])) < 0]", "ends[:, 1]])) >= -1]", "evaluate/test_links.py"),
+        ("held out: keys of 32 bits", "evaluate/held_out_edges.py", "keys = np.sort((first * graph.nodes + second)[first < second])", "keys = np.sort((first.astype(np.int32) * np.int32(graph.nodes) + second.astype(np.int32))[first < second])", "evaluate/test_many_nodes.py evaluate/test_links.py"),
+        ("metrics: micro is a mean of classes", "evaluate/metrics.py", "(each.sum() for each in counts)", "(each.mean() * each.max() for each in counts)", "evaluate/test_classification.py"),
+        ("metrics: macro weighted by the size of classes", "evaluate/metrics.py", "100 * float(each.mean())", "100 * float(np.average(each, weights=counts.true))", "evaluate/test_classification.py"),
+        ("metrics: one label for each node", "evaluate/metrics.py", "np.arange(scores.shape[1]) < counts[:, None]", "np.arange(scores.shape[1]) < np.minimum(counts, 1)[:, None]", "evaluate/test_classification.py"),
+        ("metrics: average precision of ties", "evaluate/metrics.py", 'np.searchsorted(np.sort(false), true, side="left")', 'np.searchsorted(np.sort(false), true, side="right")', "evaluate/test_links.py"),
+        ("metrics: rank among equals", "evaluate/metrics.py", "1 + (above + level) / 2", "1 + above", "evaluate/test_links.py"),
+        ("logistic: penalty of the intercept", "evaluate/logistic.py", "np.ones((n, 1), rows.dtype)", "10 * np.ones((n, 1), rows.dtype)", "evaluate/test_logistic.py"),
+        ("logistic: C ignored in the gradient", "evaluate/logistic.py", "gradient += C * (", "gradient += (", "evaluate/test_logistic.py"),
+        ("C: trained on its own test fold", "evaluate/judges.py", "fit_logistic(rows[~test], targets[~test], C=C", "fit_logistic(rows, targets, C=C", "evaluate/test_penalty_choice.py evaluate/test_classification.py"),
+        ("reconstruction: equals in their order", "evaluate/reconstruction.py", "(hits * level + (k - before) * among)", "(hits * level + min(k - before, among) * level)", "evaluate/test_reconstruction.py"),
+        ("links: spectral without three steps", "evaluate/link_scores.py", "w + w**2 + w**3", "w + w**2", "evaluate/test_links.py"),
+        # Questions about a graph and its vectors.
+        ("labels: folds know their labels", "analysis/label_prediction.py", "fit_logistic(task.training[~test], task.targets[~test], C=penalty)", "fit_logistic(task.training, task.targets, C=penalty)", "analysis/test_label_prediction.py"),
+        ("labels: threshold too low", "analysis/label_prediction.py", "quality = hits / (len(first) + np.arange(len(hits)) + truth.sum())", "quality = hits / truth.sum()", "analysis/test_label_prediction.py"),
+        ("labels: scale learned from the wrong classes", "analysis/label_prediction.py", "(1 - doubt) * logs[truth].mean() + doubt * logs[~truth].mean()", "doubt * logs[truth].mean() + (1 - doubt) * logs[~truth].mean()", "analysis/test_label_prediction.py"),
+        ("links: resource allocation", "analysis/link_prediction.py", '"resource allocation": 1 / degree}', '"resource allocation": 1 / degree**0.5}', "analysis/test_link_prediction.py"),
+        ("links: Adamic-Adar", "analysis/link_prediction.py", "1 / np.log(degree), 1 / np.log(1.5)", "1 / np.log1p(degree), 1 / np.log(1.5)", "analysis/test_link_prediction.py"),
+        ("links: edges among the candidates", "analysis/link_prediction.py", "graph.indptr[row + 1]]] = False", "graph.indptr[row]]] = False", "analysis/test_link_prediction.py"),
+        ("split: a pair in two parts", "analysis/edge_split.py", "keys[~np.isin(keys, taken)][:most]", "keys[:most]", "analysis/test_edge_split.py"),
+        ("split: keys of 32 bits", "analysis/edge_split.py", "keys = pairs.first[free] * graph.nodes + pairs.second[free]", "keys = (pairs.first[free].astype(np.int32) * np.int32(graph.nodes) + pairs.second[free].astype(np.int32)).astype(np.int64)", "evaluate/test_many_nodes.py analysis/test_edge_split.py"),
+        ("drift: kept of all places", "analysis/drift.py", "common / np.maximum(before.places, 1)", "common / k / 2", "analysis/test_drift.py"),
+        ("drift: ties all kept", "analysis/drift.py", "np.clip((places - above) / np.maximum(tied, 1), 0, 1)", "np.clip((places - above), 0, 1)", "analysis/test_drift.py"),
+        ("duplicates: the two themselves count", "analysis/duplicates.py", "- 2 * links - shared", "- shared", "analysis/test_duplicates.py"),
+        ("duplicates: threshold missed by one", "analysis/duplicates.py", "(overlaps.overlap >= np.float32", "(overlaps.overlap > np.float32", "evaluate/test_many_nodes.py analysis/test_duplicates.py"),
+        ("duplicates: keys of 32 bits", "analysis/duplicates.py", "np.minimum(first, second) * len(embedding)", "np.minimum(first, second).astype(np.int32) * np.int32(len(embedding))", "evaluate/test_many_nodes.py analysis/test_duplicates.py"),
+        ("communities: modularity without chance", "analysis/communities.py", "inside / total - (weight / total) ** 2", "inside / total", "analysis/test_communities.py"),
+        ("k-means: the nearest center by the product", "linalg/kmeans.py", "np.argmax(products - halves, axis=1)", "np.argmax(products, axis=1)", "linalg analysis/test_communities.py"),
+    )
+]  # fmt: skip
+
+
+def main() -> None:
+    """Try the chosen mutations, and print a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", help="parts of names; all mutations if there are none")
+    words = parser.parse_args().words
+    chosen = [each for each in MUTATIONS if not words or any(word in each.name for word in words)]
+    survivors = 0
+    with tempfile.TemporaryDirectory(prefix="mutations-") as folder:
+        source = Path(folder, "src")
+        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        for mutation in chosen:
+            start = perf_counter()
+            verdict, noticed = try_mutation(mutation, source)
+            survivors += not noticed
+            print(f"{mutation.name:55} {verdict}  ({perf_counter() - start:.0f} s)", flush=True)
+    print(f"{len(chosen)} mutations, {survivors} survivors")
+    sys.exit(bool(survivors))
+
+
+def try_mutation(mutation: Mutation, source: Path) -> tuple[str, bool]:
+    """Return what became of a mutation, and whether a test noticed it."""
+    path = source / "graphrefine" / mutation.file
+    text = path.read_text() if path.exists() else ""
+    if text.count(mutation.old) != 1:
+        return f"STALE: {mutation.old!r} is in {mutation.file} {text.count(mutation.old)} times", False
+    paths = [ROOT / "tests" / name for name in mutation.tests.split()]
+    paths = [str(each) for each in paths if each.exists()]
+    path.write_text(text.replace(mutation.old, mutation.new))
+    try:
+        command = [sys.executable, "-B", "-c", RUN, str(source), *paths]
+        run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    except subprocess.TimeoutExpired:
+        return "killed: it did not end", True
+    finally:
+        path.write_text(text)
+    if run.returncode == 0:
+        return "SURVIVED", False
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", run.stdout, re.MULTILINE)
+    return (f"killed by {failed[1]}", True) if failed else (f"BROKEN: {run.stdout[-300:]}{run.stderr[-300:]}", False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
 """Files of vectors, in every format that is loaded; an embedding that comes of them must be sound.
 
-Half of the inputs are loaded without a look at the fingerprint, so that what strangers write, without one or with one that
-fits, gets as far as it can.
+Half of the inputs are loaded without a look at the fingerprint, so that what strangers write, without one or with one
+that fits, gets as far as it can.
 """
 
 from __future__ import annotations

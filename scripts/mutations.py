@@ -164,8 +164,8 @@ def try_mutation(mutation: Mutation, source: Path) -> tuple[str, bool]:
     text = path.read_text() if path.exists() else ""
     if text.count(mutation.old) != 1:
         return f"STALE: {mutation.old!r} is in {mutation.file} {text.count(mutation.old)} times", False
-    paths = [ROOT / "tests" / name for name in mutation.tests.split()]
-    paths = [str(each) for each in paths if each.exists()]
+    tests = [ROOT / "tests" / name for name in mutation.tests.split()]
+    paths = [str(each) for each in tests if each.exists()]
     path.write_text(text.replace(mutation.old, mutation.new))
     try:
         command = [sys.executable, "-B", "-c", RUN, str(source), *paths]

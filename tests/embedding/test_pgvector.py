@@ -316,7 +316,7 @@ def test_a_statement_that_fails_changes_nothing(server: Server, failing: str, mo
         monkeypatch.setattr(pgvector, "EXTENSION", "SELECT 1 / 0;")
     else:  # rows that the server refuses
         monkeypatch.setattr(pgvector, "_start_of_targets", lambda data: 1)
-        monkeypatch.setattr(pgvector.struct, "pack", lambda *values: b"1234")
+        monkeypatch.setattr("graphrefine.embedding.formats.pgvector.struct.pack", lambda *values: b"1234")
     with pytest.raises(OutputError, match=r"nothing was changed"):
         Embedding(["; ROLLBACK; DROP TABLE mine;"], [[1]]).save(server.address(), table="before")
     monkeypatch.undo()

@@ -195,7 +195,7 @@ def test_workers_of_several_instruction_sets_give_the_same_bits(tmp_path: Path) 
     def instruction_set() -> str:
         from graphrefine.kernels import native
 
-        return native.simd()
+        return str(native.simd())
 
     with mixed_client({"GRAPHREFINE_SIMD": "baseline"}, {"GRAPHREFINE_SIMD": "avx2"}) as client:
         sets = set(client.run(instruction_set).values())

@@ -17,7 +17,7 @@ def instruction_set() -> str:
     """The instruction set that the compiled kernels use (avx512, avx2, baseline, neon)."""
     from graphrefine.kernels import native
 
-    return native.simd()
+    return str(native.simd())
 
 
 def numerics_version() -> int:

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from functools import partial
 from time import perf_counter
 
-from goldens import adapter, covered, local
+from goldens import covered, local
 from goldens.table import (
     PROCESSORS,
     arithmetic_name,
@@ -82,9 +82,7 @@ def compute_covered(only: str) -> Hashes:
 
 def compute_local(only: str) -> Hashes:
     """The hashes of rows of one kind of processor."""
-    bare = adapter.instruction_set() == "none"
-    rows = {name: row for name, row in local.ROWS.items() if only in name and not (bare and row.kernel == "native")}
-    return compute({name: row.hash for name, row in rows.items()})
+    return compute({name: row.hash for name, row in local.ROWS.items() if only in name})
 
 
 def compute(rows: dict[str, Callable[[], str]]) -> Hashes:

@@ -18,13 +18,12 @@ from graphrefine.pipeline.settings import read_config
 from graphrefine.refine.settings import (
     MethodSettings,
     build_settings,
-    check_integer,
-    check_number,
     describe_setting,
     parse_setting,
     setting,
 )
 from graphrefine.system import memory
+from graphrefine.system.checks import check_integer, check_number
 
 
 @dataclass(frozen=True)

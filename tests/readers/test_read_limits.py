@@ -22,7 +22,6 @@ import scipy.sparse as sp
 
 import graphrefine
 from graphrefine.errors import FormatError, InputError
-from graphrefine.ingestion import text_pieces
 from graphrefine.readers.labels import read_labels
 from graphrefine.readers.npy import read_npy, read_sparse_npz
 from graphrefine.readers.read import read
@@ -87,7 +86,7 @@ def test_a_run_with_a_budget_reads_what_is_too_large_in_pieces(tmp_path: Path, m
 
 
 def test_a_record_without_end_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_pieces, "_LONGEST", 1 << 18)
+    monkeypatch.setattr("graphrefine.ingestion.pieces.LONGEST", 1 << 18)
     path = tmp_path / "a.txt.gz"
     path.write_bytes(gzip.compress(b"a" * (1 << 22)))
     with pytest.raises(FormatError, match="no record ends within the first"):

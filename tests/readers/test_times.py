@@ -18,7 +18,7 @@ from cli_runs import refuses, run
 from graphrefine.errors import FormatError, InputError
 from graphrefine.ingestion.ingest import ingest
 from graphrefine.readers.read import read
-from graphrefine.readers.times import read_days
+from graphrefine.tables.kinds import read_days
 from strategies import PATIENT
 
 DAYS = ["2024-01-01", "2024-01-31", "2024-03-01T12:00", "2024-03-02 00:00:00.5Z", "2024-03-02T01:30:00+01:30"]

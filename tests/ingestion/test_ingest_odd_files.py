@@ -51,7 +51,7 @@ def test_a_file_without_any_end_has_no_edge(options: dict[str, Any], tmp_path: P
 def test_ids_of_two_sets_are_not_taken_for_one(options: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "rated.csv"
     path.write_text(":START_ID(User),:END_ID(Movie),:TYPE\n1,2,RATED\n2,3,RATED\n")
-    check_refused(path, "two sets.* say bipartite=True", **options)
+    check_refused(path, "two sets.* pass bipartite=True", **options)
     assert check_alike(path, bipartite=True).nodes == 4
 
 

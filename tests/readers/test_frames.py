@@ -186,7 +186,7 @@ def test_weights_of_every_arrow_type() -> None:
     with pytest.raises(InputError, match="record 2: the weight is missing"):
         read({**ends, "weight": [1.0, None]})
     for frame in (pandas.DataFrame, polars.DataFrame):
-        with pytest.raises(InputError, match="'weight' holds dates, which are hardly weights: say time='weight'"):
+        with pytest.raises(InputError, match="'weight' holds dates, which are hardly weights: pass time='weight'"):
             read(frame({**ends, "weight": np.array(["2024-01-01", "2024-01-02"], "datetime64[us]")}))
 
 
@@ -241,7 +241,7 @@ def test_columns_without_names_are_read_as_those_of_an_array() -> None:
 
 def test_two_columns_of_one_name_are_refused() -> None:
     frame = pandas.DataFrame([[1, 2, 3], [4, 5, 6]], columns=["source", "source", "target"])
-    with pytest.raises(InputError, match="2 columns are called 'source'; rename them, or say source= by position"):
+    with pytest.raises(InputError, match="2 columns are called 'source'; rename them, or pass source= by position"):
         read(frame)
     assert read(frame, source=1, target=2).names.tolist() == [2, 3, 5, 6]
 

@@ -209,7 +209,7 @@ def test_work_folders_of_ingest(
         ingest(edges, place)
         assert graphrefine.read(place).names.tolist() == ["a", "b", "c"]
     else:
-        with pytest.raises(OutputError, match=f"{NEWER}, or delete that folder to start anew"):
+        with pytest.raises(OutputError, match=f"{NEWER}, or delete that folder to start again"):
             ingest(edges, place)
 
 

@@ -64,7 +64,7 @@ def test_python_refuses_them_without_another_embedding(options: dict[str, Any], 
 def test_python_refuses_them_without_a_graph(options: dict[str, Any], whole: Path) -> None:
     with pytest.raises(InputError, match="is for a run on a graph; say which one with graph="):
         check(whole, **options)
-    assert check(whole, reading={"directed": None, "bipartite": False, "quote": '"'}).ok  # as without a word
+    assert check(whole, reading={"directed": None, "bipartite": None, "quote": '"'}).ok  # as without a word
 
 
 def write_useless(place: Path, kind: str) -> Path:

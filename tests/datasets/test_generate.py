@@ -135,7 +135,7 @@ def test_a_node_in_two_communities_has_friends_in_both() -> None:
 def test_crowded_graphs_are_filled_or_refused() -> None:
     full = power_law(100, 99 * 100 // 4, exponent=4.0)
     assert full.graph.edges == 2475
-    with pytest.raises(InputError, match=r"have were not free; ask for fewer edges"):
+    with pytest.raises(InputError, match=r"were not free; ask for fewer edges"):
         block_model(100, 2000, classes=50, mixing=0.0)
 
 

@@ -152,7 +152,7 @@ def test_numbers_that_are_names_too_are_taken_where_the_header_names_the_nodes(t
 
 def test_files_of_our_own_are_split_in_the_fast_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_file, "_split_columns", None)
-    monkeypatch.setattr(csv_file, "find_columns", None)
+    monkeypatch.setattr(csv_file, "assign_vectors", None)
     for name in ("x.csv", "x.csv.gz"):
         Embedding(ANN, VECTORS).save(tmp_path / name)
         assert load_silently(tmp_path / name).names.tolist() == ANN

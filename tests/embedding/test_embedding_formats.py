@@ -492,7 +492,7 @@ def test_bad_csv_is_refused_with_its_line(content: bytes, problem: str, tmp_path
 def test_a_list_of_edges_is_no_embedding(first: str, suffix: str, tmp_path: Path) -> None:
     for edges in ([(1, 2), (2, 3), (4, 3)], [(1, 8), (1, 9), (2, 8)]):  # an end is a name; a name stands twice
         (tmp_path / "edges.csv").write_text(first + "".join(f"{u},{v}{suffix}\n" for u, v in edges))
-        with pytest.raises(FormatError, match=r"edges\.csv.*graphrefine embed makes vectors of it"):
+        with pytest.raises(FormatError, match=r"edges\.csv.*list of edges graphrefine embed makes vectors"):
             load(tmp_path / "edges.csv")
 
 

@@ -43,7 +43,7 @@ def test_rows() -> None:
         embedding.index(7)
     with pytest.raises(InputError, match="on the target side; the first is 7"):
         embedding.index(1, side="target")
-    with pytest.raises(InputError, match="side='left' is not known; it is 'source' or 'target'"):
+    with pytest.raises(InputError, match="side='left' is not known; it can be 'source', 'target'"):
         embedding.index(7, side="left")  # type: ignore[arg-type]
 
 

@@ -189,7 +189,7 @@ def test_vectors_that_cannot_be_judged_are_a_row(folder: Path, monkeypatch: pyte
 
     monkeypatch.setattr(np, "load", broken)
     done = compares(folder, "--methods", "refine")
-    assert done.code == 2 and "holds nan, not a number" in done.out and "failed\n" in done.out
+    assert done.code == 2 and "has nan, not a number" in done.out and "failed\n" in done.out
 
 
 # The report.
@@ -236,7 +236,7 @@ def test_a_graph_from_standard_input(folder: Path, monkeypatch: pytest.MonkeyPat
     instead(monkeypatch, {})
     text = (folder / "graph.csv").read_bytes()  # names hold bars, and no suffix says that commas are meant
     arguments: tuple[str | Path, ...] = ("compare", "-", "--labels", folder / "labels.csv", *FAST, "-o", folder / "out")
-    expected = ("standard input: the first record can be split by comma", "--delimiter")
+    expected = ("standard input: the first record can be split in two ways", "--delimiter")
     refuses(*arguments, folder=folder, expected=expected, stdin=text)
     done = works(*arguments, "--delimiter", ",", stdin=text)
     assert "refine" in done.out and "standard input" in (folder / "out" / "report.md").read_text()

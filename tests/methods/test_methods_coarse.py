@@ -107,7 +107,7 @@ def test_settings_of_louvainne() -> None:
     for bad, message in (
         ({"decay": 0}, "decay=0 must be greater than 0"),
         ({"decay": 1.5}, r"decay=1.5 must be at most 1"),
-        ({"partition": "second"}, "partition='second' is not known; it can be 'first' or 'last'"),
+        ({"partition": "second"}, "partition='second' is not known; it can be 'first', 'last'"),
     ):
         with pytest.raises(InputError, match=message):
             graphrefine.embed([(0, 1)], dim=2, method="louvainne", **bad)

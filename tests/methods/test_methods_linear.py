@@ -402,7 +402,7 @@ def test_no_more_memory_than_was_said(name: str, monkeypatch: pytest.MonkeyPatch
         ("fastrp", {"power_weights": ()}, "power_weights=() must be finite numbers, not all zero"),
         ("fastrp", {"power_weights": 3}, "power_weights=3 must be a sequence of numbers"),
         ("fastrp", {"density": 1.5}, "density=1.5 must be at most 1"),
-        ("randne", {"matrix": "laplacian"}, "matrix='laplacian' is not known; it can be 'transition' or 'adjacency'"),
+        ("randne", {"matrix": "laplacian"}, "matrix='laplacian' is not known; it can be 'transition', 'adjacency'"),
         ("hope", {"beta": 0}, "beta=0 must be greater than 0"),
         ("arope", {"power_weights": [0, 0]}, r"power_weights=\[0, 0\] must be finite numbers, not all zero"),
         ("arope", {"iterations": -1}, "iterations=-1 must be at least 0"),

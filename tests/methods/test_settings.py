@@ -130,7 +130,7 @@ class Bounded(MethodSettings):
         ({"steps": None}, "steps=None must be a whole number"),
         ({"rate": 0}, "rate=0 must be greater than 0"),
         ({"rate": float("nan")}, "rate=nan must be a finite number"),
-        ({"kind": "c"}, "kind='c' is not known; it can be 'a' or 'b'"),
+        ({"kind": "c"}, "kind='c' is not known; it can be 'a', 'b'"),
         ({"weights": [0, 0]}, "must be finite numbers, not all zero"),
         ({"dim": 0}, "dim=0 must be at least 1"),
     ],

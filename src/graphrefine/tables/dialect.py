@@ -247,7 +247,7 @@ def split_records(text: str, dialect: Dialect) -> Iterator[tuple[int, int, Recor
     >>> list(split_records('a, "b;""c"" d"\n\n1,2', Dialect(",")))
     [(0, 1, ['a', 'b;"c" d']), (2, 3, ['1', '2'])]
     """
-    if dialect.quote and dialect.quote in text and dialect.delimiter != PAIR:
+    if dialect.quote and dialect.quote in text:
         yield from _split_quoted(text, dialect)
         return
     separator = None if dialect.delimiter == " " else dialect.delimiter
@@ -268,9 +268,10 @@ def _split_quoted(text: str, dialect: Dialect) -> Iterator[tuple[int, int, Recor
     # Not the csv module: it does not tell quoted fields, whose blanks belong to them, and refuses blanks after a quote.
     mark, end = re.escape(dialect.quote), re.escape(dialect.delimiter)
     blanks = "[ ]*+" if dialect.delimiter == "\t" else "[ \t]*+"
+    plain_field = rf"[^{end}\n]*+" if len(dialect.delimiter) == 1 else rf"(?:(?!{end})[^\n])*+"
     pattern = re.compile(
         rf"(?:{blanks}{mark}(?P<quoted>[^{mark}]*+(?:{mark}{mark}[^{mark}]*+)*+)(?P<closed>{mark}?+){blanks}"
-        rf"|(?!{blanks}{mark})(?P<plain>[^{end}\n]*+))(?P<end>{end}|\r?\n|\Z)"
+        rf"|(?!{blanks}{mark})(?P<plain>{plain_field}))(?P<end>{end}|\r?\n|\Z)"
     )
     fields: Record = []
     at = line = begin = 0

@@ -32,7 +32,7 @@ import graphrefine.live  # noqa: E402
 from common import machine  # noqa: E402
 from graphrefine.live import refresh as refreshing  # noqa: E402
 from graphrefine.live import writer  # noqa: E402
-from graphrefine.live.name_resolution import Operation  # noqa: E402
+from graphrefine.live.name_resolution import Change  # noqa: E402
 from graphrefine.live.reader import LiveReader  # noqa: E402
 from graphrefine.live.writer import Live  # noqa: E402
 from live_states import Model, Replay, bits, generations, published_bits  # noqa: E402
@@ -52,17 +52,17 @@ class Workload:
 
     def __init__(self, nodes: int, seed: int) -> None:
         self._nodes, self._seed = nodes, seed
-        self._groups: list[list[Operation]] = []
+        self._groups: list[list[Change]] = []
         edges = {frozenset(edge): 1.0 for edge in first_edges(nodes)}
         self._model = Model(edges, set(range(nodes)))
 
-    def __call__(self, number: int) -> list[Operation]:
+    def __call__(self, number: int) -> list[Change]:
         """The changes of a group."""
         while len(self._groups) < number:
             self._groups.append(self._draw(len(self._groups) + 1))
         return self._groups[number - 1]
 
-    def _draw(self, number: int) -> list[Operation]:
+    def _draw(self, number: int) -> list[Change]:
         rng, model = np.random.default_rng((self._seed, number)), self._model
         operations = []
         for _ in range(int(rng.integers(1, 9))):
@@ -73,12 +73,12 @@ class Workload:
             elif kind == "-" or (kind == "n-" and (u not in model.names or u < self._nodes // 2)) or u == v:
                 continue
             if kind in ("n", "n-"):
-                operation = Operation("+" if kind == "n" else "-", u, None, 0.0)
+                operation = Change("+" if kind == "n" else "-", u, None, 0.0)
             else:
-                operation = Operation(str(kind), u, v, 0.0 if kind == "-" else float(rng.choice([0.5, 1.0, 2.5])))
+                operation = Change(str(kind), u, v, 0.0 if kind == "-" else float(rng.choice([0.5, 1.0, 2.5])))
             model.apply(*operation)
             operations.append(operation)
-        return operations or [Operation("+", 0, None, 0.0)]  # a node that is there: a group that changes nothing
+        return operations or [Change("+", 0, None, 0.0)]  # a node that is there: a group that changes nothing
 
 
 def lower_thresholds() -> None:
@@ -87,7 +87,7 @@ def lower_thresholds() -> None:
     refreshing.MOST_NEW = 0.05
 
 
-def write(path: Path, groups: dict[int, list[Operation]], tell: Connection) -> None:
+def write(path: Path, groups: dict[int, list[Change]], tell: Connection) -> None:
     """Commit groups, by their number, until this process is killed."""
     lower_thresholds()
     rng = np.random.default_rng(time.time_ns())

@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 
 from cli_runs import run, works
 from graphrefine.errors import FormatError, InputError
-from graphrefine.live.changes import Change, Group, check_change, read_changes
+from graphrefine.live.changes import Group, check_change, read_changes
+from graphrefine.live.name_resolution import Change
 from processes import start_process
 from strategies import PATIENT
 

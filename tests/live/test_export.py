@@ -127,7 +127,7 @@ def test_neighbors_by_an_index_follow_changes_and_refreshes(folder: Path) -> Non
 
 def test_an_index_is_of_its_vectors(folder: Path) -> None:
     pytest.importorskip("usearch")
-    from graphrefine.live.index import LiveIndex
+    from graphrefine.live.reader import LiveIndex
 
     with Live(folder) as rings:
         index = LiveIndex(rings._vectors)

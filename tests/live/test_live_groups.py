@@ -20,7 +20,7 @@ from graphrefine.live import refresh as refreshing
 from graphrefine.live import writer
 from graphrefine.live.checkpoint import WriterState
 from graphrefine.live.model import Alignment, all_unit_vectors, fit_model
-from graphrefine.live.name_resolution import Operation
+from graphrefine.live.name_resolution import Change
 from graphrefine.live.reader import LiveReader
 from graphrefine.live.refresh import rotation_onto
 from graphrefine.live.service import LiveService
@@ -43,18 +43,18 @@ def folder_of(edges: list[tuple[Any, Any]], **options: Any) -> Iterator[Path]:
         yield path
 
 
-def operations_of(steps: list[tuple[str, int, int, float]], model: Model, name: Any) -> list[Operation]:
+def operations_of(steps: list[tuple[str, int, int, float]], model: Model, name: Any) -> list[Change]:
     """Changes that the graph can take, which become part of the model; ``n`` is about a node."""
     operations = []
     for sign, u, v, weight in steps:
         source, target = name(u), name(v)
         if sign == "n":
             kind = "-" if source in model.names and u % 2 else "+"
-            operation = Operation(kind, source, None, 0.0)
+            operation = Change(kind, source, None, 0.0)
         elif u == v or (sign == "-" and frozenset((source, target)) not in model.edges):
             continue
         else:
-            operation = Operation(sign, source, target, 0.0 if sign == "-" else weight)
+            operation = Change(sign, source, target, 0.0 if sign == "-" else weight)
         model.apply(*operation)
         operations.append(operation)
     return operations
@@ -151,7 +151,7 @@ def test_refreshes_by_itself_give_what_a_replay_of_the_log_gives(
     path, rng = tmp_path / "ring.live", np.random.default_rng(7)
     graphrefine.live.create(RING, path, dim=4, threads=1).close()
     shutil.copytree(path, tmp_path / "replay.live")
-    groups = [[Operation("+", int(u), int(u) + 1, 1.0) for u in rng.integers(0, 24 + 2 * i, 3)] for i in range(30)]
+    groups = [[Change("+", int(u), int(u) + 1, 1.0) for u in rng.integers(0, 24 + 2 * i, 3)] for i in range(30)]
     with Live(path, threads=1) as live:
         for operations in groups:
             live.collect(operations)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from contextlib import closing
 from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,13 @@ FOLDER = click.Argument(["folder"], metavar="FOLDER")
 live = Group(
     "live", help="A folder with a graph that changes and vectors that follow it, within a bound.", no_args_is_help=False
 )
+
+
+def _report(as_json: bool, stats: dict[str, Any], text: str) -> None:
+    if as_json:
+        show_json(stats)
+    else:
+        print(text)
 
 
 @live.command(
@@ -65,10 +72,7 @@ def create(
     total = perf_counter() - start
     stats = {"output": output, "nodes": edges.nodes, "edges": edges.edges, "reading": edges.reading}
     stats["seconds"] = {**seconds, "total": total}
-    if as_json:
-        return show_json(stats)
-    print(f"{output}: {edges.nodes:,} nodes x {dim}, {edges.edges:,} edges, in {total:,.1f} s")
-    return None
+    _report(as_json, stats, f"{output}: {edges.nodes:,} nodes x {dim}, {edges.edges:,} edges, in {total:,.1f} s")
 
 
 @live.command(
@@ -102,38 +106,36 @@ def apply(
     +,ann,bob,2
     -,bob,cleo,
     """  # noqa: D301
-    from graphrefine.live.streams import apply_stream
+    from graphrefine.live.changes import apply_changes
     from graphrefine.live.writer import Live
 
     start = perf_counter()
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
         with Stages(bar).stage("apply"):
-            stats = apply_stream(
+            counts = apply_changes(
                 live, changes, size=size, resume=resume, again=again, skip_unknown=skip_unknown, format=format
             )
         state = live.stats()
         refreshes = len(live.drift())
     spent = perf_counter() - start
-    counts = asdict(stats)
-    if as_json:
-        return show_json({"folder": folder, "changes_file": changes, **counts, **state, "seconds": spent})
-    if stats.before:
-        note(f"{stats.before:,} records counted already")
-    if stats.skipped:
-        note(f"note: removals of what was not there, passed over: {stats.skipped:,}")
-    print(
-        f"{folder}: {stats.changes:,} changes in {stats.groups:,} groups, {stats.new_nodes:,} new nodes, in "
-        f"{spent:,.1f} s; {state['nodes']:,} nodes, {state['edges']:,} edges; bounds within {state['tolerance']}: "
-        f"{state['within_tolerance']:.1%}; refreshes: {refreshes}"
+    if counts["before"] and not as_json:
+        note(f"{counts['before']:,} records counted already")
+    if counts["skipped"] and not as_json:
+        note(f"note: removals of what was not there, passed over: {counts['skipped']:,}")
+    _report(
+        as_json,
+        {"folder": folder, "changes_file": changes, **counts, **state, "seconds": spent},
+        f"{folder}: {counts['changes']:,} changes in {counts['groups']:,} groups, {counts['new_nodes']:,} new nodes, "
+        f"in {spent:,.1f} s; {state['nodes']:,} nodes, {state['edges']:,} edges; bounds within {state['tolerance']}: "
+        f"{state['within_tolerance']:.1%}; refreshes: {refreshes}",
     )
-    return None
 
 
 @live.command(
     "refresh",
     short_help="Basis and axes anew, now.",
     params=[FOLDER, THREADS, JSON],
-)  # fmt: skip
+)
 def refresh(folder: str, threads: int | None, as_json: bool) -> None:
     """Renew what is frozen between refreshes (basis, contexts, axes), and turn the new vectors onto the old ones.
 
@@ -143,24 +145,19 @@ def refresh(folder: str, threads: int | None, as_json: bool) -> None:
 
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("refresh"):
         stats = live.refresh()
-    if as_json:
-        return show_json({"folder": folder, **stats})
-    print(
+    _report(
+        as_json,
+        {"folder": folder, **stats},
         f"{folder}: refreshed in {stats['seconds']:,.1f} s; mean drift {stats['drift']:.3f}; the basis holds "
-        f"{stats['captured_energy']:.1%} of the energy"
+        f"{stats['captured_energy']:.1%} of the energy",
     )
-    return None
 
 
 @live.command(
     "check",
     short_help="Files, database and bounds.",
-    params=[
-        FOLDER,
-        Option(["--quick"], is_flag=True, help="Leave out the residuals of all rows."),
-        THREADS, JSON,
-    ],
-)  # fmt: skip
+    params=[FOLDER, Option(["--quick"], is_flag=True, help="Leave out the residuals of all rows."), THREADS, JSON],
+)
 def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
     """Check that files and database are whole, and that every bound is true of the vectors of this moment.
 
@@ -170,18 +167,16 @@ def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
 
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("check"):
         stats = live.check(deep=not quick)
-    if as_json:
-        show_json({"folder": folder, **stats})
-    else:
-        print(
-            f"{folder}: {stats['nodes']:,} nodes, {stats['edges']:,} edges, {stats['group']:,} groups; bounds "
-            f"within {stats['tolerance']}: {stats['within_tolerance']:.1%}, none: {stats['without_bound']:,}"
+    text = (
+        f"{folder}: {stats['nodes']:,} nodes, {stats['edges']:,} edges, {stats['group']:,} groups; bounds within "
+        f"{stats['tolerance']}: {stats['within_tolerance']:.1%}, none: {stats['without_bound']:,}"
+    )
+    if not quick:
+        text += (
+            f"\nlargest residual {stats['largest_residual']:.2e}, largest lag {stats['largest_lag']:.2e}, "
+            f"tolerance {stats['lag_tolerance']:.2e}; rows beyond their lag: {stats['beyond_lag']:,}"
         )
-        if not quick:
-            print(
-                f"largest residual {stats['largest_residual']:.2e}, largest lag {stats['largest_lag']:.2e}, "
-                f"tolerance {stats['lag_tolerance']:.2e}; rows beyond their lag: {stats['beyond_lag']:,}"
-            )
+    _report(as_json, {"folder": folder, **stats}, text)
     if stats["database"] != "ok" or stats.get("beyond_lag"):
         raise FormatError(folder, f"does not hold what it promises ({stats['database']}); go back to a backup")
 
@@ -233,10 +228,8 @@ def export(
             count, place = len(embedding), output
         stats = {"folder": folder, "output": place, "nodes": len(live), "written": count, "dim": live.dim}
         stats |= {"group": live.group, "after": after}
-    if as_json:
-        return show_json(stats)
-    print(f"{place}: {count:,} of {stats['nodes']:,} nodes x {stats['dim']}, after group {stats['group']:,}")
-    return None
+    text = f"{place}: {count:,} of {stats['nodes']:,} nodes x {stats['dim']}, after group {stats['group']:,}"
+    _report(as_json, stats, text)
 
 
 def _export_table(live: LiveReader, address: str, table: str, after: int | None) -> tuple[int, str]:
@@ -296,16 +289,10 @@ def backup(folder: str, output: str, as_json: bool) -> None:
     from graphrefine.live.writer import copy_live
 
     check_not_input(output, [folder])
-    store = Store(folder, write=False)
-    try:
+    with closing(Store(folder, write=False)) as store:
         copy_live(store, output)
         group = store.group
-    finally:
-        store.close()
-    if as_json:
-        return show_json({"folder": folder, "output": output, "group": group})
-    print(f"{output}: a copy of {folder}")
-    return None
+    _report(as_json, {"folder": folder, "output": output, "group": group}, f"{output}: a copy of {folder}")
 
 
 @live.command(

@@ -10,24 +10,28 @@ from __future__ import annotations
 
 import codecs
 import json
-import math
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
-from graphrefine.errors import FormatError, InputError, suggest
+from graphrefine.errors import FormatError, InputError, UnknownNameError, suggest
 from graphrefine.kernels.text_records import QuoteError, split_record
-from graphrefine.live.name_resolution import LARGEST_WEIGHT, LEAST_WEIGHT, RANGE
+from graphrefine.live.change_log import Origin
+from graphrefine.live.name_resolution import Change, check_weight, shorten
 from graphrefine.readers.arrow import PARQUET, import_pyarrow, parquet_batches, sound
 from graphrefine.readers.byte_stream import stream_bytes
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.tables.decode import refuse_page
 from graphrefine.tables.source import CODECS, SUFFIXES, Source, wrap_errors
+
+if TYPE_CHECKING:
+    from graphrefine.live.writer import Live
 
 OPERATIONS = ("+", "-", "=")
 FIELDS = ("op", "source", "target", "weight")
@@ -40,16 +44,8 @@ _WHOLE = 2.0**53  # floats up to this are ids if they are whole: tables write in
 _NO_END = "the last line has no line end and may be cut, as a weight 12 may have been 125; if whole, end it with one"
 _ADVICE = "its group does not count; once the file is whole, --resume goes on after the last group that does"
 
-Record = tuple[Any, Any, Any, Any]  # the four fields as they are read; None for one that is empty
-
-
-class Change(NamedTuple):
-    """A change that is checked."""
-
-    sign: str
-    source: str | int | None  # None for a node on the target side of a bipartite graph
-    target: str | int | None  # None for a node
-    weight: float  # 0 where something is removed
+Record = Sequence[Any]  # the four fields as they are read; None for one that is empty
+Columns = tuple[int, int, int, int | None]  # positions of op, source, target and weight
 
 
 class Group(NamedTuple):
@@ -77,7 +73,7 @@ def check_change(sign: Any, source: Any, target: Any, weight: Any, *, sides: boo
     """
     if not isinstance(sign, str) or sign not in OPERATIONS:
         known = "it must be + (add), - (remove) or = (set a weight)"
-        raise InputError(f"unknown op {_shorten(sign)}; {known}; a header names op, source and target")
+        raise InputError(f"unknown op {shorten(sign)}; {known}; a header names op, source and target")
     source = None if source is None or source == "" else _check_name("source", source)
     target = None if target is None else _check_name("target", target)
     if source is None and (target is None or not sides):
@@ -86,12 +82,12 @@ def check_change(sign: Any, source: Any, target: Any, weight: Any, *, sides: boo
         if sign == "=":
             raise InputError("an end is empty; = sets the weight of an edge: name both of its nodes")
         if weight is not None:
-            raise InputError(f"weight {_shorten(weight)} of a node (one end is empty); leave it empty")
+            raise InputError(f"weight {shorten(weight)} of a node (one end is empty); leave it empty")
     elif not sides and str(source) == str(target):
-        raise InputError(f"source and target are both {_shorten(source)}, a self-loop; an edge joins two nodes")
+        raise InputError(f"source and target are both {shorten(source)}, a self-loop; an edge joins two nodes")
     if sign == "-" and weight is not None:
-        raise InputError(f"weight {_shorten(weight)} of -, which removes; leave it empty, or set a weight by =")
-    return Change(sign, source, target, 0.0 if sign == "-" else 1.0 if weight is None else _check_weight(weight))
+        raise InputError(f"weight {shorten(weight)} of -, which removes; leave it empty, or set a weight by =")
+    return Change(sign, source, target, 0.0 if sign == "-" else 1.0 if weight is None else check_weight(weight))
 
 
 def _check_name(field: str, name: Any) -> str | int:
@@ -99,42 +95,17 @@ def _check_name(field: str, name: Any) -> str | int:
         if name == "":
             raise InputError(f"the {field} is empty; name a node")
         if "\n" in name:
-            raise InputError(f"{field} {_shorten(name)} has a line end; names must fit on one line")
+            raise InputError(f"{field} {shorten(name)} has a line end; names must fit on one line")
         if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
-            raise InputError(f"{field} {_shorten(name)} has half of a surrogate pair, which is no character")
+            raise InputError(f"{field} {shorten(name)} has half of a surrogate pair, which is no character")
         return name
     if isinstance(name, float) and name.is_integer() and abs(name) <= _WHOLE:
         name = int(name)
     if isinstance(name, bool) or not isinstance(name, int):
-        raise InputError(f"{field} {_shorten(name)} is no name; give a text or a whole number")
+        raise InputError(f"{field} {shorten(name)} is no name; give a text or a whole number")
     if not -(2**63) <= name < 2**63:
-        raise InputError(f"{field} {_shorten(name)} is beyond 64 bits; give it as text")
+        raise InputError(f"{field} {shorten(name)} is beyond 64 bits; give it as text")
     return name
-
-
-def _check_weight(weight: Any) -> float:
-    try:
-        if isinstance(weight, bool) or (isinstance(weight, str) and not (weight.isascii() and "_" not in weight)):
-            raise ValueError
-        number = float(weight)
-    except (ValueError, TypeError):
-        raise InputError(
-            f"non-numeric weight {_shorten(weight)}; write it as 2 or 0.5, or leave it empty for 1"
-        ) from None
-    except OverflowError:
-        number = math.inf
-    if number < 0:
-        raise InputError(f"negative weight {_shorten(weight)}; weights must be positive")
-    if number == 0:
-        raise InputError(f"weight {_shorten(weight)} is no edge; remove an edge by -")
-    if not LEAST_WEIGHT <= number <= LARGEST_WEIGHT:
-        raise InputError(f"weight {_shorten(weight)} lies outside of {RANGE}")
-    return number
-
-
-def _shorten(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 62 else f"{text[:58]}...{text[0] if isinstance(value, str) else ''}"
 
 
 def check_changes(changes: Sequence[Any], *, sides: bool = False) -> list[Change]:
@@ -283,8 +254,7 @@ def _read_records(source: Source, file: IO[bytes] | None, format: str | None, *,
             yield from _check_rows(source, _read_parquet(source, plain), sides=sides)
         return
     refuse_page(source, head)
-    lines = JsonLines() if format == "jsonl" else DelimitedLines("\t" if format == "tsv" else ",")
-    yield from _check_lines(source, lines, chain([head], portions), sides=sides)
+    yield from _check_lines(source, format, chain([head], portions), sides=sides)
 
 
 def _check_rows(source: Source, rows: Iterator[Record], *, sides: bool) -> Iterator[Change]:
@@ -296,15 +266,17 @@ def _check_rows(source: Source, rows: Iterator[Record], *, sides: bool) -> Itera
         yield change
 
 
-def _check_lines(
-    source: Source, lines: JsonLines | DelimitedLines, portions: Iterable[bytes], *, sides: bool
-) -> Iterator[Change]:
-    records = 0
+def _check_lines(source: Source, format: str, portions: Iterable[bytes], *, sides: bool) -> Iterator[Change]:
+    is_json, records = format == "jsonl", 0
+    parse: Callable[[str], Record | None] = (
+        _parse_object if is_json else DelimitedLines("\t" if format == "tsv" else ",").parse
+    )
     for number, (line, cut) in enumerate(_split_lines(source, portions), 1):
         try:
-            if cut is not None and not (cut == _NO_END and lines.is_whole(line)):
+            # Without a line end, an object that is closed is whole; of fields nobody can tell.
+            if cut is not None and not (cut == _NO_END and is_json and _load_object(line) is not None):
                 raise InputError(f"record {records + 1} is not whole: {cut}; {_ADVICE}")
-            record = lines.parse(_decode(line))
+            record = parse(_decode(line))
             change = None if record is None else check_change(*record, sides=sides)
         except InputError as error:
             raise source.error(str(error), line=number) from None
@@ -348,12 +320,8 @@ class DelimitedLines:
 
     def __init__(self, delimiter: str) -> None:
         self._delimiter = delimiter
-        self._columns: tuple[int, int, int, int | None] = (0, 1, 2, 3)
+        self._columns: Columns = (0, 1, 2, 3)
         self._widths: tuple[int, ...] = ()  # numbers of fields of a record; none before the first is seen
-
-    def is_whole(self, line: bytes) -> bool:
-        """Return whether a last line without a line end is whole: nobody can tell."""
-        return False
 
     def parse(self, line: str) -> Record | None:
         """Return the record of a line; None for a header or a blank line."""
@@ -362,7 +330,7 @@ class DelimitedLines:
             return None
         if not self._widths:
             if fields[0] not in OPERATIONS and not {*FIELDS}.isdisjoint(field.lower() for field in fields):
-                self._columns, self._widths = find_columns(fields), (len(fields),)
+                self._columns, self._widths = find_columns(tuple(fields)), (len(fields),)
                 return None
             self._widths = (3, 4)
         if len(fields) not in self._widths:
@@ -370,10 +338,9 @@ class DelimitedLines:
             if len(self._widths) == 1:
                 needed = f"the header has {self._widths[0]}"
             marks = "commas" if self._delimiter == "," else "tabs"
-            raise InputError(f"{len(fields)} field(s) (split by {marks}), where {needed}: {_shorten(line)}")
-        op, source, target, weight = self._columns
-        amount = fields[weight] if weight is not None and weight < len(fields) else ""
-        return fields[op], fields[source], fields[target] or None, amount or None
+            raise InputError(f"{len(fields)} field(s) (split by {marks}), where {needed}: {shorten(line)}")
+        *names, weight = _pick(fields, self._columns)
+        return *names, weight or None
 
     def _split(self, line: str) -> list[str]:
         if '"' not in line:
@@ -381,49 +348,42 @@ class DelimitedLines:
         try:
             fields = list(split_record(line.encode(), (self._delimiter, '"', "", "")))
         except QuoteError:
-            raise InputError(f"a quote has no end on this line, or more than its field: {_shorten(line)}") from None
+            raise InputError(f"a quote has no end on this line, or more than its field: {shorten(line)}") from None
         return [field.text.decode() if field.quoted else field.text.decode().strip(" \t") for field in fields]
 
 
-class JsonLines:
-    """Lines of jsonl, each an object with the fields as its keys."""
-
-    def __init__(self) -> None:
-        self._keys: dict[tuple[str, ...], list[str | None]] = {}  # of the four fields, by all keys of an object
-
-    def is_whole(self, line: bytes) -> bool:
-        """Return whether a last line without a line end is whole: whether its object is closed."""
-        try:
-            return isinstance(json.loads(line), dict)
-        except (ValueError, RecursionError):
-            return False
-
-    def parse(self, line: str) -> Record | None:
-        """Return the record of a line; None for a blank one."""
-        if not line.strip():
-            return None
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            value = None
-        if not isinstance(value, dict):
-            raise InputError(f"not an object such as {EXAMPLE}: {_shorten(line.strip())}")
-        keys = self._keys.get(tuple(value))
-        if keys is None:
-            names = list(value)
-            op, source, target, weight = find_columns(names)
-            keys = [names[op], names[source], names[target], None if weight is None else names[weight]]
-            self._keys[tuple(value)] = keys
-        sign, first, second, amount = (None if key is None else value[key] for key in keys)
-        return sign, first, None if second == "" else second, amount
+def _parse_object(line: str) -> Record | None:
+    """Return the record of a line of jsonl; None for a blank one."""
+    if not line.strip():
+        return None
+    value = _load_object(line)
+    if value is None:
+        raise InputError(f"not an object such as {EXAMPLE}: {shorten(line.strip())}")
+    return _pick(list(value.values()), find_columns(tuple(value)))
 
 
-def find_columns(names: Sequence[str]) -> tuple[int, int, int, int | None]:
+def _load_object(line: str | bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _pick(fields: Record, columns: Columns) -> Record:
+    """Return operation, source, target (None for an empty one) and weight of a record."""
+    op, source, target, weight = columns
+    amount = None if weight is None or weight >= len(fields) else fields[weight]
+    return fields[op], fields[source], None if fields[target] == "" else fields[target], amount
+
+
+@lru_cache(64)  # of the keys of each line of jsonl
+def find_columns(names: tuple[str, ...]) -> Columns:
     """Return the positions of op, source, target and weight by their names, in any case and order.
 
     Examples
     --------
-    >>> find_columns(["Target", "Source", "time", "Op"])
+    >>> find_columns(("Target", "Source", "time", "Op"))
     (3, 1, 0, None)
     """
     words = [name.strip().lower() for name in names]
@@ -448,11 +408,87 @@ def _read_parquet(source: Source, file: Any) -> Iterator[Record]:
     import pyarrow.types as types
 
     with wrap_errors(source, PARQUET), pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20) as table:
-        names = list(table.schema_arrow.names)
-        used = [names[position] for position in find_columns(names) if position is not None]
+        names = table.schema_arrow.names
+        picked = find_columns(tuple(names))
+        used = [names[position] for position in picked if position is not None]
+        columns: Columns = (0, 1, 2, 3)
         for batch in parquet_batches(table, batch_size=ROWS, columns=used, use_threads=False):
-            columns = [sound(batch).column(name) for name in used]
-            columns = [column.cast(pa.float64()) if types.is_decimal(column.type) else column for column in columns]
-            for op, source_name, target, *weight in zip(*(column.to_pylist() for column in columns), strict=True):
-                is_empty = target in ("", None) or target != target
-                yield op, source_name, None if is_empty else target, weight[0] if weight else None
+            parts = [sound(batch).column(name) for name in used]
+            parts = [part.cast(pa.float64()) if types.is_decimal(part.type) else part for part in parts]
+            for fields in zip(*(part.to_pylist() for part in parts), strict=True):
+                op, name, target, weight = _pick(fields, columns)
+                yield op, name, None if target != target else target, weight  # NaN: empty, as pandas writes it
+
+
+# ---- into a folder ---------------------------------------------------------------------------------------------------
+
+
+def apply_changes(
+    live: Live,
+    source: str,
+    *,
+    size: int = 1000,
+    resume: bool = False,
+    again: bool = False,
+    skip_unknown: bool = False,
+    format: str | None = None,
+) -> dict[str, int]:
+    """Commit the changes of a file, or of standard input ("-"), in groups of ``size``; return counts.
+
+    A file is known by its path, and the folder remembers how many of its records count, and a hash of them. So an
+    apply that was killed goes on after the last group, and no record counts twice.
+
+    Parameters
+    ----------
+    live : Live
+        The folder, open for writing.
+    source : str
+        The file; see `read_changes`.
+    size : int
+        Changes in a group.
+    resume : bool
+        Go on after the records of this file that were applied before.
+    again : bool
+        Apply a file once more that was applied before.
+    skip_unknown : bool
+        Skip removals of what does not exist, and count them.
+    format : str, optional
+        Format of the file, where its name does not say.
+    """
+    if resume and source == "-":
+        raise InputError("standard input cannot be resumed: its records are gone; give a file", argument="resume")
+    stream = None if source == "-" else str(Path(source).resolve())
+    position, digest = (0, "") if stream is None else live.stream_position(stream)
+    options: dict[str, Any] = {"format": format, "sides": live.sources is not None}
+    if position and not resume and not again and _begins_with(source, skip=position, digest=digest, **options):
+        raise InputError(
+            f"{source}: its first {position:,} records count already; --resume goes on after them, --again applies "
+            "them once more",
+            argument="resume",
+        )
+    skip = position if resume else 0
+    counts = {"groups": 0, "changes": 0, "skipped": 0, "new_nodes": 0, "moved": 0, "before": skip}
+    for group in read_changes(source, size=size, skip=skip, digest=digest if skip else None, **options):
+        live.collect(group.changes)
+        origin = Origin(stream=stream, records=group.records, digest=group.digest)
+        try:
+            commit = live.commit(origin, skip_unknown=skip_unknown)
+        except FormatError:  # of the folder, which it names
+            raise
+        except InputError as error:
+            where = f"{source}, records {group.first:,} to {group.records:,}"
+            kind = UnknownNameError if isinstance(error, UnknownNameError) else InputError
+            raise kind(f"{where}: {error}", argument=error.argument) from None
+        for name, count in (commit._asdict() | {"groups": 1}).items():
+            if name in counts:
+                counts[name] += count
+    return counts
+
+
+def _begins_with(source: str, **options: Any) -> bool:
+    """Return whether a file begins with records that were applied before."""
+    try:
+        next(read_changes(source, size=1, **options), None)
+    except InputError:  # another file of that name, or one that cannot be read: its reading says so
+        return False
+    return True

@@ -31,21 +31,21 @@ Side = Literal["source", "target"]
 SIDES: tuple[Side, Side] = ("source", "target")
 
 
-class Operation(NamedTuple):
-    """A change: ``+`` adds an edge, ``-`` removes one, ``=`` sets its weight; without a target, of a node."""
+class Change(NamedTuple):
+    """A change that is checked: ``+`` adds an edge, ``-`` removes one, ``=`` sets its weight."""
 
     sign: str
-    source: Any
-    target: Any  # None: the node itself
-    weight: float
+    source: Any  # None for a node on the target side of a bipartite graph
+    target: Any  # None for a node
+    weight: float  # 0 where something is removed
 
     @classmethod
-    def from_edge(cls, sign: str, source: Any, target: Any, weight: Any) -> Operation:
-        """Return a change of an edge, with its ends and weight checked.
+    def from_edge(cls, sign: str, source: Any, target: Any, weight: Any) -> Change:
+        """Return a change of an edge, with its weight checked; `NameResolution` checks the names.
 
         Examples
         --------
-        >>> Operation.from_edge("+", "ann", "ann", 1)
+        >>> Change.from_edge("+", "ann", "ann", 1)
         Traceback (most recent call last):
         graphrefine.errors.InputError: the edge 'ann' - 'ann' is a self-loop; live graphs have none
         """
@@ -55,22 +55,46 @@ class Operation(NamedTuple):
             raise InputError(f"the edge {_edge(source, target)} is a self-loop; live graphs have none")
         if sign == "-":
             return cls(sign, source, target, 0.0)
-        if type(weight) is not float or not LEAST_WEIGHT <= weight <= LARGEST_WEIGHT:  # few are not
-            _check_weight(source, target, weight)
-        return cls(sign, source, target, float(weight))
+        if isinstance(weight, str):
+            raise InputError(f"non-numeric weight {shorten(weight)}; weights are positive numbers", argument="weight")
+        return cls(sign, source, target, check_weight(weight))
 
 
 def _edge(source: Any, target: Any) -> str:
     return f"{quote_name(source)} - {quote_name(target)}"
 
 
-def _check_weight(source: Any, target: Any, weight: Any) -> None:
-    what = f"the weight {weight!r} of the edge {_edge(source, target)}"
-    if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not math.isfinite(weight) or weight <= 0:
-        more = "; remove() takes an edge away" if weight == 0 else ""
-        raise InputError(f"{what} is not a positive number{more}", argument="weight")
-    if not LEAST_WEIGHT <= float(weight) <= LARGEST_WEIGHT:
-        raise InputError(f"{what} lies outside of {RANGE}", argument="weight")
+def check_weight(weight: Any) -> float:
+    """Return the weight of an edge, also from text; InputError for one that the kernel cannot have.
+
+    Examples
+    --------
+    >>> check_weight(" 2.5 ")
+    2.5
+    """
+    try:
+        is_odd = isinstance(weight, str) and not (weight.isascii() and "_" not in weight)
+        if is_odd or isinstance(weight, bool) or not isinstance(weight, numbers.Real | str):
+            raise ValueError
+        number = float(weight)
+    except ValueError:
+        problem = f"non-numeric weight {shorten(weight)}; pass a positive number such as 2 or 0.5, or none for 1"
+        raise InputError(problem, argument="weight") from None
+    except OverflowError:
+        number = math.inf
+    if number < 0:
+        raise InputError(f"negative weight {shorten(weight)}; weights must be positive", argument="weight")
+    if number == 0:
+        raise InputError(f"weight {shorten(weight)} is no edge; remove an edge by - or remove()", argument="weight")
+    if not LEAST_WEIGHT <= number <= LARGEST_WEIGHT:
+        raise InputError(f"weight {shorten(weight)} is not a positive number in {RANGE}", argument="weight")
+    return number
+
+
+def shorten(value: object) -> str:
+    """Return a value for people, its middle left out if it is long."""
+    text = repr(value)
+    return text if len(text) <= 62 else f"{text[:58]}...{text[0] if isinstance(value, str) else ''}"
 
 
 class NameResolution:
@@ -99,7 +123,7 @@ class NameResolution:
             self.new.append(name)
         return row
 
-    def resolve(self, operations: Sequence[Operation], *, skip: bool) -> tuple[ChangeGroup, int]:
+    def resolve(self, operations: Sequence[Change], *, skip: bool) -> tuple[ChangeGroup, int]:
         """Return the changes by rows, and the number of those that were skipped as their nodes do not exist."""
         changes = list[tuple[int, int, int, float]]()
         skipped = 0
@@ -141,7 +165,7 @@ class NameResolution:
             "nothing of its group was changed. skip_unknown=True skips such changes and counts them"
         )
 
-    def refusal(self, problem: int, operations: Sequence[Operation], change: int) -> InputError:
+    def refusal(self, problem: int, operations: Sequence[Change], change: int) -> InputError:
         """Return the error of a change of the group that the kernel's graph cannot take."""
         position = self.positions[change]
         sign, source, target, weight = operations[position]

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import FormatError, InputError, MissingExtraError
 from graphrefine.kernels import exact
 from graphrefine.kernels.numerics import KEY, version_of
 from graphrefine.live.change_log import Update
 from graphrefine.live.checkpoint import Checkpoint
-from graphrefine.live.index import LiveIndex
 from graphrefine.live.model import LiveSettings, error_radius
 from graphrefine.live.name_resolution import Side, SideNames
 from graphrefine.live.store import Store
@@ -26,6 +25,10 @@ from graphrefine.refine.bipartite import DEGREE_POWER
 from graphrefine.system.threads import usable_threads
 
 TRIES = 100  # of opening a checkpoint that a writer may be replacing
+MOVED = 0.25  # length of the way of a unit vector, after which it is put into the index again
+ADDED = 1 << 14  # rows added to the index at a time
+SPARE = 4  # candidates for each answer
+LEAST = 64  # candidates at least
 
 
 class Neighbor(NamedTuple):
@@ -33,6 +36,80 @@ class Neighbor(NamedTuple):
 
     name: Any
     score: float
+
+
+class LiveIndex:
+    """The index of a table of vectors: usearch's graph, rows added and removed by key; `apply` keeps it in step.
+
+    A row is put into the graph again once its vector has moved by `MOVED` since it last was: vectors that move a little
+    stay near where they are looked for. Candidates of the graph are scored by the vectors of this moment, so that
+    scores and their order are exact; what the graph does not find is missing, as with any index.
+
+    Parameters
+    ----------
+    table : VectorTable
+        The vectors.
+    threads : int
+        Threads of making it.
+
+    Examples
+    --------
+    >>> unit = np.eye(40, dtype=np.float32)
+    >>> table = VectorTable(np.arange(40), unit, np.ones(40), np.ones(40))
+    >>> LiveIndex(table).nearest(unit[3], 1, exclude=4)
+    [(3, 1.0)]
+    """
+
+    def __init__(self, table: VectorTable, *, threads: int = 1) -> None:
+        try:
+            from usearch.index import Index
+        except ModuleNotFoundError:
+            raise MissingExtraError("an index of neighbors", "usearch", "ann") from None
+        self.table, self._threads = table, threads
+        self._graph: Any = Index(ndim=table.dim, metric="ip", dtype="f16", connectivity=16, expansion_add=128)
+        self._way = np.zeros(len(table))  # of each row since it was put into the graph
+        rows = np.flatnonzero((table.lengths > 0) & ~table.removed())
+        for start in range(0, len(rows), ADDED):
+            some = rows[start : start + ADDED]
+            self._graph.add(some, table.rows(some), threads=threads)
+
+    def __len__(self) -> int:
+        return len(self._graph)
+
+    def apply(self, update: Update) -> None:
+        """Follow an update that the table does not have yet."""
+        rows, vectors = update.moved["row"].astype(np.int64), update.moved["vector"].astype(np.float32)
+        if len(rows):
+            if (more := int(rows.max()) + 1 - len(self._way)) > 0:
+                self._way = np.concatenate([self._way, np.zeros(more)])
+            is_old = rows < len(self.table)
+            before = np.zeros_like(vectors)
+            before[is_old] = self.table.rows(rows[is_old])
+            self._way[rows] += np.sqrt(exact.squares_of_rows(vectors - before))
+            is_inside, has_vector = self._graph.contains(rows), vectors.any(axis=1)
+            is_late = has_vector & (~is_inside | (self._way[rows] > MOVED))
+            self._remove(rows[is_inside & (is_late | ~has_vector)])
+            if is_late.any():
+                self._graph.add(rows[is_late], vectors[is_late], threads=self._threads)
+                self._way[rows[is_late]] = 0
+        if len(update.removed):
+            self._remove(update.removed[self._graph.contains(update.removed)])
+
+    def _remove(self, rows: NDArray[np.int64]) -> None:
+        if len(rows):
+            self._graph.remove(rows)
+
+    def nearest(self, vector: NDArray[np.float32], k: int, *, exclude: int) -> list[tuple[int, float]]:
+        """Return the rows of the highest cosine with a unit vector among the candidates, and that cosine."""
+        count = min(max(SPARE * k, LEAST), len(self._graph))
+        if not count:
+            return []
+        self._graph.expansion_search = max(count, 2 * LEAST)
+        rows = np.sort(self._graph.search(vector, count, threads=self._threads).keys.astype(np.int64))
+        rows = rows[rows != exclude]
+        scores = self.table.rows(rows) @ vector
+        order = np.argsort(-scores, kind="stable")[:k]
+        return list(zip(rows[order].tolist(), scores[order].tolist(), strict=True))
 
 
 class LiveVectors:

@@ -19,13 +19,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypeVar, cast
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import FastAPI, Query
 from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from typing_extensions import TypedDict
 
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import FormatError, InputError, OutputError
@@ -51,8 +50,9 @@ MOVED = 5_000  # nodes that moved, of an answer
 
 _Value = TypeVar("_Value")
 Work = Callable[[LiveService], _Value]
+Answer = dict[str, Any]  # its keys are in the description of the endpoint
 
-# ---- parameters and responses ----------------------------------------------------------------------------------------
+# ---- parameters ------------------------------------------------------------------------------------------------------
 
 
 class EdgeChanges(Params, strict=True):
@@ -112,66 +112,6 @@ class MovedQuery(PlaneQuery):
     )
 
 
-class EdgeReceipt(TypedDict):
-    """The group that a request has made; its stats, if it was made now."""
-
-    group: int
-    repeated: bool
-    changes: NotRequired[int]
-    skipped: NotRequired[int]
-    new_nodes: NotRequired[int]
-    moved: NotRequired[int]
-
-
-class LiveNode(TypedDict):
-    """One node of this moment."""
-
-    node: str | int
-    group: int
-    degree: int
-    bound: Annotated[float | None, Field(description="Bound of the error of the vector; null where there is none.")]
-    vector: list[float]
-
-
-class NearNode(TypedDict):
-    """A node near another."""
-
-    node: str | int
-    score: float
-
-
-class LiveNeighbors(TypedDict):
-    """Nodes near another at this moment, or targets for a source: those of the highest score first."""
-
-    node: str | int
-    group: int
-    neighbors: list[NearNode]
-
-
-class LivePoints(TypedDict):
-    """Nodes in the plane of two axes."""
-
-    group: int
-    generation: int
-    names: list[str | int]
-    sides: Annotated[list[Literal["source", "target"]] | None, Field(description="Sides of a bipartite graph.")]
-    points: list[tuple[float, float]]
-
-
-class LiveMap(LivePoints):
-    """Nodes in the plane of two axes: all, or some of them."""
-
-    total: Annotated[int, Field(description="Number of all nodes.")]
-
-
-class LiveMoves(LivePoints):
-    """Nodes whose vectors moved since a moment, in the plane of two axes."""
-
-    complete: Annotated[bool, Field(description="Whether these are all; if not, ask for the map.")]
-    removed: list[str | int]
-    removed_sides: list[Literal["source", "target"]] | None
-
-
 # ---- requests --------------------------------------------------------------------------------------------------------
 
 router = make_router()
@@ -183,8 +123,12 @@ async def _ask(request: Request, work: Work[_Value]) -> _Value:
 
 
 @router.post("/api/edges", dependencies=NO_QUERY)
-async def post_edges(request: Request, session: CurrentSession, params: EdgeChanges) -> EdgeReceipt:
-    """Apply changes of edges and nodes as one group, all or nothing; the answer comes when they are on the disk."""
+async def post_edges(request: Request, session: CurrentSession, params: EdgeChanges) -> Answer:
+    """Apply changes of edges and nodes as one group, all or nothing; the answer comes when they are on the disk.
+
+    It has the number of the `group`, and whether it is `repeated`, made by this request before; if not, also the
+    numbers of `changes`, `skipped` removals, `new_nodes`, and vectors that `moved`.
+    """
     if not params.request.isprintable():
         raise HTTPException(400, "request: printable characters are expected, others for each request")
     changes = check_changes(params.changes, sides=session.has_two_sides)  # an InputError here is status 400
@@ -197,24 +141,22 @@ async def post_edges(request: Request, session: CurrentSession, params: EdgeChan
     except InputError as error:
         raise HTTPException(500 if isinstance(error, FormatError) else 422, str(error)) from None
     stats = {} if receipt.commit is None else receipt.commit._asdict()
-    return cast(EdgeReceipt, {**stats, "group": receipt.group, "repeated": receipt.repeated})
+    return {**stats, "group": receipt.group, "repeated": receipt.repeated}
 
 
 @router.get("/api/live", dependencies=NO_QUERY)
-async def get_live_state(request: Request) -> dict[str, Any]:
+async def get_live_state(request: Request) -> Answer:
     """Return counts, bounds, rate of changes and refreshes."""
     state = await _ask(request, lambda live: {"name": live.path.name, **live.state()})
     return {**state, "snapshot": request.app.state.renewal.moment._asdict()}
 
 
 @router.get("/api/live/node")
-async def get_live_node(
-    request: Request, session: CurrentSession, params: Annotated[LiveNodeQuery, Query()]
-) -> LiveNode:
-    """Return vector, bound and degree of a node."""
+async def get_live_node(request: Request, session: CurrentSession, params: Annotated[LiveNodeQuery, Query()]) -> Answer:
+    """Return `node`, `group`, `degree`, `vector`, and `bound`, that of the vector's error; null where there is none."""
     name, side = session.parse_name(params.node, params.side), params.side
 
-    def describe(live: LiveService) -> LiveNode:
+    def describe(live: LiveService) -> Answer:
         return {
             "node": name,
             "group": live.group,
@@ -229,8 +171,11 @@ async def get_live_node(
 @router.get("/api/live/neighbors")
 async def get_live_neighbors(
     request: Request, session: CurrentSession, params: Annotated[LiveNeighborQuery, Query()]
-) -> LiveNeighbors:
-    """Find the nodes nearest to one, by an exact search; of a bipartite graph, those of the same side."""
+) -> Answer:
+    """Find the nodes nearest to one, by an exact search; of a bipartite graph, those of the same side.
+
+    `neighbors` is a list of `node` and `score`, the highest score first.
+    """
     name = session.parse_name(params.node, params.side)
     return await _ask(request, lambda live: _list(live, name, live.neighbors(name, params.k, side=params.side)))
 
@@ -238,31 +183,42 @@ async def get_live_neighbors(
 @router.get("/api/live/recommend")
 async def get_live_recommendations(
     request: Request, session: CurrentSession, params: Annotated[RecommendQuery, Query()]
-) -> LiveNeighbors:
-    """Find targets of a bipartite graph that score highest for a source, without those that it is linked to."""
+) -> Answer:
+    """Find targets of a bipartite graph that score highest for a source, without those that it is linked to.
+
+    `neighbors` is a list of `node` and `score`, the highest score first.
+    """
     name = session.parse_name(params.node)
     return await _ask(request, lambda live: _list(live, name, live.recommend(name, params.k)))
 
 
-def _list(live: LiveService, node: Any, near: list[Neighbor]) -> LiveNeighbors:
-    neighbors: list[NearNode] = [{"node": each.name, "score": each.score} for each in near]
+def _list(live: LiveService, node: Any, near: list[Neighbor]) -> Answer:
+    neighbors = [{"node": each.name, "score": each.score} for each in near]
     return {"node": node, "group": live.group, "neighbors": neighbors}
 
 
 @router.get("/api/live/map")
-async def get_live_map(request: Request, params: Annotated[PlaneQuery, Query()]) -> LiveMap:
-    """Return nodes in the plane of two axes: all of them, or some that are spread over all."""
-    return cast(LiveMap, await _ask(request, lambda live: live.plane(params.axes(live.dim), most=MAP)))
+async def get_live_map(request: Request, params: Annotated[PlaneQuery, Query()]) -> Answer:
+    """Return nodes in the plane of two axes: all of them, or some that are spread over all.
+
+    `group` and `generation` are of the moment, `total` is the number of all nodes; `names`, `points` (pairs of
+    coordinates) and, in a bipartite graph, `sides` ("source" or "target", else null) are lists of the same order.
+    """
+    return await _ask(request, lambda live: live.plane(params.axes(live.dim), most=MAP))
 
 
 @router.get("/api/live/moved")
-async def get_live_moves(request: Request, params: Annotated[MovedQuery, Query()]) -> LiveMoves:
-    """Return nodes whose vectors moved after a group, in the plane of two axes, and nodes that left."""
+async def get_live_moves(request: Request, params: Annotated[MovedQuery, Query()]) -> Answer:
+    """Return nodes whose vectors moved after a group, in the plane of two axes, and nodes that left.
 
-    def list_moves(live: LiveService) -> dict[str, Any]:
+    As the map, with `removed` and `removed_sides` of those that left in place of `total`; `complete` says whether
+    these are all. If not, ask for the map.
+    """
+
+    def list_moves(live: LiveService) -> Answer:
         return live.moved(params.after, params.axes(live.dim), generation=params.generation, most=MOVED)
 
-    return cast(LiveMoves, await _ask(request, list_moves))
+    return await _ask(request, list_moves)
 
 
 # ---- threads ---------------------------------------------------------------------------------------------------------

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.live.change_log import Origin, Update
-from graphrefine.live.changes import Change, check_changes
-from graphrefine.live.name_resolution import Side
+from graphrefine.live.changes import check_changes
+from graphrefine.live.name_resolution import Change, Side
 from graphrefine.live.writer import Commit, Live
 from graphrefine.refine.refine import spread_rows
 

@@ -28,7 +28,7 @@ from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.live.change_log import ChangeGroup, Origin, Update, vector_records
 from graphrefine.live.checkpoint import Checkpoint, WriterState, kernel_blocks, save_checkpoint
 from graphrefine.live.model import LiveSettings, all_unit_vectors, captured_share, degrees, fit_model, unit_vectors
-from graphrefine.live.name_resolution import NameResolution, Operation, Side, SideNames
+from graphrefine.live.name_resolution import Change, NameResolution, Side, SideNames
 from graphrefine.live.reader import LiveVectors, chord_bounds
 from graphrefine.live.refresh import Refresh, refresh_reason
 from graphrefine.live.store import SUFFIX, Store, disk_errors
@@ -125,7 +125,7 @@ class Live(LiveVectors):
         try:
             super().__init__(path, store, threads=threads)
             self._stages = Stages(watcher)
-            self._pending: list[Operation] = []
+            self._pending: list[Change] = []
             self._refresh: Refresh | None = None
             self.auto_refresh = True
             self.refresh_problem: str | None = None  # why the last automatic refresh failed
@@ -204,11 +204,11 @@ class Live(LiveVectors):
 
     def add_nodes(self, names: Iterable[Any], *, side: Side | None = None) -> None:
         """Add nodes without edges, those of a bipartite graph to a side; existing ones stay."""
-        self._pending += [Operation("+", self._key(name, side), None, 0.0) for name in list_values(names)]
+        self._pending += [Change("+", self._key(name, side), None, 0.0) for name in list_values(names)]
 
     def remove_nodes(self, names: Iterable[Any], *, side: Side | None = None) -> None:
         """Remove nodes and their edges, those of a bipartite graph from a side."""
-        self._pending += [Operation("-", self._key(name, side), None, 0.0) for name in list_values(names)]
+        self._pending += [Change("-", self._key(name, side), None, 0.0) for name in list_values(names)]
 
     def _key(self, name: Any, side: Side | None) -> Any:
         """Return a name as the folder stores it."""
@@ -234,19 +234,19 @@ class Live(LiveVectors):
         if self._sides is not None:
             sources = [self._sides.key(each, "source") for each in sources]
             targets = [self._sides.key(each, "target") for each in targets]
-        self._pending += [Operation.from_edge(sign, *each) for each in zip(sources, targets, weights, strict=True)]
+        self._pending += [Change.from_edge(sign, *each) for each in zip(sources, targets, weights, strict=True)]
 
     def collect(self, changes: Iterable[tuple[str, Any, Any, float]]) -> None:
         """Collect changes that were checked before: an operation, a source, a target or None, a weight."""
         if self._sides is None:
-            self._pending += [Operation(*each) for each in changes]
+            self._pending += [Change(*each) for each in changes]
         else:
             self._pending += [self._sided(*each) for each in changes]
 
-    def _sided(self, sign: str, source: Any, target: Any, weight: float) -> Operation:
+    def _sided(self, sign: str, source: Any, target: Any, weight: float) -> Change:
         if source is None:  # a node of the other side
-            return Operation(sign, self._key(target, "target"), None, weight)
-        return Operation(
+            return Change(sign, self._key(target, "target"), None, weight)
+        return Change(
             sign, self._key(source, "source"), None if target is None else self._key(target, "target"), weight
         )
 

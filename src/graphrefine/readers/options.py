@@ -179,7 +179,7 @@ OPTION_NAMES = tuple(each.name for each in fields(ReadOptions))
 
 
 def read_options(keywords: ReadKeywords) -> ReadOptions:
-    """The options of a call; a keyword that is None has its default.
+    """Return the options of a call; a keyword that is None has its default.
 
     Examples
     --------
@@ -197,7 +197,7 @@ def read_options(keywords: ReadKeywords) -> ReadOptions:
 
 
 def split_reading(keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of reading among keywords, and the others.
+    """Return the options of reading among keywords, and the others.
 
     Examples
     --------

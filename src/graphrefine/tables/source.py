@@ -102,7 +102,7 @@ class Source:
         return path.suffix.lower()
 
     def error(self, problem: str | InputError, *, line: int | None = None, argument: str | None = None) -> FormatError:
-        """An error that names this file; of another error, it keeps the argument."""
+        """Return an error that names this file; of another error, it keeps the argument."""
         blamed = problem.argument if isinstance(problem, InputError) else argument
         kind = AmbiguousFile if isinstance(problem, AmbiguousTable) else FormatError
         error = kind(self.name, str(problem), line=line, argument=blamed)
@@ -111,7 +111,7 @@ class Source:
         return error
 
     def empty_error(self) -> FormatError:
-        """The error for a file without content."""
+        """Return the error for a file without content."""
         return self.error(f"the file is empty; {self._needs}")
 
     @cached_property
@@ -123,7 +123,7 @@ class Source:
         return data
 
     def find_codec(self, raw: bytes) -> Codec | None:
-        """The compression of a file that begins with these bytes; None if it is not compressed."""
+        """Return the compression of a file that begins with these bytes; None if it is not compressed."""
         if not raw:
             raise self.empty_error()
         named = Path(self.path).suffix.lower()
@@ -134,7 +134,7 @@ class Source:
         return codec
 
     def chunks(self, size: int | None = None) -> Iterator[tuple[bytes, float]]:
-        """The bytes, decompressed, in portions of ``size``; with each, the share of the file so far, from 0 to 1."""
+        """Yield the bytes, decompressed, in portions of ``size``; with each, the share of the file so far."""
         import lzma
         import zlib
 
@@ -167,7 +167,7 @@ class Source:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
-        """The file, at its beginning; what cannot be read twice is held in memory."""
+        """Open the file at its beginning; what cannot be read twice is read into memory."""
         with self.open_once() as file:
             yield file if self.path != "-" and file.seekable() else io.BytesIO(file.read())
 
@@ -179,7 +179,7 @@ class Source:
 
     @contextlib.contextmanager
     def open_once(self) -> Iterator[IO[bytes]]:
-        """The file as it is, to be read once; standard input is not held in memory."""
+        """Open the file as it is, to be read once; standard input is not read into memory."""
         try:
             if self.path == "-":
                 yield sys.stdin.buffer
@@ -227,7 +227,7 @@ def reading_bytes(path: str) -> int:
 
 
 def _describe_folder(path: Path) -> str:
-    """What is wrong with a folder where a file is expected, by what is in it."""
+    """Return what is wrong with a folder where a file is expected, by what is in it."""
     if (path / "vectors.npy").exists():
         return "this folder holds vectors, not a graph; name the graph that they were made from"
     if (path / "live.db").exists():

@@ -159,7 +159,7 @@ def _ingest_pieces(
 
 
 def _unfinished(place: Path, work: WorkFolder, error: OSError) -> OutputError:
-    """The error of a disk that failed; one that says all there is to say stays as it is."""
+    """Return the error of a disk that failed; one that says all there is to say stays as it is."""
     if isinstance(error, OutputError):
         return error
     return OutputError(
@@ -177,7 +177,7 @@ def _open(place: Path) -> StoredGraph:
 
 
 def _direction(first: Input, options: ReadOptions) -> bool:
-    """The direction of the options, else the one that the first part declares for all its edges."""
+    """Return the direction of the options, else the one that the first part declares for all its edges."""
     if options.directed is not None or options.bipartite:
         return bool(options.directed)
     roles = _roles(first, options)
@@ -190,7 +190,7 @@ def _direction(first: Input, options: ReadOptions) -> bool:
 
 
 def _roles(first: Input, options: ReadOptions) -> EdgeRoles | None:
-    """The roles of the columns of the first part; a compressed table is not unpacked to see them."""
+    """Return the roles of the columns of the first part; a compressed table is not unpacked to see them."""
     if first.format.pieces == "text":
         layout = TextFile(first.source, options, None).layout
         return None if layout is None else layout.roles
@@ -234,7 +234,7 @@ def _run_stages(work: WorkFolder, job: Job, place: Path, stages: Stages) -> int:
 
 
 def _buckets(work: WorkFolder, job: Job, spool: Spool, named: NamedNodes) -> Buckets:
-    """The buckets; their bounds are computed once, as they depend on pieces that go."""
+    """Return the buckets; their bounds are computed once, as they depend on pieces that go."""
     weighted = any(entry.weighted for entry in spool.entries)
     arc_bytes = 24 if weighted else 16
     state = work.state("buckets")
@@ -266,7 +266,7 @@ def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged
 
 
 def _no_edge(table: InputTable, spool: Spool) -> InputError:
-    """The error for files without an edge, in the words of `graphrefine.read`."""
+    """Return the error for files without an edge, in the words of `graphrefine.read`."""
     counts = {name: sum(entry.tally[name] for entry in spool.entries) for name in ("self_loops", "zero_weights")}
     return InputError(f"{table.name}: {describe_no_edge(counts)}")
 

@@ -54,7 +54,7 @@ class InputTable:
         return next((part.encoding for part in self.parts if part.encoding is not None), None)
 
     def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """The report of `graphrefine.read` on the first part, and the number of files."""
+        """Return the report of `graphrefine.read` on the first part, and the number of files."""
         files = {} if len(self.inputs) == 1 else {"files": len(self.inputs)}
         return {**self.parts[0].report(comments, encoding), "format": self.inputs[0].format.name, **files}
 
@@ -149,7 +149,7 @@ def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None)
 
 
 def _alone(nodes: Any, spool: Spool) -> PieceEdges:
-    """The option ``nodes`` as a piece without edges."""
+    """Return the option ``nodes`` as a piece without edges."""
     none = {"records": 0, "missing": 0, "trimmed": 0, "zero_weights": 0, "self_loops": 0}
     empty = np.zeros(0, np.int32)
     if isinstance(nodes, int):

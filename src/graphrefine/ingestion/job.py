@@ -41,7 +41,7 @@ class Input:
 
 
 def find_inputs(paths: Sequence[str | os.PathLike[str]], name: str | None) -> list[Input]:
-    """The files of names, folders (every file in them with the suffix of a format) and patterns, in order."""
+    """Return the files of names, folders (every file in them with the suffix of a format) and patterns, in order."""
     files = [file for path in paths for file in _files(os.fspath(path))]
     if not files:
         raise InputError("there is nothing to ingest: name at least one file", argument="paths")
@@ -166,7 +166,7 @@ def _difference(state: dict[str, Any], description: dict[str, Any]) -> str | Non
 
 
 def _describe_nodes(option: Any, nodes: Any) -> Any:
-    """The option ``nodes`` in JSON: a file by its path, time and size, names by a hash."""
+    """Return the option ``nodes`` in JSON: a file by its path, time and size, names by a hash."""
     if isinstance(option, str | os.PathLike):
         return [os.path.realpath(option), Path(option).stat().st_mtime_ns, Path(option).stat().st_size]
     if nodes is None or isinstance(nodes, int):

@@ -49,7 +49,7 @@ class ByBits:
         self.nodes = sum(int(ids.before[-1]) for ids in sets)
 
     def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The node numbers of the ends of a piece's edges."""
+        """Return the node numbers of the ends of a piece's edges."""
         first, last = self._sets[0], self._sets[-1]
         target = last.ranks(edges.target, threads=self._threads)
         if last is not first:
@@ -101,7 +101,7 @@ class NamedNodes:
 
 
 def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: Path, stages: Stages) -> NamedNodes:
-    """Number the ids of all pieces, and write the names of the nodes."""
+    """Assign numbers to the ids of all pieces, and write the names of the nodes."""
     state = work.state("numbered")
     if state is None:
         state = _by_bits(work, job, spool, graph, stages) or _by_table(work, job, spool, graph, stages)
@@ -153,7 +153,7 @@ def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Sta
 
 
 def _save_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Callable[[], None]) -> list[IdSet]:
-    """The set of all ids of a spool, or one for each side of a bipartite graph; also saved in files."""
+    """Return the set of all ids of a spool, or one for each side of a bipartite graph; also saved in files."""
     sets = [IdSet(*each) for each in ranges]
     for entry in spool.entries:
         source, target, _, alone, alone_targets = spool.edges(entry)
@@ -173,7 +173,7 @@ def _save_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: 
 
 
 def _saved_bits(folder: Path, count: int) -> list[IdSet]:
-    """The sets that `_save_bits` saved."""
+    """Return the sets that `_save_bits` saved."""
     sets = []
     for number in range(count):
         path = _bits_path(folder, number)
@@ -236,7 +236,7 @@ def _number(ids: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int32], ND
 
 @contextmanager
 def _joining(spool: Spool, folder: Path, *, memory: int, threads: int) -> Iterator[Join]:
-    """A `Join` until the end of the block, whose errors are those of the disk."""
+    """Yield a `Join`, whose errors are those of the disk."""
     try:
         import duckdb
     except ModuleNotFoundError:
@@ -285,7 +285,7 @@ class Join:
         return count
 
     def sources(self) -> int:
-        """The count of names on the first side."""
+        """Return the count of names on the first side."""
         return int(self._base.execute("SELECT count(*) FROM numbered WHERE NOT side").fetchall()[0][0])
 
     def write_names(self, folder: Path, *, strings: bool) -> bool:
@@ -343,7 +343,7 @@ def _to_utf8(folder: Path) -> None:
 
 
 def _too_many() -> InputError:
-    """The error for more nodes than there are numbers for."""
+    """Return the error for more nodes than there are numbers for."""
     return InputError(f"there are more than {MAX_NODES:,} nodes, which is the most that a graph can have here")
 
 
@@ -380,7 +380,7 @@ class StoredTexts(Sequence[str]):
         return len(self._offsets) - 1
 
     def __getitem__(self, place: Any) -> Any:
-        """A text by its place, or a list of those of a slice without steps."""
+        """Return a text by its place, or a list of those of a slice without steps."""
         if not isinstance(place, slice):
             return self[place : place + 1][0]
         offsets = self._offsets[place.start : place.stop + 1]
@@ -390,7 +390,7 @@ class StoredTexts(Sequence[str]):
 
 
 def open_texts(folder: Path, sources: int | None) -> list[StoredTexts]:
-    """The names in the folder of a graph; of a bipartite one, those of each side."""
+    """Return the names in the folder of a graph; of a bipartite one, those of each side."""
     text, offsets = map_file(folder / "names.npy"), map_file(folder / "offsets.npy")
     bounds = [0, len(offsets) - 1] if sources is None else [0, sources, len(offsets) - 1]
     return [StoredTexts(text, offsets[start : stop + 1]) for start, stop in pairwise(bounds)]

@@ -53,11 +53,11 @@ class PieceClock:
             raise InputError(problem, argument="half_life")
 
     def select(self, piece: Piece, times: NDArray[np.float64], *, dates: bool) -> Piece:
-        """The records of a piece that count, with their weights."""
+        """Return the records of a piece that count, with their weights."""
         if not len(times):
             return piece
         times, dates = settle_days(times, dates=dates)
-        rule = TimeRule.of(self.options, times, dates=dates)
+        rule = TimeRule.from_options(self.options, times, dates=dates)
         self._rule = self._rule or rule
         if rule != self._rule:
             problem = f"the times in column {self.options.time!r} change their unit within the file"
@@ -95,14 +95,14 @@ class TextFile:
         return self.layout.roles.weight is not None or self.options.half_life is not None
 
     def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """The report of `graphrefine.read` on it."""
+        """Return the report of `graphrefine.read` on it."""
         if self.layout is None:
             return {}
         times = {} if self.options.time is None else {"times": describe_options(self.options)}
         return {**self.layout.report(comments, encoding), **times}
 
     def pieces(self, size: int) -> Iterator[Piece]:
-        """The records in pieces of about ``size`` bytes."""
+        """Yield the records in pieces of about ``size`` bytes."""
         layout = self.layout
         if layout is None:
             return
@@ -143,7 +143,7 @@ class TextFile:
         return self._clock.select(piece, parsed.times, dates=layout.dates)
 
     def _find_layout(self, like: Layout | None) -> Layout | None:
-        """The layout from the first lines; from later ones if the first are all comments."""
+        """Return the layout from the first lines; from later ones if the first are all comments."""
         head, enough = b"", _HEAD
         for text, share in self._text(_HEAD):
             head += text
@@ -164,7 +164,7 @@ class TextFile:
         return self._lay_out(head, like, complete=True) if head else None
 
     def _lay_out(self, head: bytes, like: Layout | None, *, complete: bool) -> Layout | None:
-        """The layout of the beginning of the text.
+        """Return the layout of the beginning of the text.
 
         Parts of one table have the same columns: those of the first part are those of a part without a header.
         """
@@ -188,7 +188,7 @@ class TextFile:
         return find_layout(self.source, sample, hints)
 
     def _text(self, size: int) -> Iterator[tuple[bytes, float]]:
-        """The text as UTF-8, or as it is where it may be UTF-8 or Latin-1, in portions."""
+        """Yield the text as UTF-8, or as it is where it may be UTF-8 or Latin-1, in portions."""
         decoder: codecs.IncrementalDecoder | None = None
         lines, first, returns = 0, True, False
         for raw, share in self.source.chunks(size):
@@ -234,12 +234,12 @@ class TableFile:
         return self.columns.weight is not None or self.options.half_life is not None
 
     def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """The report of `graphrefine.read` on it."""
+        """Return the report of `graphrefine.read` on it."""
         times = {} if self.options.time is None else {"times": describe_options(self.options)}
         return {**self.columns.report, **times}
 
     def pieces(self, rows: int) -> Iterator[Piece]:
-        """The records, about ``rows`` at a time."""
+        """Yield the records, about ``rows`` at a time."""
         done = 0
         with self._errors():
             for batch, at in self._batches(rows):
@@ -319,7 +319,7 @@ def _integers(column: Any) -> tuple[NDArray[Any], Mask | None]:
 
 
 def pack_arrow(names: Any) -> PackedNames:
-    """The bytes of an Arrow array of large strings or large binaries without nulls."""
+    """Return the bytes of an Arrow array of large strings or large binaries without nulls."""
     _, offsets, text = names.buffers()
     ends = np.frombuffer(offsets, np.int64)[names.offset : names.offset + len(names) + 1]
     whole = np.zeros(0, np.uint8) if text is None else np.frombuffer(text, np.uint8)

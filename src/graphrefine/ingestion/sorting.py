@@ -34,7 +34,7 @@ class Buckets:
         return len(self.bounds) - 1
 
     def path(self, side: str, number: int) -> Path:
-        """The file of a bucket."""
+        """Return the file of a bucket."""
         return self.folder / f"{side}-{number:05d}.arcs"
 
     def deal(

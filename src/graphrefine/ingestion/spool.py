@@ -43,7 +43,7 @@ class PackedNames(NamedTuple):
         return cls(text[text != ord("\n")], np.append(0, ends - np.arange(len(ends))))
 
     def take(self, places: NDArray[np.integer[Any]]) -> PackedNames:
-        """The names at some places, in ascending order."""
+        """Return the names at some places, in ascending order."""
         lengths = np.diff(self.offsets)
         mask = np.zeros(len(lengths), np.bool_)
         mask[places] = True
@@ -91,7 +91,7 @@ class PieceEdges(NamedTuple):
 
 
 def select_records(piece: Piece, mask: Mask, weights: NDArray[np.float32] | None) -> Piece:
-    r"""The records of a mask with their weights, and the names of these alone.
+    r"""Return the records of a mask with their weights, and the names of these alone.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def select_records(piece: Piece, mask: Mask, weights: NDArray[np.float32] | None
 
 
 def read_numbers(file: BufferedReader, kind: DTypeLike, count: int) -> NDArray[Any]:
-    """The next numbers of a file; OSError where they cannot be read, which NumPy's `fromfile` takes for the end."""
+    """Return the next numbers of a file; raise OSError for damage, which NumPy's `fromfile` takes for the end."""
     numbers = np.empty(count, kind)
     if count and file.readinto(numbers.data.cast("B")) < numbers.nbytes:
         raise OSError(EIO, f"the file ends before {count} numbers were read", file.name)
@@ -243,7 +243,7 @@ class Spool:
         return entry
 
     def edges(self, entry: Entry) -> Edges:
-        """The arrays of a piece."""
+        """Return the arrays of a piece."""
         kind = np.dtype(np.int64 if entry.wide else np.int32)
         with self.path(entry.number, own=entry.own).open("rb") as file:
             source, target = (read_numbers(file, kind, entry.edges) for _ in range(2))
@@ -266,15 +266,15 @@ class Spool:
                 self.path(entry.number, own=False).unlink(missing_ok=True)
 
     def path(self, number: int, *, own: bool) -> Path:
-        """The file of the arrays of a piece."""
+        """Return the file of the arrays of a piece."""
         return self.folder / f"{number:06d}.{'own' if own else 'bin'}"
 
     def names_path(self, number: int) -> Path:
-        """The file of the names of a piece."""
+        """Return the file of the names of a piece."""
         return self.folder / f"{number:06d}.parquet"
 
     def _read_log(self) -> list[Entry]:
-        """The entries of an earlier run. Its last line may have been cut short: that piece is read again."""
+        """Return the entries of an earlier run. Its last line may have been cut short: that piece is read again."""
         if not self._log.exists():
             return []
         whole, _, _ = self._log.read_text(encoding="utf-8").rpartition("\n")

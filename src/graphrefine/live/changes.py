@@ -25,10 +25,9 @@ from graphrefine.kernels.text_records import QuoteError, split_record
 from graphrefine.live.change_log import Origin
 from graphrefine.live.name_resolution import Change, check_weight, shorten
 from graphrefine.readers.arrow import PARQUET, import_pyarrow, parquet_batches, sound
-from graphrefine.readers.byte_stream import stream_bytes
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.tables.decode import refuse_page
-from graphrefine.tables.source import CODECS, SUFFIXES, Source, wrap_errors
+from graphrefine.tables.source import CODECS, SUFFIXES, Source, stream_bytes, wrap_errors
 
 if TYPE_CHECKING:
     from graphrefine.live.writer import Live

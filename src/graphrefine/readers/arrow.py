@@ -122,7 +122,7 @@ def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
 
 
 def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: ReadOptions) -> EdgeRoles:
-    """The columns of the edges, by the names and types of a schema and, where they do not tell, by first records."""
+    """Return the columns of the edges, by the names and types of a schema, else by the first records."""
     sample = cache(take_sample)
 
     def values(at: int) -> list[Any]:
@@ -235,7 +235,7 @@ def id_values(column: Any) -> NDArray[Any]:
 
 
 def number_strings(chunks: list[Any], records: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
-    """Number the ids of two columns, the second after ``records`` of the first; and the names, an Arrow array."""
+    """Return numbers of the ids of two columns, the second after ``records`` of the first, and the names in Arrow."""
     import pyarrow as pa
 
     every = [_number_chunk(chunk.cast(pa.large_string())) for chunk in chunks]

@@ -74,7 +74,7 @@ def load_arrow(table: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
 
 
 def _arrow_table(table: Any) -> Any:
-    """The table as pyarrow has it; None without pyarrow, and for objects that Arrow has no type for."""
+    """Return the table as pyarrow has it; None without pyarrow, and for objects that Arrow has no type for."""
     try:
         if find_spec("pyarrow") is None or "Object" in map(str, getattr(table, "dtypes", ())):
             return None
@@ -121,7 +121,7 @@ def load_structured(array: NDArray[Any], options: ReadOptions) -> EdgeTable:
 
 
 def edges_of_columns(table: ColumnTable, options: ReadOptions) -> EdgeTable:
-    """The edges of a table, whose columns the options or usual names find."""
+    """Return the edges of a table, whose columns the options or usual names find."""
     roles = find_edges(table.names, table.numeric, lambda at: _sample(table.column(at)), options.hints)
     places = [roles.source, roles.target]
     weights = None if roles.weight is None else _weights(table.column(roles.weight))
@@ -145,7 +145,7 @@ def _values(column: Any) -> NDArray[Any]:
 
 
 def number_ends(source: Any, target: Any, options: ReadOptions) -> Numbered:
-    """Number the ids of two columns, NumPy's or Arrow's."""
+    """Assign numbers to the ids of two columns, NumPy's or Arrow's."""
     columns = [_resolve(column) if _is_arrow(column) else column for column in (source, target)]
     if all(_is_arrow(column) and _is_text(column.type) for column in columns):
         chunks = [chunk for column in columns for chunk in column.chunks]
@@ -168,7 +168,7 @@ def _is_text(kind: Any) -> bool:
 
 
 def _resolve(column: Any) -> Any:
-    """An Arrow column with the values of a dictionary in place of its codes; InputError for types that are no ids."""
+    """Return an Arrow column with the values of a dictionary in place of codes; refuse types that are no ids."""
     import pyarrow.types as types
 
     plain = _decode(column)
@@ -178,7 +178,7 @@ def _resolve(column: Any) -> Any:
 
 
 def _decode(column: Any) -> Any:
-    """An Arrow column without codes; not every version of pyarrow can do so where the values are views of strings."""
+    """Return an Arrow column without codes; not every pyarrow can do so where the values are views of strings."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(column.type):
@@ -209,13 +209,13 @@ def _names_columns(options: ReadOptions) -> bool:
 
 
 def _without_counts(table: ColumnTable, options: ReadOptions) -> ColumnTable:
-    """The table without the names column_0, column_1, ... that polars gives, or col0, col1, ... of DuckDB."""
+    """Return the table without the names column_0, column_1, ... that polars gives, or col0, col1, ... of DuckDB."""
     counted = all(name in (f"column_{at}", f"col{at}") for at, name in enumerate(table.names or []))
     return table._replace(names=None) if counted and not _names_columns(options) else table
 
 
 def _with_index(frame: Any, options: ReadOptions) -> tuple[Any, list[str]]:
-    """The frame with its index among the columns, where an end of the edges stands there; levels that are not used."""
+    """Return the frame, with its index among the columns where that has an end of the edges; and unused levels."""
     levels = [str(name) for name in frame.index.names if name is not None]
     if not levels and getattr(frame.index.dtype, "kind", "O") == "O":
         levels = ["index"]  # names of rows, which are told if they are not used
@@ -231,7 +231,7 @@ def _with_index(frame: Any, options: ReadOptions) -> tuple[Any, list[str]]:
 
 
 def _pandas_column(series: Any) -> Any:
-    """A column of pandas: numbers as an array, text in Arrow if pyarrow is there."""
+    """Return a column of pandas: numbers as an array, text in Arrow if pyarrow is there."""
     if isinstance(series.dtype, np.dtype) and series.dtype != object:
         return series.to_numpy()
     if find_spec("pyarrow") is not None:
@@ -254,7 +254,7 @@ _FEW = 3  # rows and columns of a frame without labels that may also be a list o
 
 
 def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
-    """The matrix that a pandas frame is by its labels, or None for a table of edges.
+    """Return the matrix that a pandas frame is by its labels, or None for a table of edges.
 
     Rows and columns with the same labels are the nodes. Where labels differ, rows and columns are two sides, which
     ``bipartite=True`` must confirm. A square frame of numbers without labels is refused: it may be either.
@@ -303,7 +303,7 @@ def table_matrix(
     *,
     values: Callable[[int], NDArray[Any]],
 ) -> MatrixTable | None:
-    """The matrix in a table without an index: the first column holds the names of the others; None for other tables."""
+    """Return the matrix in a table without an index, whose first column has the names of the others, or None."""
     if _is_edge_list(names, options) or rows < 2:
         return None
     if rows == len(names) and all(numeric):
@@ -331,7 +331,7 @@ def _labeled_matrix(
     values: Callable[[int], NDArray[Any]],
     options: ReadOptions,
 ) -> MatrixTable | None:
-    """The matrix in a table whose first column labels its rows by the names of the other columns."""
+    """Return the matrix in a table whose first column labels its rows by the names of the other columns."""
     order = match_labels(labels, names[1:])
     if order is None or not all(numeric[1:]):
         return None
@@ -375,7 +375,7 @@ def _square_matrix(values: NDArray[Any], names: NDArray[Any], options: ReadOptio
 
 
 def _without_empty(values: NDArray[np.float64], format: str) -> tuple[NDArray[np.float64], dict[str, Any]]:
-    """The matrix with 0 in empty cells, as pivoting leaves them, and the report that says so."""
+    """Return the matrix with 0 in empty cells, as pivoting leaves them, and the report that says so."""
     empty = np.isnan(values)
     count = int(empty.sum())
     if not count:

@@ -1,16 +1,14 @@
-"""Labels of nodes: from a file or an object in memory, to rows beside an embedding's.
+"""Labels of nodes: from a file or an object in memory to rows aligned with an embedding's.
 
 Labels either name their nodes (a table, a mapping, an index, a pair) or have a row for each node in order (a list, an
-array, a matrix). By name is safe, and whatever has names is read by them. Which column of a table holds the nodes, and
-whether its first row is a header, the names of the embedding help to decide, so that `as_labels` takes them.
+array, a matrix). By name is safe, and whatever has names is read by them: see `graphrefine.readers.label_forms`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,19 +21,18 @@ from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import from_strings, object_array, sort_rows
 from graphrefine.readers.formats import BY_SUFFIX
-from graphrefine.readers.label_forms import arrow_entries, find_entries
-from graphrefine.readers.label_tables import (
+from graphrefine.readers.label_forms import (
     PLAIN,
     Entries,
     Known,
     LabelOptions,
     LabelTable,
-    Membership,
-    UndecidedError,
-    blame_file,
+    Where,
+    find_entries,
     is_collection,
     is_missing,
-    sample,
+    join_notes,
+    list_sample,
     text_of,
     texts_of_classes,
 )
@@ -44,12 +41,16 @@ from graphrefine.readers.npy import read_npy
 from graphrefine.system import distinct_keys
 from graphrefine.tables.decode import decode_text
 from graphrefine.tables.limits import check_fields, check_stated
-from graphrefine.tables.small import Rows, read_rows
+from graphrefine.tables.small import read_rows
 from graphrefine.tables.source import Source
 from graphrefine.tables.vocabulary import EMPTY_WORDS
 
 FilePath = str | PathLike[str]
+
 IN_ORDER = "in the order of the nodes"
+NEEDS = "a node and a label are expected in each line"
+LONGEST = 18  # digits of an integer in JSON
+Form = Callable[[Known], Entries]
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Labels:
     by_number : bool
         Whether row i is the node called i, as in a graph that is read from a matrix.
     unlabeled, repeated : int
-        Entries without a label, and those that say again what another says.
+        Entries without a label, and duplicates of other entries.
     """
 
     names: NDArray[Any]
@@ -85,10 +86,12 @@ class Labels:
     by_number: bool = False
     unlabeled: int = 0
     repeated: int = 0
-    settle: Callable[[Known], Labels] | None = field(init=False, default=None, repr=False, compare=False)
+    # Labels that were read without the names of the nodes are read again when these are at hand: a table whose header
+    # was told by its words may have a node of that name.
+    form: Callable[[Known], Entries] | None = field(default=None, repr=False, compare=False)
 
     def describe(self, names: NDArray[Any]) -> str:
-        """How they were read, and how many of the nodes called ``names`` they label, in one line.
+        """Return how they were read, and how many of the nodes called ``names`` they label, in one line.
 
         Examples
         --------
@@ -112,7 +115,7 @@ class Labels:
 
 
 def _note_empty_words(labels: Labels) -> str:
-    """A note on classes that are written as programs write no value; they may be meant, as NA is for Namibia."""
+    """Return a note on classes that are written as programs write no value; they may be meant, as NA is for Namibia."""
     words = [name for name in labels.classes if name in EMPTY_WORDS]
     if not words:
         return ""
@@ -121,23 +124,8 @@ def _note_empty_words(labels: Labels) -> str:
     return f"{_count(nodes, 'node', 'nodes')} of {classes} (if that means no label, leave the field empty)"
 
 
-class UndecidedLabels(Labels):
-    """Labels that can be read in more than one way, as long as the names of the embedding do not decide."""
-
-    def __init__(self, problem: InputError, source: str, settle: Callable[[Known], Labels]) -> None:
-        self.__dict__.update(problem=problem, source=source, settle=settle)
-
-    def __getattribute__(self, name: str) -> Any:
-        if name in ("names", "indicator", "classes", "by_row"):
-            raise self.__dict__["problem"]
-        return super().__getattribute__(name)
-
-    def __repr__(self) -> str:
-        return f"UndecidedLabels({self.source!r})"
-
-
 class Aligned(NamedTuple):
-    """Labels beside the rows of an embedding."""
+    """Labels aligned with the rows of an embedding."""
 
     order: NDArray[np.int64]  # the embedding's row of each node, in an order that depends on the names alone
     indicator: sp.csr_array[np.bool_]  # (len(order), classes)
@@ -179,12 +167,12 @@ def as_labels(
     """
     options = LabelOptions(node_column=node_column, label_column=label_column)
     if isinstance(labels, Labels):
-        return labels if labels.settle is None or names is None else labels.settle(known_texts(names))
+        return labels if labels.form is None or names is None else _read_form(labels.form, labels.source, names)
     if isinstance(labels, str) and graph is not None and is_attribute(labels, graph):
-        return _settle(lambda known: find_entries((graph, labels), options, known), "memory", names)
+        labels = (graph, labels)
     if isinstance(labels, str | PathLike):
         return read_labels(labels, names=names, node_column=node_column, label_column=label_column)
-    return _settle(lambda known: find_entries(labels, options, known), "memory", names)
+    return _read_form(lambda known: find_entries(labels, options, known), "memory", names)
 
 
 def read_labels(
@@ -214,20 +202,15 @@ def read_labels(
         Columns of a table, by name or position from 0. By default a usual name such as node or id, label or class; the
         column that holds names of the embedding; or the two that there are, the nodes first.
     names : ndarray, optional
-        Names of the embedding that the labels are for; they may come later, with the embedding.
+        Names of the embedding that the labels are for, which help to tell how the table is meant.
     """
     options = LabelOptions(header, node_column, label_column)
     source = Source(path, needs=NEEDS)
-    return _settle(parse_file(source, options, variable), fspath(path), names)
-
-
-def known_texts(names: NDArray[Any]) -> frozenset[str]:
-    """Texts of names, by which labels meet them."""
-    return frozenset(map(str, names.tolist()))
+    return _read_form(parse_file(source, options, variable), fspath(path), names)
 
 
 def is_attribute(name: str, graph: Graph) -> bool:
-    """Whether labels are an attribute of a graph's nodes rather than a file; an error if they are both, or neither."""
+    """Return whether labels are an attribute of a graph's nodes, not a file; raise if they are both, or neither."""
     if graph.attributes and name not in graph.attributes and name != "-" and not Path(name).exists():
         listed = ", ".join(map(repr, graph.attributes))
         problem = f"there is no such file, nor such an attribute of the nodes of {graph.source}, which have {listed}"
@@ -241,50 +224,54 @@ def is_attribute(name: str, graph: Graph) -> bool:
     return name in graph.attributes
 
 
-def _settle(form: Form, source: str, names: NDArray[Any] | None) -> Labels:
-    """Labels of a form, read with the names of the nodes, or to be read again when these are at hand."""
-    known = None if names is None else known_texts(names)
-    try:
-        labels = _make_labels(form(known), source)
-    except UndecidedError as undecided:
-        if known is not None:
-            raise undecided.problem from None
-        return UndecidedLabels(undecided.problem, source, partial(_settle_known, form, source))
-    if known is None:
-        labels.__dict__["settle"] = partial(_settle_known, form, source)  # a frozen dataclass assigns no field
-    return labels
+def _read_form(form: Form, source: str, names: NDArray[Any] | None) -> Labels:
+    if names is not None:
+        return _make_labels(form(frozenset(map(str, names.tolist()))), source)
+    return replace(_make_labels(form(None), source), form=form)
 
 
-def _settle_known(form: Form, source: str, known: Known) -> Labels:
-    try:
-        return _make_labels(form(known), source)
-    except UndecidedError as undecided:
-        raise undecided.problem from None
-
-
-def _make_labels(form: Entries | Membership, source: str) -> Labels:
-    entries = form if isinstance(form, Entries) else None
-    by_number = BY_NUMBER in form.manner
-    if entries is None:
-        assert isinstance(form, Membership)
-        row, column, classes = form.members()
-        count, unlabeled = form.matrix.shape[0], 0
+def _make_labels(entries: Entries, source: str) -> Labels:
+    unlabeled = 0
+    if entries.matrix is not None:
+        row, column, classes = _find_members(entries)
     else:
         row, texts, unlabeled = _flatten(entries)
         kinds, column = _number(texts_of_classes(texts))
         classes = tuple(map(str, kinds.tolist()))
-        count = len(entries.labels)
-    names, order = _number_nodes(form, count)
+    names, order = _number_nodes(entries)
     indicator = _indicator(order[row], column, shape=(len(names), len(classes)))
-    if form.nodes is not None:
+    if entries.nodes is not None:
         labeled = np.diff(indicator.indptr) > 0
         names, indicator = names[labeled], indicator[labeled]
     repeated = len(row) - indicator.nnz
-    return Labels(names, indicator, classes, form.nodes is None, source, form.manner, by_number, unlabeled, repeated)
+    by_row = entries.nodes is None
+    return Labels(names, indicator, classes, by_row, source, entries.manner, entries.by_number, unlabeled, repeated)
+
+
+def _find_members(entries: Entries) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...]]:
+    """Return rows and columns of the entries of a matrix, and its classes, integers by value."""
+    matrix = entries.matrix
+    expected = "0 (does not have the label) and 1 (has it) are expected"
+    if matrix.ndim != 2:
+        raise entries.error(f"one or two dimensions are expected, not {matrix.ndim}")
+    if 0 in matrix.shape:
+        raise entries.error(f"a row for each node is expected, and the shape is {matrix.shape}")
+    if matrix.dtype.kind not in "biuf":
+        raise entries.error(f"{expected}, not values of type {matrix.dtype}")
+    values = matrix if isinstance(matrix, np.ndarray) else matrix.data
+    odd = values[~np.isin(values, (0, 1))]
+    if odd.size:
+        raise entries.error(f"{expected}, not values such as {odd.flat[0].item()!r}")
+    row, column = (np.asarray(part) for part in matrix.nonzero())
+    texts = [str(number) for number in entries.classes or range(matrix.shape[1])]
+    order = np.argsort(from_strings(texts), kind="stable")
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    return row, rank[column], tuple(texts[at] for at in order.tolist())
 
 
 def _flatten(entries: Entries) -> tuple[NDArray[np.int64], list[str], int]:
-    """The entry and the text of each label, and the number of entries without one."""
+    """Return the entry and the text of each label, and the number of entries without one."""
     rows, texts, unlabeled, seen = list[int](), list[str](), 0, dict[Any, list[str]]()
     for entry, value in enumerate(entries.labels):
         several = seen.get((type(value), value)) if type(value) in PLAIN else None
@@ -292,50 +279,47 @@ def _flatten(entries: Entries) -> tuple[NDArray[np.int64], list[str], int]:
             several = _texts_of(value, entries, entry)
             if type(value) in PLAIN:
                 seen[type(value), value] = several
-        if len(several) == 1:
-            rows.append(entry)
-            texts.append(several[0])
-        else:
-            rows += [entry] * len(several)
-            texts += several
-            unlabeled += not several
+        rows += [entry] * len(several)
+        texts += several
+        unlabeled += not several
     if not texts:
-        raise entries.refuse("no entry has a label; a text, a number or a truth value is expected for some nodes")
+        raise entries.error("no entry has a label; a text, a number or a truth value is expected for some nodes")
     return np.array(rows, np.int64), texts, unlabeled
 
 
 def _texts_of(value: Any, entries: Entries, entry: int) -> list[str]:
     several = [each for each in (value if is_collection(value) else [value]) if not is_missing(each)]
     if any(is_collection(each) or isinstance(each, dict) for each in several):
-        raise entries.refuse(f"a label is a text, a number or a truth value, not {several[0]!r}", entry)
+        raise entries.error(f"a label is a text, a number or a truth value, not {several[0]!r}", entry)
     return [text_of(each) for each in several]
 
 
-def _number_nodes(form: Entries | Membership, count: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The names of the nodes, and the place of each entry's among them."""
-    if form.nodes is None:
+def _number_nodes(entries: Entries) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the names of the nodes, and the position of each entry's among them."""
+    if entries.nodes is None:
+        count = len(entries.labels) if entries.matrix is None else entries.matrix.shape[0]
         return np.arange(count), np.arange(count)
-    missing = next((entry for entry, node in enumerate(form.nodes) if is_missing(node)), None)
+    missing = next((entry for entry, node in enumerate(entries.nodes) if is_missing(node)), None)
     if missing is not None:
-        raise form.refuse("an empty node; leave it out, or name it", missing)
-    texts = [node if type(node) is str else text_of(node) for node in form.nodes]
+        raise entries.error("an empty node; leave it out, or name it", missing)
+    texts = [node if type(node) is str else text_of(node) for node in entries.nodes]
     by_text: dict[str, Any] = {}
-    for text, node in zip(texts, form.nodes, strict=True):
+    for text, node in zip(texts, entries.nodes, strict=True):
         if by_text.setdefault(text, node) != node and type(node) in PLAIN:
-            raise form.refuse(f"the nodes {by_text[text]!r} and {node!r} are both written {text!r}; rename one")
+            raise entries.error(f"the nodes {by_text[text]!r} and {node!r} are both written {text!r}; rename one")
     return _number(texts)
 
 
 def _number(texts: list[str]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Different texts in order, integers by value, and the place of each text among them."""
+    """Return different texts in order, integers by value, and the position of each text among them."""
     names = from_strings(list(dict.fromkeys(texts)))
     ordered = object_array(sorted(names.tolist())) if names.dtype == object else np.sort(names)
-    place = {str(name): at for at, name in enumerate(ordered.tolist())}
-    return ordered, np.fromiter((place[text] for text in texts), np.int64, len(texts))
+    position = {str(name): at for at, name in enumerate(ordered.tolist())}
+    return ordered, np.fromiter((position[text] for text in texts), np.int64, len(texts))
 
 
 def align(labels: Labels, names: NDArray[Any], *, unlabeled: str) -> Aligned:
-    """Bring `labels` beside the rows called `names`; ``unlabeled`` nodes drop ("drop") or stay ("keep").
+    """Align `labels` with the rows called `names`; ``unlabeled`` nodes drop ("drop") or stay ("keep").
 
     The order of the result depends on the names alone, so that two embeddings which hold the same nodes in a
     different order are split alike.
@@ -364,7 +348,7 @@ def _positions(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
     if not (position >= 0).any():
         raise InputError(
             f"none of the {len(position)} nodes of {labels.source} is in the embedding: the labels have "
-            f"{sample(labels.names)}, the embedding has {sample(names)}; call them the same in both",
+            f"{list_sample(labels.names)}, the embedding has {list_sample(names)}; call them the same in both",
             argument="labels",
         )
     return position
@@ -383,20 +367,20 @@ def _positions_by_row(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
     if labels.by_number and not numbered:
         raise InputError(
             f"{labels.source} has labels for the rows 0 to {n - 1} and the embedding calls its nodes "
-            f"{sample(names)}: which row is which node is unknown; give the labels as a table (node, label)",
+            f"{list_sample(names)}: which row is which node is unknown; give the labels as a table (node, label)",
             argument="labels",
         )
     if not labels.by_number and numbered and not np.array_equal(names, np.arange(n)):
         raise InputError(
             f"{labels.source} has labels in order, and the embedding has the nodes 0 to {n - 1} in another order, "
-            f"{sample(names)}: row i may be node i, or the node of row i; give a pair (nodes, labels)",
+            f"{list_sample(names)}: row i may be node i, or the node of row i; give a pair (nodes, labels)",
             argument="labels",
         )
     return position if labels.by_number else np.arange(n)
 
 
 def _indicator(row: NDArray[Any], column: NDArray[Any], *, shape: tuple[int, int]) -> sp.csr_array[np.bool_]:
-    """True at (row, column), however often the pair occurs."""
+    """Return a matrix that is True at (row, column), however often the pair occurs."""
     return sp.csr_array((np.ones(len(row), np.bool_), (row, column)), shape=shape)
 
 
@@ -404,37 +388,29 @@ def _count(count: int, one: str, several: str) -> str:
     return f"{count:,} {one if count == 1 else several}"
 
 
-NEEDS = "a node and a label are expected in each line"
-BY_NUMBER = "row i is node i"
-LONGEST = 18  # digits of an integer in JSON
-
-Form = Callable[[Known], Entries | Membership]
-
-
 def parse_file(source: Source, options: LabelOptions, variable: str) -> Form:
-    """The labels of a file, as a function of the names that are known."""
+    """Parse a file of labels; return its labels as a function of the names that are known."""
+    where = Where(source, prefix="")
     format = BY_SUFFIX.get(source.suffix)
     if format is not None and format.pieces == "table":
-        return _parse_arrow(source, _for_columns(source, options))
+        from graphrefine.readers.arrow import read_arrow_table  # for an optional package
+
+        _refuse_option(where, "header", options.header, "a file whose columns always have names")
+        table = read_arrow_table(source)
+        return lambda known: find_entries(table, options, known, where)
     if source.suffix in (".json", ".jsonl", ".ndjson"):
-        return _parse_json(source, _for_columns(source, options))
+        _refuse_option(where, "header", options.header, "a file whose columns always have names")
+        return _parse_json(where, source, options)
     if source.suffix in (".mat", ".npy"):
-        if options != LabelOptions():
-            raise source.error(_not_for(options, "a file of an array, which has no columns"))
-        return _parse_mat(source, variable) if source.suffix == ".mat" else _parse_npy(source)
+        for name, value in vars(options).items():
+            _refuse_option(where, name, value, "a file of an array, which has no columns")
+        return _parse_mat(source, variable) if source.suffix == ".mat" else _parse_npy(where, source)
     return _parse_text(source, options)
 
 
-def _for_columns(source: Source, options: LabelOptions) -> LabelOptions:
-    """Options of a file whose columns always have names."""
-    if options.header is not None:
-        raise source.error(_not_for(LabelOptions(header=options.header), "a file whose columns always have names"))
-    return options
-
-
-def _not_for(options: LabelOptions, kind: str) -> InputError:
-    name = next(name for name, value in vars(options).items() if value is not None)
-    return InputError(f"{name}= is not for {kind}; leave it out", argument=name)
+def _refuse_option(where: Where, name: str, value: Any, kind: str) -> None:
+    if value is not None:
+        raise where.error(f"{name}= is not for {kind}; leave it out", argument=name)
 
 
 def _parse_text(source: Source, options: LabelOptions) -> Form:
@@ -445,46 +421,36 @@ def _parse_text(source: Source, options: LabelOptions) -> Form:
     if len(text.rows[0]) == 1:
         raise text.error(f"one column ({text.rows[0][0]!r}) where a node and a label are expected", 0)
     columns = [list(column) for column in zip(*text.rows, strict=True)]
-    table = LabelTable(columns, blame=blame_file(source.name, text.lines))
+    where = Where(source, text.lines, prefix="")
     comments = f"{len(text.comments)} line{'s' * (len(text.comments) > 1)} of comments" if text.comments else ""
+    begins = [comment.split(text.delimiter)[0].strip() for comment in text.comments]
 
     def choose(known: Known) -> Entries:
-        _check_comments(source, text, known)
-        return table.choose(options, known).with_manner(comments)
+        node = next((begin for begin in begins if known and begin in known), None)
+        if node is not None:
+            raise source.error(
+                f"a line begins with {node!r}, as comments before the first record do, and there is a node of that "
+                "name; put quotes around it"
+            )
+        entries = LabelTable(columns, None, None, options, known, where).choose()
+        return replace(entries, manner=join_notes(comments, entries.manner))
 
     return choose
 
 
-def _check_comments(source: Source, text: Rows, known: Known) -> None:
-    """Refuse a comment that is a record of a node called #news."""
-    nodes = (comment.split(text.delimiter)[0].strip() for comment in text.comments)
-    node = next((node for node in nodes if known and node in known), None)
-    if node is not None:
-        raise source.error(
-            f"a line begins with {node!r}, as comments before the first record do, and there is a node of that name; "
-            "put quotes around it"
-        )
-
-
-def _parse_arrow(source: Source, options: LabelOptions) -> Form:
-    from graphrefine.readers.arrow import read_arrow_table  # for an optional package
-
-    table = read_arrow_table(source)
-    return lambda known: _blamed(source, lambda: arrow_entries(table, options, known))
-
-
-def _parse_json(source: Source, options: LabelOptions) -> Form:
-    """A mapping from nodes to labels, or objects with the same names in each, as an array or one on each line."""
+def _parse_json(where: Where, source: Source, options: LabelOptions) -> Form:
+    """Parse a mapping from nodes to labels, or objects with the same names in each, as an array or one on each line."""
     text = decode_text(source)
-    rows = [line for line in text.split("\n") if line.strip()]
     try:
-        content = [_load(row) for row in rows] if source.suffix != ".json" else _load(text)
+        lines = [text] if source.suffix == ".json" else [line for line in text.split("\n") if line.strip()]
+        rows = [json.loads(line, object_pairs_hook=distinct_keys, parse_int=_as_label) for line in lines]
     except (ValueError, RecursionError) as error:
         raise source.error(f"this is not readable JSON: {error}") from None
+    content = rows[0] if source.suffix == ".json" else rows
     if isinstance(content, dict):
-        if options != LabelOptions():
-            raise source.error(_not_for(options, "a mapping from nodes to labels, which has no columns"))
-        return lambda known: _blamed(source, lambda: find_entries(content, options, known))
+        for name, value in vars(options).items():
+            _refuse_option(where, name, value, "a mapping from nodes to labels, which has no columns")
+        return lambda known: find_entries(content, options, known, where)
     if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
         raise source.error("a mapping from nodes to labels is expected, or objects with a node and a label in each")
     titles = list(content[0])
@@ -492,28 +458,24 @@ def _parse_json(source: Source, options: LabelOptions) -> Form:
         check_fields(len(titles), "names in an object")
     except InputError as error:
         raise source.error(error) from None
-    for place, row in enumerate(content, 1):
+    for number, row in enumerate(content, 1):
         if set(row) != set(titles):
-            raise source.error(f"object {place} has the names {', '.join(row)} where the first has {', '.join(titles)}")
+            raise source.error(f"object {number} has the names {', '.join(row)}; the first has {', '.join(titles)}")
     columns = [[row[title] for row in content] for title in titles]
-    return lambda known: LabelTable(columns, titles, blame=blame_file(source.name)).choose(options, known)
-
-
-def _load(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=distinct_keys, parse_int=_as_label)
+    return lambda known: LabelTable(columns, titles, None, options, known, where).choose()
 
 
 def _as_label(digits: str) -> int | str:
-    """An integer, or its text where it is long: Python's hash of integers can be foreseen."""
+    """Return an integer, or its text where it is long: Python's hash of integers can be foreseen."""
     return int(digits) if len(digits) <= LONGEST else digits
 
 
-def _parse_npy(source: Source) -> Form:
+def _parse_npy(where: Where, source: Source) -> Form:
     try:
         array = read_npy(source.data)
     except ValueError as error:
         raise source.error(f"this is not a readable npy file: {error}") from None
-    return lambda known: _blamed(source, lambda: find_entries(array, LabelOptions(), known))
+    return lambda known: find_entries(array, LabelOptions(), known, where)
 
 
 def _parse_mat(source: Source, variable: str) -> Form:
@@ -524,28 +486,10 @@ def _parse_mat(source: Source, variable: str) -> Form:
     except InputError as error:
         raise source.error(error) from None
     matrix = matrix.tocsc() if hasattr(matrix, "tocsc") else matrix
-    manner = f"variable {variable!r}, {BY_NUMBER}"
-    blame = partial(_blame_variable, source, variable)
-    if not sp.issparse(matrix) and matrix.ndim == 2 and 1 in matrix.shape:
-        return lambda known: Entries(_vector(matrix), None, manner, blame)
-    return lambda known: Membership(matrix, manner=manner, blame=blame)
-
-
-def _blame_variable(source: Source, variable: str, error: InputError, _: int | None) -> InputError:
-    return source.error(f"variable {variable!r}: {error}")
-
-
-def _vector(matrix: Any) -> list[Any]:
-    """MATLAB has no vectors, and its texts are cells: one value a node."""
-    return [value[0] if isinstance(value, np.ndarray) and value.shape == (1,) else value for value in matrix.ravel()]
-
-
-def _blamed(source: Source, choose: Callable[[], Entries | Membership]) -> Entries | Membership:
-    """The entries of a form in memory that comes from a file, whose errors name it."""
-    blame = blame_file(source.name)
-    try:
-        form = choose()
-    except InputError as error:
-        text = str(error).removeprefix("labels: ")
-        raise source.error(InputError(text, argument=error.argument)) from None
-    return form.with_blame(blame)
+    where = Where(source, prefix=f"variable {variable!r}: ")
+    manner = f"variable {variable!r}, row i is node i"
+    if sp.issparse(matrix) or matrix.ndim != 2 or 1 not in matrix.shape:
+        return lambda known: Entries(matrix=matrix, manner=manner, by_number=True, where=where)
+    # MATLAB has no vectors, and its texts are cells: one value a node.
+    values = [each[0] if isinstance(each, np.ndarray) and each.shape == (1,) else each for each in matrix.ravel()]
+    return lambda known: Entries(values, manner=manner, by_number=True, where=where)

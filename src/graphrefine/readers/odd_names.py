@@ -24,7 +24,7 @@ _SHOWN = 3  # names that are no integers
 
 
 def add_remarks(report: Mapping[str, Any], *runs: Sequence[str]) -> Mapping[str, Any]:
-    """The report of a reading, with remarks on the names of the nodes: see `list_odd_names`.
+    """Return the report of a reading, with remarks on the names of the nodes: see `list_odd_names`.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def list_odd_names(*runs: Sequence[str], block: int = _BLOCK) -> list[str]:
 
 
 def _unite(runs: Sequence[Sequence[str]], block: int) -> Iterator[list[str]]:
-    """The distinct names of sorted runs in order, about a block of each at a time."""
+    """Yield the distinct names of sorted runs in order, about a block of each at a time."""
     starts = [0] * len(runs)
     while True:
         heads = [list(run[start : start + block]) for run, start in zip(runs, starts, strict=True)]
@@ -113,7 +113,7 @@ class _Review:
             self._first_strangers += [name for name in others[: _SHOWN + len(EMPTY_WORDS)] if name not in EMPTY_WORDS]
 
     def list_strangers(self) -> list[str]:
-        """The names that are no integers, where most are."""
+        """Return the names that are no integers, where most are."""
         if not self._strangers or self._integers * 10 < self._count * 6:
             return []
         some = ", ".join(map(repr, self._first_strangers[:_SHOWN])) + ", ..." * (self._strangers > _SHOWN)
@@ -121,7 +121,7 @@ class _Review:
 
 
 def _list_pairs(runs: Sequence[Sequence[str]], suspects: list[str]) -> list[str]:
-    """The first two names that differ only in the way a number is written, in blanks or in code points."""
+    """Return the first two names that differ only in the way a number is written, in blanks or in code points."""
     for name in suspects:
         for other in (_number(name), _plain(name)):
             if other != name and _have(runs, other):
@@ -135,11 +135,11 @@ def _have(runs: Sequence[Sequence[str]], name: str) -> bool:
 
 
 def _number(text: str) -> str:
-    """A whole number without zeros around it; any other text as it is."""
+    """Return a whole number without zeros around it; any other text as it is."""
     match = _NUMBER.fullmatch(text)
     return text if match is None else f"{'-' * (match[1] == '-' and match[2] != '0')}{match[2]}"
 
 
 def _plain(text: str) -> str:
-    """A text without blanks around it and invisible characters, composed."""
+    """Return a text without blanks around it and invisible characters, composed."""
     return text.strip() if text.isascii() else unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).strip()

@@ -1,3 +1,4 @@
+# ruff: noqa: RUF009 - `_option` makes fields of a dataclass
 """Options of reading a graph: the one list that `read`, `ingest`, the command line and the documentation share.
 
 Each option is a field of `ReadOptions`: its default, the kind of its value and a line of help. The options of the
@@ -32,9 +33,10 @@ Kind = Literal[
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _about(kind: Kind, help: str, *, otherwise: str = "", every_graph: bool = False) -> dict[str, Any]:
-    """Metadata of an option: ``otherwise`` describes a default of None; ``every_graph``: it applies to any graph."""
-    return {"kind": kind, "help": help, "otherwise": otherwise, "every_graph": every_graph}
+def _option(kind: Kind, help: str, *, default: Any = None, otherwise: str = "", every_graph: bool = False) -> Any:
+    """Return a field of an option: ``otherwise`` describes a default of None; ``every_graph``: it is for any graph."""
+    metadata = {"kind": kind, "help": help, "otherwise": otherwise, "every_graph": every_graph}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,122 +49,75 @@ class ReadOptions:
     (['weights'], '"')
     """
 
-    directed: bool | None = field(
-        default=None,
-        metadata=_about(
-            "direction",
-            "Edges with a direction, from the first end to the second, or without one.",
-            otherwise="as the graph says, else without",
-            every_graph=True,
-        ),
+    directed: bool | None = _option(
+        "direction",
+        "Edges with a direction, from the first end to the second, or without one.",
+        otherwise="as the graph says, else without",
+        every_graph=True,
     )
-    bipartite: bool | None = field(
-        default=None,
-        metadata=_about(
-            "switch",
-            "Ends of edges as two sets of nodes, such as users and items, even where names coincide.",
-            otherwise="one set, unless the columns name different things",
-            every_graph=True,
-        ),
+    bipartite: bool | None = _option(
+        "switch",
+        "Ends of edges as two sets of nodes, such as users and items, even where names coincide.",
+        otherwise="one set, unless the columns name different things",
+        every_graph=True,
     )
-    weights: Any = field(
-        default=None,
-        metadata=_about(
-            "weights",
-            "Column of the weights, by name or position from 0; none (in Python False): no weights.",
-            otherwise="a column called weight, or the third of three",
-        ),
+    weights: Any = _option(
+        "weights",
+        "Column of the weights, by name or position from 0; none (in Python False): no weights.",
+        otherwise="a column called weight, or the third of three",
     )
-    source: Column | None = field(
-        default=None,
-        metadata=_about(
-            "column",
-            "Column of the first end of an edge, by name or position from 0.",
-            otherwise="a usual name, or the first column",
-        ),
+    source: Column | None = _option(
+        "column",
+        "Column of the first end of an edge, by name or position from 0.",
+        otherwise="a usual name, or the first column",
     )
-    target: Column | None = field(
-        default=None,
-        metadata=_about(
-            "column",
-            "Column of the second end, by name or position from 0.",
-            otherwise="a usual name, or the second column",
-        ),
+    target: Column | None = _option(
+        "column",
+        "Column of the second end, by name or position from 0.",
+        otherwise="a usual name, or the second column",
     )
-    nodes: Nodes | None = field(
-        default=None,
-        metadata=_about(
-            "nodes",
-            "Nodes beside those of the edges: a file of names, or a number N for nodes 0 to N-1.",
-            otherwise="the nodes of the edges",
-            every_graph=True,
-        ),
+    nodes: Nodes | None = _option(
+        "nodes",
+        "Nodes beside those of the edges: a file of names, or a number N for nodes 0 to N-1.",
+        otherwise="the nodes of the edges",
+        every_graph=True,
     )
-    format: str | None = field(
-        default=None,
-        metadata=_about(
-            "format", "Format of the file.", otherwise="the suffix and the first bytes decide", every_graph=True
-        ),
+    format: str | None = _option(
+        "format", "Format of the file.", otherwise="the suffix and the first bytes decide", every_graph=True
     )
-    delimiter: str | None = field(
-        default=None,
-        metadata=_about(
-            "delimiter",
-            "Character between the columns of text: comma, semicolon, tab, bar, space or another.",
-            otherwise="detected",
-        ),
+    delimiter: str | None = _option(
+        "delimiter",
+        "Character between the columns of text: comma, semicolon, tab, bar, space or another.",
+        otherwise="detected",
     )
-    header: bool | None = field(
-        default=None, metadata=_about("switch", "Names of the columns in the first line of text.", otherwise="detected")
+    header: bool | None = _option("switch", "Names of the columns in the first line of text.", otherwise="detected")
+    quote: str = _option(
+        "characters", "Character around fields of text that hold delimiters; '' for none.", default='"'
     )
-    quote: str = field(
-        default='"', metadata=_about("characters", "Character around fields of text that hold delimiters; '' for none.")
+    comments: str | None = _option(
+        "characters",
+        "Characters that begin a comment line, anywhere in a text; '' for none.",
+        otherwise="# and %, before the first record only",
     )
-    comments: str | None = field(
-        default=None,
-        metadata=_about(
-            "characters",
-            "Characters that begin a comment line, anywhere in a text; '' for none.",
-            otherwise="# and %, before the first record only",
-        ),
+    encoding: str | None = _option("name", "Encoding of text.", otherwise="UTF-8, or Latin-1 if it is not UTF-8")
+    time: Column | None = _option(
+        "column", "Column of the times of the edges, by name or position from 0.", otherwise="times are not used"
     )
-    encoding: str | None = field(
-        default=None, metadata=_about("name", "Encoding of text.", otherwise="UTF-8, or Latin-1 if it is not UTF-8")
+    since: Moment | None = _option("moment", "Earliest time of an edge.", otherwise="the first")
+    until: Moment | None = _option("moment", "Time before which an edge must lie.", otherwise="after the last")
+    half_life: str | float | None = _option(
+        "moment",
+        "Time in which the weight of an edge halves, such as 30d, 12h or 2w.",
+        otherwise="weights do not depend on time",
     )
-    time: Column | None = field(
-        default=None,
-        metadata=_about(
-            "column", "Column of the times of the edges, by name or position from 0.", otherwise="times are not used"
-        ),
+    names: str | None = _option(
+        "name", "Attribute of the nodes that holds their names.", otherwise="the ids of the nodes"
     )
-    since: Moment | None = field(
-        default=None, metadata=_about("moment", "Earliest time of an edge.", otherwise="the first")
+    query: str | None = _option(
+        "name", "Query in SQL whose result holds the edges, or a table, of a database.", otherwise="the only table"
     )
-    until: Moment | None = field(
-        default=None, metadata=_about("moment", "Time before which an edge must lie.", otherwise="after the last")
-    )
-    half_life: str | float | None = field(
-        default=None,
-        metadata=_about(
-            "moment",
-            "Time in which the weight of an edge halves, such as 30d, 12h or 2w.",
-            otherwise="weights do not depend on time",
-        ),
-    )
-    names: str | None = field(
-        default=None,
-        metadata=_about("name", "Attribute of the nodes that holds their names.", otherwise="the ids of the nodes"),
-    )
-    query: str | None = field(
-        default=None,
-        metadata=_about(
-            "name", "Query in SQL whose result holds the edges, or a table, of a database.", otherwise="the only table"
-        ),
-    )
-    variable: str = field(default="network", metadata=_about("name", "Variable of a .mat file."))
-    threads: int | None = field(
-        default=None, metadata=_about("count", "Largest number of threads.", otherwise="all cores", every_graph=True)
-    )
+    variable: str = _option("name", "Variable of a .mat file.", default="network")
+    threads: int | None = _option("count", "Largest number of threads.", otherwise="all cores", every_graph=True)
 
     @cached_property
     def thread_count(self) -> int:
@@ -224,7 +179,7 @@ OPTION_NAMES = tuple(each.name for each in fields(ReadOptions))
 
 
 def read_options(keywords: ReadKeywords) -> ReadOptions:
-    """The options of a call; a keyword that is None has its default.
+    """Return the options of a call; a keyword that is None has its default.
 
     Examples
     --------
@@ -242,7 +197,7 @@ def read_options(keywords: ReadKeywords) -> ReadOptions:
 
 
 def split_reading(keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The options of reading among keywords, and the others.
+    """Return the options of reading among keywords, and the others.
 
     Examples
     --------

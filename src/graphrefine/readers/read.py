@@ -265,7 +265,7 @@ def read_file(source: Source, options: ReadOptions) -> Graph:
 
 
 def _take_query(source: Source, options: ReadOptions) -> ReadOptions:
-    """The options with the query of an address; another one beside it is refused."""
+    """Return the options with the query of an address; another one beside it is refused."""
     if options.query not in (None, source.query):
         raise source.error(
             f"the address has the query {source.query!r}, and query={options.query!r} is another; leave one out",
@@ -275,7 +275,7 @@ def _take_query(source: Source, options: ReadOptions) -> ReadOptions:
 
 
 def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | None = None) -> Graph:
-    """The graph of the edges or the matrix that a loader gave, of a file or, without one, of an object."""
+    """Return the graph of the edges or the matrix that a loader gave, of a file or, without one, of an object."""
     extra = read_nodes(options.nodes)
     if options.directed is None and table.directed is not None:
         table.report["direction"] = "declared"
@@ -294,7 +294,7 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
 
 
 def describe_no_edge(counts: Mapping[str, Any]) -> str:
-    """The problem of records none of which is an edge.
+    """Return the problem of records none of which is an edge.
 
     Examples
     --------
@@ -307,7 +307,7 @@ def describe_no_edge(counts: Mapping[str, Any]) -> str:
 
 
 def _remark_on_names(adjacency: Adjacency) -> Adjacency:
-    """The rows with remarks on names that are worth a word in their report."""
+    """Return the rows with remarks on names that are worth a word in their report."""
     if adjacency.names.dtype != object or _are_plain(adjacency.names.tolist()):
         return adjacency
     from graphrefine.readers.odd_names import add_remarks  # as there may be some
@@ -364,7 +364,7 @@ def _edge_adjacency(
 
 
 def read_nodes(nodes: Any) -> int | NDArray[Any] | None:
-    """The option ``nodes`` as a count, an array of names, or None.
+    """Return the option ``nodes`` as a count, an array of names, or None.
 
     Examples
     --------
@@ -385,7 +385,7 @@ def read_nodes(nodes: Any) -> int | NDArray[Any] | None:
 
 
 def _number_with_nodes(numbered: Numbered, extra: int | NDArray[Any], *, text: bool) -> Numbered:
-    """Number again with further nodes: those named, or 0 to ``extra`` - 1."""
+    """Add further nodes and renumber: those named, or 0 to ``extra`` - 1."""
     if not isinstance(extra, int):
         return add_nodes(numbered, extra, text=text)
     source, target, names = numbered

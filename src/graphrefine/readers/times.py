@@ -31,61 +31,9 @@ _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*")
 
 
 def settle_days(times: NDArray[np.float64], *, dates: bool) -> tuple[NDArray[np.float64], bool]:
-    """Times, and whether they are dates: also where numbers stand for days."""
+    """Return times, and whether they are dates: also where numbers stand for days."""
     days = None if dates else read_days(times)
     return (times, dates) if days is None else (days, True)
-
-
-@dataclass(frozen=True)
-class TimeScale:
-    """Scale of a column of times: ``unit`` in a second, or None where they are mere numbers."""
-
-    unit: float | None
-
-    def place(self, moment: Moment, argument: str) -> float:
-        """A moment of an option on this scale: a number is on it, unless it is a day such as 20240131."""
-        if isinstance(moment, str) and not _is_float(moment):
-            seconds = _seconds(moment, argument)
-        elif isinstance(moment, date):
-            seconds = _stamp(moment)
-        else:
-            days = None if self.unit is None else read_days([float(moment)])
-            return float(moment) if days is None or self.unit is None else float(days[0]) * self.unit
-        if self.unit is None:
-            problem = f"{argument}={moment!r} is a date, and the times are mere numbers; give a number"
-            raise InputError(problem, argument=argument)
-        return seconds * self.unit
-
-    def span(self, value: str | float) -> float:
-        """The half-life on this scale."""
-        match = _SPAN.fullmatch(str(value).lower())
-        name = match[2] if match else ""
-        name = name if name in SPANS else name.removesuffix("s") if name.removesuffix("s") in SPANS else name[:1]
-        if match is None or (match[2] and name not in SPANS) or float(match[1]) <= 0:
-            raise InputError(
-                f"half_life={value!r} is not a time such as 30d, 12h, 2w or 1y, or a number of seconds",
-                argument="half_life",
-            )
-        if self.unit is None:
-            if name:
-                problem = f"half_life={value!r} has a unit, and the times are mere numbers; give a number"
-                raise InputError(problem, argument="half_life")
-            return float(match[1])
-        return float(match[1]) * SPANS.get(name, 1) * self.unit
-
-    def show(self, time: float) -> str:
-        """A time in words."""
-        if self.unit is None:
-            return f"{time:g}"
-        return datetime.fromtimestamp(time / self.unit, UTC).strftime("%Y-%m-%d %H:%M").removesuffix(" 00:00")
-
-
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _stamp(moment: date) -> float:
@@ -93,35 +41,36 @@ def _stamp(moment: date) -> float:
     return (whole if whole.tzinfo else whole.replace(tzinfo=UTC)).timestamp()
 
 
-def _seconds(text: str, argument: str) -> float:
-    try:
-        return _stamp(datetime.fromisoformat(text.strip().replace("/", "-")))
-    except ValueError:
-        problem = f"{argument}={text!r} is no date such as 2024-01-31 or 2024-01-31T12:30, and no number"
-        raise InputError(problem, argument=argument) from None
-
-
 @dataclass(frozen=True)
 class TimeRule:
-    """Rule for the edges of a table with times: the scale, the bounds, the half-life."""
+    """Rule for the edges of a table with times: the unit of the times in a second, the bounds, the half-life.
 
-    scale: TimeScale
+    The unit is None where times are numbers such as steps, which have none.
+    """
+
+    unit: float | None
     since: float | None
     until: float | None
     half_life: float | None
 
     @classmethod
-    def of(cls, options: ReadOptions, times: NDArray[np.float64], *, dates: bool) -> TimeRule:
-        """The rule of the options, for times that begin with these."""
-        scale = TimeScale(1.0 if dates else unit_of(times))
+    def from_options(cls, options: ReadOptions, times: NDArray[np.float64], *, dates: bool) -> TimeRule:
+        """Return the rule of the options, for times that begin with these."""
+        unit = 1.0 if dates else unit_of(times)
         since, until = (
-            None if moment is None else scale.place(moment, argument)
+            None if moment is None else _scale_moment(moment, argument, unit)
             for argument, moment in (("since", options.since), ("until", options.until))
         )
         if since is not None and until is not None and since >= until:
             problem = f"since={options.since!r} is not before until={options.until!r}"
             raise InputError(problem, argument="since")
-        return cls(scale, since, until, None if options.half_life is None else scale.span(options.half_life))
+        return cls(unit, since, until, None if options.half_life is None else _scale_span(options.half_life, unit))
+
+    def show(self, time: float) -> str:
+        """Return a time as text."""
+        if self.unit is None:
+            return f"{time:g}"
+        return datetime.fromtimestamp(time / self.unit, UTC).strftime("%Y-%m-%d %H:%M").removesuffix(" 00:00")
 
     def select(self, times: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Mask of the edges that count."""
@@ -143,6 +92,48 @@ class TimeRule:
         return np.asarray(factors if weights is None else factors * weights, np.float32)
 
 
+def _scale_moment(moment: Moment, argument: str, unit: float | None) -> float:
+    """Return a moment of an option in units: a number is in units already, unless it is a day such as 20240131."""
+    if isinstance(moment, date):
+        seconds = _stamp(moment)
+    else:
+        try:
+            number = float(moment)
+        except ValueError:
+            seconds = _parse_moment(str(moment), argument)
+        else:
+            days = None if unit is None else read_days([number])
+            return number if days is None or unit is None else float(days[0]) * unit
+    if unit is None:
+        problem = f"{argument}={moment!r} is a date, and the times are mere numbers; give a number"
+        raise InputError(problem, argument=argument)
+    return seconds * unit
+
+
+def _parse_moment(text: str, argument: str) -> float:
+    try:
+        return _stamp(datetime.fromisoformat(text.strip().replace("/", "-")))
+    except ValueError:
+        problem = f"{argument}={text!r} is no date such as 2024-01-31 or 2024-01-31T12:30, and no number"
+        raise InputError(problem, argument=argument) from None
+
+
+def _scale_span(value: str | float, unit: float | None) -> float:
+    """Return a half-life in units."""
+    match = _SPAN.fullmatch(str(value).lower())
+    name = match[2] if match else ""
+    name = name if name in SPANS else name.removesuffix("s") if name.removesuffix("s") in SPANS else name[:1]
+    if match is None or (match[2] and name not in SPANS) or float(match[1]) <= 0:
+        raise InputError(
+            f"half_life={value!r} is not a time such as 30d, 12h, 2w or 1y, or a number of seconds",
+            argument="half_life",
+        )
+    if unit is None and name:
+        problem = f"half_life={value!r} has a unit, and the times are mere numbers; give a number"
+        raise InputError(problem, argument="half_life")
+    return float(match[1]) if unit is None else float(match[1]) * SPANS.get(name, 1) * unit
+
+
 def use_times(
     numbered: Numbered,
     weights: NDArray[np.float32] | None,
@@ -152,14 +143,14 @@ def use_times(
     *,
     dates: bool,
 ) -> tuple[Numbered, NDArray[np.float32] | None]:
-    """The edges that count and their weights; ``report`` tells of it. Nodes of other edges alone are left out."""
+    """Return the edges that count and their weights, and add them to ``report``; other nodes are left out."""
     times, dates = settle_days(times, dates=dates)
-    rule = TimeRule.of(options, times, dates=dates)
+    rule = TimeRule.from_options(options, times, dates=dates)
     mask = rule.select(times)
     if not len(times):
         raise InputError("there is no edge in the graph")
     if not mask.any():
-        first, last = (rule.scale.show(float(bound)) for bound in (times.min(), times.max()))
+        first, last = (rule.show(float(bound)) for bound in (times.min(), times.max()))
         problem = f"no edge lies within the times; they go from {first} to {last}"
         raise InputError(problem, argument="since" if options.since is not None else "until")
     newest = float(times[mask].max())
@@ -169,26 +160,26 @@ def use_times(
 
 
 def _keep(numbered: Numbered, mask: NDArray[np.bool_]) -> Numbered:
-    """The edges of a mask, and their nodes."""
+    """Return the edges of a mask, and their nodes."""
     source, target, names = numbered
     source, target = source[mask], target[mask]
-    there = np.zeros(len(names) + 1, np.bool_)  # the last one stands for -1: no node
+    there = np.zeros(len(names) + 1, np.bool_)  # the last one is for -1: no node
     there[source] = there[target] = True
     rank = np.append(np.cumsum(there[:-1]) - 1, -1).astype(np.int32)
     return rank[source], rank[target], names[there[:-1]]
 
 
 def describe_times(rule: TimeRule, options: ReadOptions, first: float, last: float, *, left_out: int) -> str:
-    """The use of times in words."""
+    """Return the use of times in words."""
     column = repr(options.time) if isinstance(options.time, str) else f"column {options.time}"
-    text = f"times {column} from {rule.scale.show(first)} to {rule.scale.show(last)}"
+    text = f"times {column} from {rule.show(first)} to {rule.show(last)}"
     if left_out:
         text += f", {left_out:,} other record{'s' * (left_out != 1)} left out"
     return text + (f", weights halve every {options.half_life}" if rule.half_life is not None else "")
 
 
 def describe_options(options: ReadOptions) -> str:
-    """The use of times in words, from the options alone."""
+    """Return the use of times in words, from the options alone."""
     text = f"times {options.time!r}" if isinstance(options.time, str) else f"times column {options.time}"
     text += "" if options.since is None else f" since {options.since}"
     text += "" if options.until is None else f" until {options.until}"
@@ -205,7 +196,7 @@ def _read_date(value: Any) -> float:
 
 
 def times_of(values: NDArray[Any]) -> tuple[NDArray[np.float64], bool]:
-    """Times out of a column of a table, and whether they are dates; InputError where one is missing or neither."""
+    """Return the times in a column of a table, and whether they are dates; raise where one is missing or neither."""
     kind = values.dtype.kind
     if kind == "M":
         missing, seconds = np.isnat(values), values.astype("datetime64[ns]").astype(np.int64) / 1e9

@@ -15,11 +15,11 @@ from graphrefine.graph.node_ids import as_ids, number, object_array
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.times import edges_with_times
+from graphrefine.tables.kinds import MOST
 from graphrefine.tables.limits import check_fields
 from graphrefine.tables.roles import EdgeRoles
 from graphrefine.tables.sniff import find_edges
 
-SAMPLE = 1000  # values that tell whether a column holds numbers
 _EXACT = 1 << 53  # integers up to here are the same as float64
 
 
@@ -38,21 +38,21 @@ class Columns:
         self.names = list(names)
 
     def column(self, at: int) -> list[Any]:
-        """The values of a column, None where a record lacks it."""
+        """Return the values of a column, None where a record lacks it."""
         name = self.names[at]
         return [record.get(name) for record in self.records]
 
     def find_edges(self, options: ReadOptions) -> EdgeRoles:
-        """The columns of the edges, by their names and by the values of the first records."""
+        """Return the columns of the edges, by their names and by the values of the first records."""
         sample: dict[str, list[Any]] = {}
-        for record in self.records[:SAMPLE]:
+        for record in self.records[:MOST]:
             for name, value in record.items():
                 sample.setdefault(name, []).append(value)
         values = [sample.get(name, ()) for name in self.names]
         return find_edges(self.names, list(map(is_numeric, values)), values.__getitem__, options.hints)
 
     def edges(self, options: ReadOptions) -> EdgeTable:
-        """The edges; an end that a record lacks is missing.
+        """Return the edges; an end that a record lacks is missing.
 
         Examples
         --------
@@ -76,8 +76,8 @@ def edges_of_columns(columns: Sequence[list[Any]], options: ReadOptions) -> Edge
 
 
 def _find_edge_roles(names: list[str] | None, columns: Sequence[list[Any]], options: ReadOptions) -> EdgeRoles:
-    numeric = [is_numeric(column[:SAMPLE]) for column in columns]
-    return find_edges(names, numeric, lambda at: columns[at][:SAMPLE], options.hints)
+    numeric = [is_numeric(column[:MOST]) for column in columns]
+    return find_edges(names, numeric, lambda at: columns[at][:MOST], options.hints)
 
 
 def _number(column: Callable[[int], list[Any]], roles: EdgeRoles, options: ReadOptions) -> EdgeTable:
@@ -91,7 +91,7 @@ def _number(column: Callable[[int], list[Any]], roles: EdgeRoles, options: ReadO
 def edges_of_rows(names: list[str], rows: Iterable[Sequence[Any]], options: ReadOptions) -> EdgeTable:
     """Edges of rows that come one by one; of columns that hold no edges, only the first values are kept."""
     iterator = iter(rows)
-    sample = list(islice(iterator, SAMPLE))
+    sample = list(islice(iterator, MOST))
     if not sample:
         raise InputError("there is no edge: the table or query has no rows")
     columns = [list(column) for column in zip(*sample, strict=True)]

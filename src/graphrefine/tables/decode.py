@@ -14,7 +14,7 @@ _NOT_OF_FILES = {"idna", "punycode"}  # encodings of single names
 
 
 def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | None:
-    """The encoding of the option, or that of the first bytes; None if the text may be UTF-8 or Latin-1."""
+    """Return the encoding of the option, or that of the first bytes; None if the text may be UTF-8 or Latin-1."""
     if encoding is None:
         if head.startswith(MARKS):
             return "utf-32" if head.startswith(MARKS[:2]) else "utf-16"
@@ -67,14 +67,14 @@ def decode_text(source: Source, option: str | None = None) -> str:
 def decoding_error(
     source: Source, error: UnicodeError, data: bytes, *, encoding: str | None, before: int = 0
 ) -> FormatError:
-    """The error for bytes that are not in an encoding; ``before`` is the number of lines before them."""
+    """Return the error for bytes that are not in an encoding; ``before`` is the number of lines before them."""
     place, reason = (error.start, error.reason) if isinstance(error, UnicodeDecodeError) else (0, str(error))
     line = before + data.count(b"\n", 0, place) + 1
     return source.error(f"the text is not {encoding}: {reason}", line=line, argument="encoding")
 
 
 def _no_text(head: bytes) -> InputError:
-    """The error for a text with zero bytes: another format, or text in UTF-16 that does not say so."""
+    """Return the error for a text with zero bytes: another format, or text in UTF-16 that does not say so."""
     odd, even = head[1::2], head[::2]
     for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
         if 2 * high.count(0) > len(high) and 2 * low.count(0) < len(low):

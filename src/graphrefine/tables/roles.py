@@ -374,7 +374,7 @@ def _check_number_titles(titles: list[str], names: list[int]) -> None:
 
 
 def _choose_name_column(titles: list[str], names: list[int]) -> int | None:
-    """The column of names among those that are called so; None if there is none."""
+    """Return the column of names among those that are called so; None if there is none."""
     node = [at for at in names if titles[at].lower() == "node"]
     if len(names) > 1 and not node:
         several = _list_columns(titles, names)
@@ -426,6 +426,6 @@ def _note_choices(columns: NumberRoles, index: set[int], *, features: bool) -> N
 
 
 def _list_columns(titles: list[str], places: list[int] | range) -> str:
-    """The first few of these columns, by name or else by place from 1."""
+    """Return the first few of these columns, by name or else by place from 1."""
     few = [repr(titles[at]) if titles[at] else f"{at + 1} (no name)" for at in places[:8]]
     return ", ".join(few) + (", ..." if len(places) > len(few) else "")

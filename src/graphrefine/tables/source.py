@@ -7,7 +7,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -26,6 +26,8 @@ from graphrefine.errors import (
 from graphrefine.tables.limits import PACKED, READING, check_unpacked
 
 _PORTION = 1 << 22  # bytes that are unpacked at a time
+STREAMED = 1 << 18  # bytes of a stream that are read at a time
+_CAREFUL = 512  # the same, of a decompressor that returns nothing of the portion in which an error is
 MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -100,7 +102,7 @@ class Source:
         return path.suffix.lower()
 
     def error(self, problem: str | InputError, *, line: int | None = None, argument: str | None = None) -> FormatError:
-        """An error that names this file; of another error, it keeps the argument."""
+        """Return an error that names this file; of another error, it keeps the argument."""
         blamed = problem.argument if isinstance(problem, InputError) else argument
         kind = AmbiguousFile if isinstance(problem, AmbiguousTable) else FormatError
         error = kind(self.name, str(problem), line=line, argument=blamed)
@@ -109,7 +111,7 @@ class Source:
         return error
 
     def empty_error(self) -> FormatError:
-        """The error for a file without content."""
+        """Return the error for a file without content."""
         return self.error(f"the file is empty; {self._needs}")
 
     @cached_property
@@ -121,7 +123,7 @@ class Source:
         return data
 
     def find_codec(self, raw: bytes) -> Codec | None:
-        """The compression of a file that begins with these bytes; None if it is not compressed."""
+        """Return the compression of a file that begins with these bytes; None if it is not compressed."""
         if not raw:
             raise self.empty_error()
         named = Path(self.path).suffix.lower()
@@ -132,7 +134,7 @@ class Source:
         return codec
 
     def chunks(self, size: int | None = None) -> Iterator[tuple[bytes, float]]:
-        """The bytes, decompressed, in portions of ``size``; with each, the share of the file so far, from 0 to 1."""
+        """Yield the bytes, decompressed, in portions of ``size``; with each, the share of the file so far."""
         import lzma
         import zlib
 
@@ -165,7 +167,7 @@ class Source:
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[IO[bytes]]:
-        """The file, at its beginning; what cannot be read twice is held in memory."""
+        """Open the file at its beginning; what cannot be read twice is read into memory."""
         with self.open_once() as file:
             yield file if self.path != "-" and file.seekable() else io.BytesIO(file.read())
 
@@ -177,7 +179,7 @@ class Source:
 
     @contextlib.contextmanager
     def open_once(self) -> Iterator[IO[bytes]]:
-        """The file as it is, to be read once; standard input is not held in memory."""
+        """Open the file as it is, to be read once; standard input is not read into memory."""
         try:
             if self.path == "-":
                 yield sys.stdin.buffer
@@ -225,7 +227,7 @@ def reading_bytes(path: str) -> int:
 
 
 def _describe_folder(path: Path) -> str:
-    """What is wrong with a folder where a file is expected, by what is in it."""
+    """Return what is wrong with a folder where a file is expected, by what is in it."""
     if (path / "vectors.npy").exists():
         return "this folder holds vectors, not a graph; name the graph that they were made from"
     if (path / "live.db").exists():
@@ -262,3 +264,76 @@ def wrap_errors(source: Source, what: str) -> Iterator[None]:
     except Exception as error:
         problem = str(error).strip() or type(error).__name__
         raise source.error(f"this is not a readable {what}: {problem}") from error
+
+
+def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[bytes]:
+    r"""Return the bytes of a source, or of ``file`` if it is open already; compression is told by the first of them.
+
+    Bytes before damaged data are given, and then an error is raised. An empty file has no bytes.
+
+    Examples
+    --------
+    >>> import gzip
+    >>> packed = gzip.compress(b"+,ann,bob\n")
+    >>> list(stream_bytes(Source("changes"), io.BytesIO(packed)))
+    [b'+,ann,bob\n']
+    """
+    with contextlib.nullcontext(file) if file is not None else source.open_once() as raw:
+        head = _read_head(raw)
+        packed = bool(head) or Path(source.path).suffix.lower() in SUFFIXES
+        codec = source.find_codec(head) if packed else None
+        joined = io.BufferedReader(_Joined(head, raw), buffer_size=STREAMED)
+        if codec is None:
+            yield from iter(lambda: joined.read1(STREAMED), b"")
+            return
+        with contextlib.closing(codec.open(joined)) as stream:
+            damage = yield from _stream_packed(stream, careful=codec.suffix == ".zst")
+        if damage is not None:
+            raise source.error(f"the {codec.suffix[1:]} data is damaged or cut short: {damage}") from None
+
+
+def _read_head(file: IO[bytes]) -> bytes:
+    """Return the first bytes, as many as tell whether a stream is compressed; no more, as it may be slow to go on."""
+    head = b""
+    while len(head) < 16 and any(codec.magic.startswith(head[: len(codec.magic)]) for codec in CODECS):
+        if not (more := file.read(1)):
+            break
+        head += more
+    return head
+
+
+class _Joined(io.RawIOBase):
+    """The first bytes of a stream, which have been read, and the rest of it."""
+
+    def __init__(self, head: bytes, file: IO[bytes]) -> None:
+        self._head = head
+        self._read: Callable[[int], bytes] = getattr(file, "read1", file.read)  # without waiting for more, if it can
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        portion = self._head or self._read(len(buffer))
+        self._head = portion[len(buffer) :]
+        size = len(portion) - len(self._head)
+        buffer[:size] = portion[:size]
+        return size
+
+
+def _stream_packed(stream: Any, *, careful: bool) -> Generator[bytes, None, Exception | None]:
+    """Portions of a decompressor, and the error that ended them, if one did."""
+    import lzma
+    import zlib
+
+    size, portion, damage = (_CAREFUL if careful else STREAMED), bytearray(), None
+    while True:
+        try:
+            piece = stream.read1(size)
+        except (EOFError, ValueError, zlib.error, lzma.LZMAError, OSError) as error:
+            piece, damage = b"", error
+        portion += piece
+        if portion and (not piece or not careful or len(portion) >= STREAMED):
+            yield bytes(portion)
+            portion.clear()
+        if not piece:
+            return damage

@@ -129,7 +129,7 @@ class CheckedPattern(StoredPattern):
     --------
     >>> import tempfile
     >>> from graphrefine.graph.graph import Graph
-    >>> from graphrefine.graph.save import store
+    >>> from graphrefine.graph.graph import store
     >>> place = f"{tempfile.mkdtemp()}/triangle.grf"
     >>> store(Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]), place)
     >>> storage = open_storage(place)

@@ -213,7 +213,7 @@ READING = under("Reading the graph", *_READING.values())
 class IntegerOrAuto(click.ParamType):  # type: ignore[type-arg]  # generic in the newest versions only
     """A whole number, or "auto"."""
 
-    name = "integer or auto"
+    name = "dim"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
         """Return the number, or the word."""

@@ -46,11 +46,9 @@ def communities(
     check_table_output(output, embedding, graph, options["nodes"])
     vectors = load(embedding, format=embedding_format)
     links = read_graph_of(vectors, graph, options, threads=threads)
-    start = perf_counter()
+    start, number = perf_counter(), None if count == "auto" else int(count)
     with progress_bar() as bar:
-        table = find_communities(
-            vectors, links, count=None if count == "auto" else count, seed=seed, threads=threads, watcher=bar
-        )
+        table = find_communities(vectors, links, count=number, seed=seed, threads=threads, watcher=bar)
     spent = perf_counter() - start
     if output is None and not as_json:
         print(_list_communities(table))

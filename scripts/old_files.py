@@ -23,7 +23,7 @@ from graphrefine.display.maps.layout import VERSION as MAP_VERSION
 from graphrefine.display.maps.layout import obtain_layout
 from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.graph import stored_writer
-from graphrefine.graph.save import save_graph
+from graphrefine.graph.graph import save_graph
 from graphrefine.live import store
 from graphrefine.readers.read import read
 from graphrefine.search import index

@@ -251,8 +251,8 @@ def test_demo_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_demo_finds_a_bad_folder_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphrefine.datasets.digits.digits_graph", None)
     (tmp_path / "file").write_text("")
-    refuses("demo", "-o", tmp_path / "file" / "x", folder=tmp_path, expected=("file is not a folder",))
-    check_refused(run("demo", "-o", "/proc/x"), "/proc", "cannot write")
+    refuses("demo", "-o", tmp_path / "file" / "x", folder=tmp_path, expected=("cannot be made a folder",))
+    check_refused(run("demo", "-o", "/proc/x"), "/proc", "cannot be made a folder")
 
 
 # help and usage

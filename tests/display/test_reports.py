@@ -224,7 +224,7 @@ def test_results_are_kept_before_there_is_a_report(tmp_path: Path) -> None:
     ("make", "problem"),
     [
         (lambda out: write_report(out, report("Another", plots=False), {}), r"holds another report \('Another'\)"),
-        (lambda out: (out.mkdir(), (out / "thesis.tex").write_text("x")), "thesis.tex"),
+        (lambda out: (out.mkdir(), (out / "thesis.tex").write_text("x")), "no report"),
         (lambda out: (out.mkdir(), (out / "results.json").write_text("{}")), "no report"),
         (lambda out: (out.mkdir(), (out / "results.json").write_text("no")), "no report"),
         (lambda out: out.write_text("a file"), "is a file, but the output is a folder"),

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import graphrefine
-from graphrefine.cli.convert import Conversion, convert_embedding
+from cli_runs import run
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.formats import FORMATS, check_content, check_output, choose_format
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
@@ -161,8 +161,9 @@ def test_convert_through_every_format_and_back(people: Embedding, tmp_path: Path
         "h.vec",
         "i.bin",
     ):
-        done = convert_embedding(tmp_path / before, tmp_path / name)
-        assert done == Conversion(3, 2, choose_format(before).name, choose_format(name).name)
+        done = run("convert", tmp_path / before, tmp_path / name, "--json").figures
+        assert (done["nodes"], done["dim"]) == (3, 2)
+        assert (done["source_format"], done["target_format"]) == (choose_format(before).name, choose_format(name).name)
         before = name
     back = load(tmp_path / before)
     assert back.names.tolist() == people.names.tolist()
@@ -173,13 +174,13 @@ def test_convert_through_every_format_and_back(people: Embedding, tmp_path: Path
 def test_convert_to_itself_keeps_it(people: Embedding, tmp_path: Path) -> None:
     for name in ("folder", "file.safetensors", "file.arrow"):
         people.save(tmp_path / name)
-        convert_embedding(tmp_path / name, tmp_path / name)
+        assert run("convert", tmp_path / name, tmp_path / name).code == 0
         assert load(tmp_path / name).vectors.tobytes() == people.vectors.tobytes()
 
 
 def test_convert_checks_the_target_before_reading(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match="does not exist"):
-        convert_embedding(tmp_path / "missing.npy", tmp_path / "no" / "x.npy")
+    done = run("convert", tmp_path / "missing.npy", tmp_path / "no" / "x.npy")
+    assert done.code == 2 and "does not exist" in done.err
 
 
 @pytest.mark.parametrize("name", ["gone.npy", "gone.parquet", "gone.arrow", "gone.csv", "gone"])

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine import Embedding, Graph, embed, load, read
+from graphrefine.graph.graph import store
 from graphrefine.graph.notebook import MOST_NODES
-from graphrefine.graph.save import store
 from graphrefine.graph.stored import open_stored
 from strategies import PATIENT
 

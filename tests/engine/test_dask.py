@@ -22,8 +22,7 @@ from graphrefine.engine.dask_client import connect
 from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.worker import CheckedPattern, read_manifest
 from graphrefine.errors import FormatError, InputError, OutputError
-from graphrefine.graph.graph import Graph
-from graphrefine.graph.save import store
+from graphrefine.graph.graph import Graph, store
 from graphrefine.graph.stored import StoredGraph, open_stored
 from graphrefine.kernels import native
 from graphrefine.progress import Stages
@@ -296,7 +295,7 @@ if __name__ == "__main__":
     from graphs import random_graph
     from graphrefine.engine.dask import cluster_engine
     from graphrefine.engine.dask_client import connect
-    from graphrefine.graph.save import store
+    from graphrefine.graph.graph import store
     from graphrefine.graph.stored import open_stored
     from graphrefine.progress import Stages
     from graphrefine.refine.refine import refine

@@ -305,7 +305,7 @@ def test_a_report_on_something_else_is_not_replaced(folder: Path) -> None:
     (folder / "out").mkdir()
     (folder / "out" / "thesis.tex").write_text("x")
     typed = ("compare", folder / "graph.csv", "-o", folder / "out")
-    refuses(*typed, folder=folder, expected=("'thesis.tex' is no part of a report",))
+    refuses(*typed, folder=folder, expected=("is a folder but no report",))
 
 
 def test_stored_results_that_make_no_sense_are_made_anew(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

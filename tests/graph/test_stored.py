@@ -13,8 +13,7 @@ from graphrefine import read
 from graphrefine.embedding.embedding import load
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph import stored_writer
-from graphrefine.graph.graph import Graph
-from graphrefine.graph.save import store
+from graphrefine.graph.graph import Graph, store
 from graphrefine.graph.stored import StoredGraph, open_stored
 from graphrefine.graph.stored_writer import OWN_CHECKSUM, StoredWriter, npy_files, sum_manifest
 from graphrefine.linalg.operators import proximity

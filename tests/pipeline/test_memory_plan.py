@@ -23,8 +23,7 @@ from graphrefine.embedding.embedding import load
 from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.stage_cache import StageCache
 from graphrefine.errors import InputError, OutputError
-from graphrefine.graph.graph import Graph
-from graphrefine.graph.save import store
+from graphrefine.graph.graph import Graph, store
 from graphrefine.graph.stored import open_stored
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import find_method, make_settings

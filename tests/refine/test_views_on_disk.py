@@ -16,8 +16,7 @@ from engines import engine_in
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.stage_cache import FolderStageCache, StageCache
-from graphrefine.graph.graph import Graph
-from graphrefine.graph.save import store
+from graphrefine.graph.graph import Graph, store
 from graphrefine.graph.stored import open_stored
 from graphrefine.pipeline.out_of_core import OnDisk
 from graphrefine.progress import Stages

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections import UserDict
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -34,36 +35,20 @@ COMMANDS = (  # in the order of their use; fold-in is the function fold_in of fo
 )
 
 
-class LazyCommands(MutableMapping[str, click.Command]):
+class LazyCommands(UserDict[str, Any]):
     """The commands by name, each imported on first use: one command must not wait for the others."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
-        self._commands: dict[str, click.Command | None] = dict.fromkeys(names)
-
     def __getitem__(self, name: str) -> click.Command:
-        command = self._commands[name]
-        if command is None:
+        if self.data[name] is None:
             module = name.replace("-", "_")
-            command = getattr(import_module(f"graphrefine.cli.{module}"), module)
-            self._commands[name] = command
+            self.data[name] = getattr(import_module(f"graphrefine.cli.{module}"), module)
+        command: click.Command = self.data[name]
         return command
-
-    def __setitem__(self, name: str, command: click.Command) -> None:
-        self._commands[name] = command
-
-    def __delitem__(self, name: str) -> None:
-        del self._commands[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._commands)
-
-    def __len__(self) -> int:
-        return len(self._commands)
 
 
 @click.group(
     cls=Group,
-    commands=LazyCommands(COMMANDS),
+    commands=LazyCommands(dict.fromkeys(COMMANDS)),
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="graphrefine")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 JSON_ROWS = 1000  # of a table that has no file
 TOKEN_LENGTH = 4096  # characters that are read of a file
 LABEL_ARGUMENTS = {"labels_header": "header", "labels_variable": "variable"}  # of the library, by option
-LABEL_OPTIONS = tuple(str(option.name) for option in LABEL_READING)
+LABEL_OPTIONS = (*(str(option.name) for option in LABEL_READING), "labels_variable")
 
 
 def check_not_input(output: str | None, inputs: Iterable[Any]) -> None:
@@ -130,19 +130,18 @@ def take_labels(
     from graphrefine.evaluate import as_labels, read_labels
     from graphrefine.readers.labels import is_attribute
 
-    variable = "labels_variable" if "labels_variable" in options else "variable"
-    keywords = {LABEL_ARGUMENTS.get(name, name): options.pop(name) for name in (*LABEL_OPTIONS, variable)}
+    keywords = {LABEL_ARGUMENTS.get(name, name): options.pop(name) for name in LABEL_OPTIONS}
     if labels is None:
-        refuse_options("is for --labels, and there are none", *LABEL_OPTIONS, variable)
+        refuse_options("is for --labels, and there are none", *LABEL_OPTIONS)
         return None
     try:
         if graph is not None and is_attribute(labels, graph):
             reason = "is for a file, and --labels names an attribute of the graph's nodes"
-            refuse_options(reason, *LABEL_OPTIONS, variable)
+            refuse_options(reason, *LABEL_OPTIONS)
             return as_labels((graph, labels), names=names)
         return read_labels(labels, names=names, **keywords)
     except InputError as error:
-        options_of = {"header": "labels_header", "variable": variable}
+        options_of = {argument: option for option, argument in LABEL_ARGUMENTS.items()}
         error.argument = options_of.get(str(error.argument), error.argument)
         raise
 

@@ -8,20 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphrefine.cli.common import check_table_output, read_graph_of, show_table_or_json
-from graphrefine.cli.options import JSON, READING, TABLE, THREADS, Option, command
+from graphrefine.cli.options import JSON, READING, TABLE, THREADS, IntegerOrAuto, Option, command
 from graphrefine.display.console import note, progress_bar
 
 if TYPE_CHECKING:
     from graphrefine.display.table import Table
-
-
-def _parse_count(_: Any, __: Any, value: str) -> int | None:
-    if value == "auto":
-        return None
-    try:
-        return int(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is neither a whole number nor 'auto'") from None
 
 
 @command(
@@ -31,7 +22,7 @@ def _parse_count(_: Any, __: Any, value: str) -> int | None:
     params=[
         click.Argument(["embedding"], metavar="EMBEDDING"),
         Option(["--graph"], metavar="GRAPH", help="The graph of the embedding: for hubs, edges inside, modularity."),
-        Option(["--count"], default="auto", show_default=True, metavar="K", callback=_parse_count,
+        Option(["--count"], default="auto", show_default=True, metavar="K", type=IntegerOrAuto(),
                help="How many; 'auto': by the modularity, of the graph or of near vectors."),
         TABLE,
         Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of k-means."),
@@ -40,7 +31,7 @@ def _parse_count(_: Any, __: Any, value: str) -> int | None:
     ],
 )  # fmt: skip
 def communities(
-    embedding: str, graph: str | None, count: int | None, output: str | None, embedding_format: str | None, seed: int,
+    embedding: str, graph: str | None, count: int | str, output: str | None, embedding_format: str | None, seed: int,
     threads: int | None, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Find groups of nodes whose vectors are alike, the largest first, each named by its hub.
@@ -55,9 +46,9 @@ def communities(
     check_table_output(output, embedding, graph, options["nodes"])
     vectors = load(embedding, format=embedding_format)
     links = read_graph_of(vectors, graph, options, threads=threads)
-    start = perf_counter()
+    start, number = perf_counter(), None if count == "auto" else int(count)
     with progress_bar() as bar:
-        table = find_communities(vectors, links, count=count, seed=seed, threads=threads, watcher=bar)
+        table = find_communities(vectors, links, count=number, seed=seed, threads=threads, watcher=bar)
     spent = perf_counter() - start
     if output is None and not as_json:
         print(_list_communities(table))

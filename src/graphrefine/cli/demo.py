@@ -57,6 +57,7 @@ def run_demo(
     Without matplotlib there is no map, and all else is the same.
     """
     from graphrefine.datasets.digits import digits_graph
+    from graphrefine.display.maps import check_map_output
     from graphrefine.evaluate import evaluate_labels, random_control
     from graphrefine.methods.registry import make_settings
     from graphrefine.pipeline.embed_run import embed_graph
@@ -65,7 +66,11 @@ def run_demo(
     threads = usable_threads(threads)
     path = None if importlib.util.find_spec("matplotlib") is None else Path(folder) / "map.png"
     if path is not None:
-        _check_folder(path.parent)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(f"{folder}: cannot be made a folder: {error.strerror}") from None
+        check_map_output(path)
     stages = Stages(watcher)
     with stages.stage("graph"):
         graph, digit = digits_graph()
@@ -85,23 +90,6 @@ def run_demo(
             stages.advance()
     if path is not None:
         node_map = embedding.map(digit, seed=seed, title=TITLE, threads=threads, watch=watcher)
-        _make_folder(path.parent)
         node_map.save(path, names=None)
     counts = {"nodes": graph.nodes, "edges": graph.edges, "dim": DIM, "seed": seed}
     return {**counts, "seconds": spent, "scores": scores, "map": None if path is None else str(path)}
-
-
-def _check_folder(folder: Path) -> None:
-    """Check before the work that the map can be drawn: the folder, or the nearest above it, takes files."""
-    from graphrefine.system.files import check_writable
-
-    folder = folder.absolute()
-    existing = next(above for above in (folder, *folder.parents) if above.exists())
-    check_writable(existing / "map.png")
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be made a folder: {error.strerror}") from None

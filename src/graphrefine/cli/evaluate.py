@@ -15,6 +15,7 @@ from graphrefine.cli.options import (
     READING,
     SET,
     THREADS,
+    VARIABLE,
     Group,
     Option,
     method_options,
@@ -58,7 +59,7 @@ evaluate = Group("evaluate", help="Quality of an embedding for a task.", no_args
         Option(["--unlabeled"], type=click.Choice(["drop", "keep"]), default="drop", show_default=True,
                help="Leave nodes without labels out before splitting, or split all nodes, as the authors' code "
                     "does."),
-        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Matrix in a .mat file."),
+        VARIABLE,
         Option(["--format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
         THREADS, JSON, *LABEL_READING,
     ],

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.cli.options import GRAPH, JSON, MEMORY, READING, REFINING, THREADS, command, reading_options
-from graphrefine.display.console import note, progress_bar, seconds, show_json, show_pairs
+from graphrefine.display.console import note, progress_bar, seconds, show_json, show_table
 from graphrefine.progress import Stages
 from graphrefine.system.memory import budget_of
 
@@ -94,7 +94,7 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
         pairs.append(("dimension", f"{settings.dim}: {dimension_line(auto_dim)}"))
     if tiers:
         pairs.append(("qualities", _tiers_in_words(tiers)))
-    show_pairs(pairs)
+    show_table(pairs, left=(1,))
     for line in remarks(whole):
         note(f"note: {line}")
     return None

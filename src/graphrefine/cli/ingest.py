@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -46,7 +44,7 @@ def ingest(
     with progress_bar() as bar:
         ingestion = ingest_files(edges, output, reading, memory=memory, watcher=bar)
     graph, seconds = ingestion.graph, {**ingestion.seconds, "total": perf_counter() - start}
-    size = _measure(graph.path)
+    size = sum(path.stat().st_size for path in graph.path.iterdir())
     figures = {
         "output": output,
         "nodes": graph.nodes,
@@ -68,11 +66,3 @@ def ingest(
         return show_json(figures)
     print(f"{output}: {graph!r}, {size / 1e6:,.0f} MB, in {seconds['total']:,.1f} s")
     return None
-
-
-def _measure(folder: Path) -> int:
-    """Return the bytes of the files in a folder; 0 if the disk does not say, as the graph is made all the same."""
-    for _ in range(2):
-        with suppress(OSError):
-            return sum(path.stat().st_size for path in folder.iterdir())
-    return 0

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, show_labels, take_labels
-from graphrefine.cli.options import JSON, LABEL_READING, THREADS, Option, command
+from graphrefine.cli.common import check_not_input, refuse_options, show_labels, take_labels
+from graphrefine.cli.options import JSON, LABEL_READING, THREADS, VARIABLE, Option, command
 from graphrefine.display.console import note, progress_bar, seconds, show_json
 from graphrefine.progress import Stages
 
@@ -38,7 +38,7 @@ def _parse_names(_: Any, __: Any, value: str) -> int:
         Option(["--names"], default="12", show_default=True, metavar="N|none", callback=_parse_names,
                help="How many nodes have their names on a picture: those with the most neighbors."),
         Option(["--dark"], is_flag=True, help="A picture for a dark page."),
-        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Of a .mat file of labels."),
+        VARIABLE,
         Option(["--format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
         THREADS, JSON, *LABEL_READING,
     ],
@@ -60,7 +60,10 @@ def map(
 
     check_not_input(output, [embedding, labels])
     suffix = check_map_output(output)
-    _check_options(suffix)
+    if suffix not in (".png", ".svg"):
+        refuse_options("is for .png and .svg; leave it out", "names", "dark")
+    if suffix == ".parquet":
+        refuse_options("is for .png, .svg and .html; leave it out", "title")
     vectors = load(embedding, format=format)
     node_labels = take_labels(labels, reading, vectors.names)
     start = perf_counter()
@@ -85,13 +88,3 @@ def map(
         })  # fmt: skip
     print(f"{output}: {len(node_map):,} nodes by {node_map.method} in {seconds(spent)}")
     return None
-
-
-def _check_options(suffix: str) -> None:
-    """Refuse options that the output would not show."""
-    context = click.get_current_context()
-    only = {"names": (".png", ".svg"), "dark": (".png", ".svg"), "title": (".png", ".svg", ".html")}
-    for name, suffixes in only.items():
-        typed = context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
-        if typed and suffix not in suffixes:
-            raise click.UsageError(f"--{name} is for {', '.join(suffixes)}; leave it out")

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from graphrefine.cli.options import JSON, command
-from graphrefine.display.console import show_json, show_pairs, show_table
+from graphrefine.display.console import show_json, show_table
 from graphrefine.system.memory import available_bytes
 
 
@@ -94,4 +94,4 @@ def _show(figures: dict[str, Any]) -> None:
         ("result", f"with the same seed, {threads}, on {where}"),
     ]
     settings = [f"{name}={value}" for name, value in figures["settings"].items() if name not in figures["fixed"]]
-    show_pairs([*pairs, ("settings", ", ".join(settings))])
+    show_table([*pairs, ("settings", ", ".join(settings))], left=(1,))

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphrefine.cli.common import check_table_output, show_labels, take_labels
-from graphrefine.cli.options import JSON, LABEL_READING, SKIP, TABLE, THREADS, Option, command
+from graphrefine.cli.options import JSON, LABEL_READING, SKIP, TABLE, THREADS, VARIABLE, Option, command
 from graphrefine.display.console import note, progress_bar, seconds, show_json, show_table
 from graphrefine.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from graphrefine.display.table import Table
     from graphrefine.embedding.embedding import Embedding
-    from graphrefine.search.rankings import Neighbor, Rankings
     from graphrefine.search.searcher import Search
 
 KINDS = {None: "an undirected", "columns": "a directed", "rows": "a bipartite"}  # of graphs, by their sides
@@ -43,7 +42,7 @@ MOST_NAMES = 5  # of those that were left out, in JSON
                help="Search for the vectors of this embedding instead of nodes, such as those of new nodes."),
         Option(["--labels"], metavar="LABELS", help="Which node has which label; for --label."),
         Option(["--label"], metavar="LABEL", help="Find only nodes that have this label."),
-        Option(["--variable"], default="group", show_default=True, metavar="NAME", help="Of a .mat file of labels."),
+        VARIABLE,
         Option(["--unlinked"], metavar="GRAPH",
                help="Leave out nodes that are neighbors in this graph: near, but not linked yet."),
         Option(["--side"], type=click.Choice(["source", "target"]),
@@ -78,6 +77,7 @@ def neighbors(
     graphrefine neighbors shop --all --score link --side source -o offers.csv
     """  # noqa: D301
     from graphrefine.embedding.embedding import load
+    from graphrefine.search.neighbors import ask
 
     names = [*nodes, *([] if listed is None else _read_names(listed))]
     if [bool(names), vectors is not None, every].count(True) != 1:
@@ -95,7 +95,13 @@ def neighbors(
     labels = take_labels(options["labels"], options, table.names)
     search = _make_search(table, options)
     start = perf_counter()
-    neighbor_lists = _find(search, query_names, None if queries is None else queries.vectors, labels, options)
+    neighbor_lists = ask(
+        search,
+        query_names if queries is None else None,
+        vectors=None if queries is None else queries.vectors,
+        labels=labels,
+        **{name: options[name] for name in ("k", "label", "unlinked", "side")},
+    )
     spent = perf_counter() - start
     readings = show_labels(labels, table.names)
     if output is not None:
@@ -105,16 +111,16 @@ def neighbors(
             {"node": node, "neighbors": [near._asdict() for near in nearest]}
             for node, nearest in zip(query_names, neighbor_lists, strict=True)
         ]
-        figures = {
+        stats = {
             "results": results,
             "score": options["score"],
-            **_index_figures(search),
+            **_index_stats(search),
             **readings,
             "seconds": spent,
         }
         if options["unknown"] == "skip":
-            figures["skipped"] = {"count": len(skipped), "names": skipped[:MOST_NAMES]}
-        return show_json(figures)
+            stats["skipped"] = {"count": len(skipped), "names": skipped[:MOST_NAMES]}
+        return show_json(stats)
     lines = [
         (str(node) if place == 0 else "", str(near.node), f"{near.score:.4f}")
         for node, nearest in zip(query_names, neighbor_lists, strict=True)
@@ -199,22 +205,12 @@ def _make_search(embedding: Embedding, options: dict[str, Any]) -> Search:
         return Search(embedding, options["score"], index=options["index"], threads=options["threads"], watcher=bar)
 
 
-def _find(
-    search: Search, query_names: list[Any], vectors: Any, labels: Any, options: dict[str, Any]
-) -> Rankings[Neighbor]:
-    from graphrefine.search.neighbors import ask
-
-    nodes = query_names if vectors is None else None
-    limits = {name: options[name] for name in ("k", "label", "unlinked", "side")}
-    return ask(search, nodes, vectors=vectors, labels=labels, **limits)
-
-
-def _index_figures(search: Search) -> dict[str, Any]:
+def _index_stats(search: Search) -> dict[str, Any]:
     if search.index is None:
         return {"search": "exact"}
     path = search.index.path
-    figures = {"path": None if path is None else str(path), "made": search.index.is_new, "recall": search.index.recall}
-    return {"search": "index", "index": figures}
+    stats = {"path": None if path is None else str(path), "made": search.index.is_new, "recall": search.index.recall}
+    return {"search": "index", "index": stats}
 
 
 def _read_names(file: str) -> list[str]:

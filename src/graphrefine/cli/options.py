@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import Field, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 FIRST, FURTHER = "Main options", "Further options"  # headings of the options that matter most, and of those below
 PATHS = ("output", "work", "graph", "labels", "features", "columns", "align_to", "config")  # "" would be the folder
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
+
+
+Item = TypeVar("Item")
 
 
 class Option(click.Option):
@@ -121,36 +124,32 @@ def _parse_nodes(_: Any, __: Any, value: str | None) -> str | int | None:
     return int(value) if value is not None and value.isdecimal() else value
 
 
-def _parse_filter(_: Any, __: Any, value: str | None) -> str | tuple[float, ...] | None:
+def _parse_filter(_: Any, __: Any, value: str | None) -> Any:
     return value if value is None or "," not in value else parse_numbers(None, None, value)
 
 
-def parse_numbers(_: Any, __: Any, value: str) -> tuple[float, ...]:
-    """Parse numbers with commas between."""
-    try:
-        return tuple(float(number) for number in value.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not numbers with commas between, as in 0.1,0.5") from None
+def _split_by_commas(kind: Callable[[str], Item], expected: str) -> Callable[[Any, Any, str | None], Any]:
+    """Return the callback of an option that takes values with commas between; None stays None."""
+
+    def parse(_: Any, __: Any, value: str | None) -> tuple[Item, ...] | None:
+        try:
+            return None if value is None else tuple(map(kind, value.split(",")))
+        except ValueError:
+            raise click.BadParameter(f"{value!r} is not {expected}") from None
+
+    return parse
 
 
-def parse_names(_: Any, __: Any, value: str | None) -> tuple[str, ...] | None:
-    """Parse names with commas between."""
-    return None if value is None else tuple(name.strip() for name in value.split(","))
-
-
-def parse_counts(_: Any, __: Any, value: str | None) -> tuple[int, ...] | None:
-    """Parse integers with commas between."""
-    try:
-        return None if value is None else tuple(int(number) for number in value.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is not whole numbers with commas between, as in 100,1000") from None
+parse_names = _split_by_commas(str.strip, "names with commas between")
+parse_numbers = _split_by_commas(float, "numbers with commas between, as in 0.1,0.5")
+parse_counts = _split_by_commas(int, "whole numbers with commas between, as in 100,1000")
 
 
 def parse_penalty(_: Any, __: Any, value: str) -> str | float | tuple[float, ...]:
     """Parse a number, several, or ``cv``."""
     if value == "cv":
         return value
-    numbers = parse_numbers(None, None, value)
+    numbers: tuple[float, ...] = parse_numbers(None, None, value)
     return numbers[0] if len(numbers) == 1 else numbers
 
 
@@ -211,7 +210,7 @@ THREADS = _READING.pop("threads")
 READING = under("Reading the graph", *_READING.values())
 
 
-class Dim(click.ParamType):  # type: ignore[type-arg]  # generic in the newest versions only
+class IntegerOrAuto(click.ParamType):  # type: ignore[type-arg]  # generic in the newest versions only
     """A whole number, or "auto"."""
 
     name = "dim"
@@ -225,7 +224,7 @@ class Dim(click.ParamType):  # type: ignore[type-arg]  # generic in the newest v
 
 
 KINDS = {"int": int, "int | None": int, "float": float, "float | None": float}
-TYPES = {"dim": Dim()}
+TYPES = {"dim": IntegerOrAuto()}
 CALLBACKS = {"filter": _parse_filter}
 
 
@@ -297,6 +296,8 @@ LABELS_VARIABLE = under(
     "Reading the labels",
     Option(["--labels-variable"], default="group", show_default=True, metavar="NAME", help="Variable of a .mat file."),
 )
+VARIABLE = Option(["--variable", "labels_variable"], default="group", show_default=True, metavar="NAME",
+                  help="Matrix in a .mat file of labels.")  # fmt: skip
 TABLE = Option(["-o", "--output"], metavar="TABLE",
                help="Write all rows there: .csv, .tsv, .jsonl, .parquet or .arrow.")  # fmt: skip
 TOKEN = (

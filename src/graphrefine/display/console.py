@@ -131,13 +131,6 @@ def format_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,))
     return "\n".join(lines)
 
 
-def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:
-    """Print names and values, one a line, in two columns."""
-    width = max(len(name) for name, _ in pairs)
-    for name, value in pairs:
-        print(f"{escape_controls(name, lines=True):>{width}}  {escape_controls(value, lines=True)}")
-
-
 def seconds(value: float) -> str:
     """Format a duration as a person would say it.
 

@@ -27,7 +27,7 @@ from graphrefine.display.html import render
 from graphrefine.display.machine import describe_machine, provenance
 from graphrefine.display.plots import Picture, can_draw, draw_plot, missing_plots_note
 from graphrefine.errors import InputError, OutputError
-from graphrefine.system.files import CLUTTER, check_writable, replacing, replacing_folder
+from graphrefine.system.files import CLUTTER, check_only, check_writable, replacing, replacing_folder
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -268,25 +268,14 @@ def _as_output_error(folder: FilePath, error: OSError) -> OutputError:
 
 def _check_same(folder: Path, kind: str, title: str, keep: Collection[str] = ()) -> None:
     """Refuse a folder with anything in it but an earlier version of this report."""
-    names = {path.name for path in folder.iterdir() if not _is_clutter(path.name)}
-    if not names:
-        return
-    plots = folder / "plots"
-    plot_names = {path.name for path in plots.iterdir()} - CLUTTER if plots.is_dir() else set()
-    foreign = sorted(names - OURS - set(keep))
-    foreign += sorted(name for name in plot_names if not name.endswith((".png", ".svg")))
-    if foreign:
-        raise OutputError(f"{folder}: {foreign[0]!r} is no part of a report; choose another folder")
     old = _read_results(folder)
-    if old is None:
-        raise OutputError(f"{folder}: holds no report that could be updated; choose another folder")
-    if (old["kind"], old["title"]) != (kind, title):
+    plots = {path.name for path in folder.glob("plots/*") if path.suffix not in (".png", ".svg")} - CLUTTER
+    parts = {path.name for path in folder.glob(f".{RESULTS}.graphrefine-*")}  # of a run that was killed
+    check_only(folder, None if old is None else {*OURS, *keep, *parts}, kind="report")
+    if plots:
+        raise OutputError(f"{folder}: also holds {min(plots)}, which would be lost; choose another name")
+    if old is not None and (old["kind"], old["title"]) != (kind, title):
         raise OutputError(f"{folder}: holds another report ({old['title']!r}); choose another folder or remove it")
-
-
-def _is_clutter(name: str) -> bool:
-    """Return whether a file is no loss: one of the system's, or the unfinished file of a killed run."""
-    return name in CLUTTER or name.startswith(f".{RESULTS}.graphrefine-")
 
 
 def _read_results(folder: Path) -> dict[str, Any] | None:

@@ -24,7 +24,7 @@ from graphrefine.engine.tasks import Small, Task
 from graphrefine.errors import FormatError, GraphRefineError
 from graphrefine.graph.graph import Rows
 from graphrefine.graph.stored import StoredPattern
-from graphrefine.graph.stored_checks import damage
+from graphrefine.graph.stored_checks import check_sum
 from graphrefine.kernels.numerics import NUMERICS_VERSION
 from graphrefine.system.digest import hash_parts
 from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
@@ -129,7 +129,7 @@ class CheckedPattern(StoredPattern):
     --------
     >>> import tempfile
     >>> from graphrefine.graph.graph import Graph
-    >>> from graphrefine.graph.save import store
+    >>> from graphrefine.graph.graph import store
     >>> place = f"{tempfile.mkdtemp()}/triangle.grf"
     >>> store(Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]), place)
     >>> storage = open_storage(place)
@@ -159,9 +159,8 @@ class CheckedPattern(StoredPattern):
             step = PIECE // array.dtype.itemsize
             for at in range(first, last, step):
                 checksum = zlib.crc32(as_bytes(array[at : min(at + step, last)]), checksum)
-            if checksum != expected:
-                problem = damage(f"{self.side}{name}", number, (first, last), actual=checksum, expected=expected)
-                raise FormatError(self.storage.root, problem)
+            file = f"{self.side}{name}"
+            check_sum(self.storage.root, file, number, (first, last), actual=checksum, expected=expected)
         self._verified[number] = True
 
 

@@ -7,16 +7,18 @@ An undirected graph is stored symmetric, each edge in the rows of both its ends.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import ModuleType
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.errors import InputError
+from graphrefine.display.table import Table, arrow_table, check_table_path, fill_gaps
+from graphrefine.errors import ArgumentWarning, InputError, MissingExtraError, suggest
 from graphrefine.graph.adjacency import (
     Adjacency,
     adjacency_of_matrix,
@@ -28,16 +30,16 @@ from graphrefine.graph.adjacency import (
     row_numbers,
     sums_of_rows,
 )
-from graphrefine.graph.lookup import ONE, Lookup, Side, Sides
-from graphrefine.graph.node_ids import name_array, number
+from graphrefine.graph.lookup import ONE, Lookup, Side, Sides, list_some
+from graphrefine.graph.node_ids import from_strings, is_text, name_array, number, text_names
+from graphrefine.graph.stored_writer import StoredWriter, check_replaceable, write_names
 from graphrefine.kernels import native
 from graphrefine.system.checks import check_choice
+from graphrefine.system.files import replacing, replacing_folder
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from graphrefine.display.table import Table
 
 
 class Rows(NamedTuple):
@@ -227,7 +229,22 @@ class Graph:
         >>> path.subgraph(["d", "c", "a"])
         Graph(3 nodes, 1 edge, undirected, unweighted, 1 isolated)
         """
-        return Graph(**_frames().subgraph_fields(self, np.unique(self.lookup.all_rows(names))))
+        from scipy.sparse import csr_array
+
+        rows = np.unique(self.lookup.all_rows(names))
+        part = csr_array(self.to_scipy()[rows][:, rows])
+        part.sort_indices()
+        weighted = self.weights is not None and bool((part.data != 1).any())
+        return Graph(
+            indptr=part.indptr.astype(np.int64),
+            indices=part.indices.astype(np.int32),
+            weights=part.data.astype(np.float32) if weighted else None,
+            names=self.names_of(rows),
+            directed=self.directed,
+            report={"format": f"{len(rows):,} of {self.nodes:,} nodes of {self.source}"},
+            sources=None if self.sources is None else int((rows < self.sources).sum()),
+            attributes={name: values[rows] for name, values in self.attributes.items()},
+        )
 
     def node_table(self) -> Table:
         """Return the nodes as a table: name, degree (number of neighbors) and attributes; of two sides, the side.
@@ -237,18 +254,25 @@ class Graph:
         >>> Graph.from_edges(["a", "b"], ["b", "c"]).node_table().to_dict()
         {'node': ['a', 'b', 'c'], 'degree': [1, 2, 1]}
         """
-        return _frames().node_table(self)  # type: ignore[no-any-return]
+        columns: dict[str, Any] = {"node": self.names}
+        if self.sources is not None:
+            sides = np.array(["source", "target"], object)
+            columns["side"] = sides[(np.arange(self.nodes) >= self.sources).astype(int)]
+        columns["degree"] = self.neighbor_counts()
+        for name, values in self.attributes.items():
+            columns[f"attribute {name}" if name in columns else name] = fill_gaps(values.tolist())
+        return Table(columns)
 
     def to_networkx(self) -> Any:
         """Return a NetworkX graph with direction, weights and attributes of nodes; of two sides, also ``bipartite``."""
-        return _frames().networkx_graph(self)
+        return _networkx_graph(self)
 
     def to_arrow(self) -> Any:
         """Return the edges as a pyarrow Table: ``source``, ``target`` and, where there are any, ``weight``.
 
         An undirected edge stands once. ``pyarrow.table(graph)`` and ``polars.DataFrame(graph)`` are the same.
         """
-        return _frames().edge_table(self)
+        return _edge_table(self)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Return the edges by the Arrow PyCapsule interface."""
@@ -269,8 +293,6 @@ class Graph:
         >>> graphrefine.read(path).neighbors("b")
         {'a': 2.0, 'c': 5.0}
         """
-        from graphrefine.graph.save import save_graph
-
         save_graph(self, path)
 
     def names_of(self, rows: ArrayLike) -> NDArray[Any]:
@@ -395,8 +417,146 @@ def graph_of(
     return Graph(**adjacency._asdict(), source=source, attributes=attributes or {})
 
 
-def _frames() -> ModuleType:
-    """Return the module that makes objects of other packages, loaded with the first of them."""
-    from graphrefine.graph import frames
+class _EdgeEnds(NamedTuple):
+    """Edges by the rows of their ends, each once."""
 
-    return frames
+    source: NDArray[np.int64]  # (edges,)
+    target: NDArray[np.int32]  # (edges,)
+    weights: NDArray[np.float32] | None  # (edges,)
+
+
+def _edge_ends(graph: Graph) -> _EdgeEnds:
+    """Return the edges: an undirected one from its earlier row to its later one, in a bipartite graph a target."""
+    rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
+    if graph.directed:
+        return _EdgeEnds(rows, graph.indices, graph.weights)
+    once = rows < graph.indices
+    return _EdgeEnds(rows[once], graph.indices[once], None if graph.weights is None else graph.weights[once])
+
+
+def _edge_columns(graph: Graph, *, isolated: bool) -> dict[str, Any]:
+    """Return the rows of the two ends, masked where an end is missing, and the weights where there are any.
+
+    With ``isolated``, each node without edges has a record with one end: the second for a target of two sides.
+    """
+    ends = _edge_ends(graph)
+    alone = np.flatnonzero(graph.without_edges()) if isolated else np.empty(0, np.int64)
+    on_target = alone >= (graph.nodes if graph.sources is None else graph.sources)
+    columns: dict[str, Any] = {}
+    for column, rows, missing in (("source", ends.source, on_target), ("target", ends.target, ~on_target)):
+        mask = np.concatenate([np.zeros(len(rows), np.bool_), missing])
+        columns[column] = np.ma.masked_array(np.concatenate([rows, alone]), mask=mask)
+    if ends.weights is not None:
+        columns["weight"] = np.concatenate([ends.weights, np.ones(len(alone), np.float32)])
+    return columns
+
+
+def _edge_table(graph: Graph, *, isolated: bool = False) -> Any:
+    """Return a pyarrow Table of the edges; with ``isolated``, nodes without edges have a row with one end."""
+    names = arrow_table({"node": text_names(graph.names, sources=graph.sources)})["node"].combine_chunks()
+    import pyarrow as pa
+
+    columns = _edge_columns(graph, isolated=isolated)
+    for column in ("source", "target"):
+        rows = columns[column]
+        columns[column] = names.take(pa.array(rows.data, pa.int64(), mask=rows.mask if rows.mask.any() else None))
+    return pa.table(columns)
+
+
+def _networkx_graph(graph: Graph) -> Any:
+    """Return a graph of NetworkX: see `Graph.to_networkx`."""
+    try:
+        import networkx as nx
+    except ModuleNotFoundError:
+        raise MissingExtraError("to_networkx()", "networkx") from None
+    names = graph.names.tolist()
+    if graph.sources is not None and len(set(names)) < len(names):
+        twice = next(name for name in names[: graph.sources] if name in set(names[graph.sources :]))
+        raise InputError(f"the name {twice!r} stands on both sides, and NetworkX has one set of names; rename one side")
+    other: Any = nx.DiGraph() if graph.directed else nx.Graph()
+    other.add_nodes_from(names)
+    if graph.sources is not None:
+        nx.set_node_attributes(other, {name: int(row >= graph.sources) for row, name in enumerate(names)}, "bipartite")
+    for attribute, values in graph.attributes.items():
+        known = {name: value for name, value in zip(names, values.tolist(), strict=True) if value is not None}
+        nx.set_node_attributes(other, known, attribute)
+    ends = _edge_ends(graph)
+    sides = [[names[row] for row in side.tolist()] for side in (ends.source, ends.target)]
+    if ends.weights is None:
+        other.add_edges_from(zip(*sides, strict=True))
+    else:
+        other.add_weighted_edges_from(zip(*sides, ends.weights.tolist(), strict=True))
+    return other
+
+
+def save_graph(graph: Graph, path: str | os.PathLike[str], *, stacklevel: int = 3) -> None:
+    """Write a graph, replacing what is there in one step; the suffix names the format: see `Graph.save`."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in WRITERS:
+        near = suggest(suffix, WRITERS)
+        known = ", ".join(WRITERS)
+        raise InputError(f"{os.fspath(path)}: no graph is written as {suffix!r}{near}; it can be {known}")
+    if suffix != ".grf" and not len(graph.indices):
+        raise InputError(f"{os.fspath(path)}: the graph has no edges to list; .grf holds a graph without edges")
+    if graph.attributes:
+        listed = ", ".join(graph.attributes)
+        warnings.warn(
+            ArgumentWarning(f"node attributes are not in the file: {listed}; graph.node_table().save(...) keeps them"),
+            stacklevel=stacklevel,
+        )
+    if suffix in (".csv", ".tsv") and is_text(graph.names) and from_strings(graph.names.tolist()).dtype != object:
+        text = f"names such as {graph.names[0]!r} are digits, and come back as integers; .parquet keeps them as text"
+        warnings.warn(ArgumentWarning(text), stacklevel=stacklevel)
+    WRITERS[suffix](graph, path)
+
+
+def store(graph: Graph, path: str | os.PathLike[str], *, threads: int = 1) -> None:
+    """Write a graph that is in memory as a graph on disk; a graph that is there is replaced in one step."""
+    replacing_one = replacing_folder(path, replaceable=check_replaceable)
+    with replacing_one as folder, StoredWriter(folder, directed=graph.directed) as writer:
+        writer.append(graph.out_counts, graph.indices, graph.weights)
+        if graph.directed:
+            turned = graph.transposed()
+            writer.append(turned.out_counts, turned.indices, turned.weights, reverse=True)
+        kind = write_names(folder, text_names(graph.names, sources=graph.sources))
+        writer.finish(names=kind, report=graph.report, source=graph.source, sources=graph.sources, threads=threads)
+
+
+def _write_text(graph: Graph, path: str | os.PathLike[str]) -> None:
+    """Write the edges as csv or tsv, then the nodes without any, each with one end."""
+    alone = np.flatnonzero(graph.without_edges())
+    if len(alone) and Path(path).suffix.lower() == ".tsv":
+        some = list_some(graph.names[alone[:4]].tolist())
+        raise InputError(
+            f"{os.fspath(path)}: nodes without edges, such as {some}, cannot be in a list that is split by tabs, "
+            "as an empty end would be skipped; save as .csv or .parquet"
+        )
+    columns = _edge_columns(graph, isolated=True)
+    for column in ("source", "target"):
+        rows = columns[column]
+        columns[column] = graph.names[rows.data].astype(object)
+        columns[column][rows.mask] = None
+    Table(columns).save(path)
+
+
+def _write_arrow(graph: Graph, path: str | os.PathLike[str]) -> None:
+    check_table_path(path)
+    table = _edge_table(graph, isolated=True)
+    with replacing(path) as hidden:
+        if Path(path).suffix.lower() == ".parquet":
+            from pyarrow import parquet
+
+            parquet.write_table(table, hidden, compression="zstd")
+        else:
+            from pyarrow import feather
+
+            feather.write_feather(table, str(hidden), compression="uncompressed")
+
+
+WRITERS: dict[str, Callable[[Graph, str | os.PathLike[str]], None]] = {
+    ".grf": store,
+    ".csv": _write_text,
+    ".tsv": _write_text,
+    ".parquet": _write_arrow,
+    ".arrow": _write_arrow,
+}

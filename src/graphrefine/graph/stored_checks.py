@@ -39,10 +39,9 @@ def check_manifest(folder: Path, text: bytes) -> dict[str, Any]:
         raise FormatError(folder, f"{problem}, or {AGAIN}")
     expected = manifest.get(OWN_CHECKSUM)
     if expected is not None and expected != (actual := sum_manifest(manifest)):
-        raise FormatError(folder, f"manifest.json has the checksum {actual}, not {expected}: it is damaged; {AGAIN}")
-    problem = _find_problem(manifest)
-    if problem:
-        raise FormatError(folder, f"manifest.json has no proper {problem!r}: it is damaged; {AGAIN}")
+        raise damage(folder, f"manifest.json has the checksum {actual}, not {expected}")
+    if problem := _find_problem(manifest):
+        raise damage(folder, f"manifest.json has no proper {problem!r}")
     return dict(manifest)
 
 
@@ -95,9 +94,7 @@ def check_file(path: Path, size: int, crc: int | None) -> None:
     if actual != size:
         raise FormatError(path.parent, f"{path.name} has {actual} bytes, not {size}: cut short or changed; {AGAIN}")
     if crc is not None and (actual := crc_of(path)) != crc:
-        raise FormatError(
-            path.parent, f"{path.name} has the checksum {actual:08x}, not {crc:08x}: it is damaged; {AGAIN}"
-        )
+        raise damage(path.parent, f"{path.name} has the checksum {actual:08x}, not {crc:08x}")
 
 
 def check_bounds(path: Path, side: str, indptr: NDArray[np.int64], table: list[dict[str, Any]]) -> None:
@@ -107,12 +104,10 @@ def check_bounds(path: Path, side: str, indptr: NDArray[np.int64], table: list[d
         falls = np.flatnonzero(some[1:] < some[:-1])
         if len(falls):
             row = start + int(falls[0])
-            problem = f"{side}indptr.npy, row {row:,} runs from {indptr[row]} to {indptr[row + 1]}"
-            raise FormatError(path, f"{problem}: it is damaged; {AGAIN}")
+            raise damage(path, f"{side}indptr.npy, row {row:,} runs from {indptr[row]} to {indptr[row + 1]}")
     for rows, entries in ((block["rows"], block["entries"]) for block in ({"rows": [0], "entries": [0]}, *table)):
         if int(indptr[rows[-1]]) != entries[-1]:
-            problem = f"{side}indptr.npy has {indptr[rows[-1]]} at row {rows[-1]:,}, not {entries[-1]}"
-            raise FormatError(path, f"{problem}: it is damaged; {AGAIN}")
+            raise damage(path, f"{side}indptr.npy has {indptr[rows[-1]]} at row {rows[-1]:,}, not {entries[-1]}")
 
 
 def check_block(
@@ -126,8 +121,7 @@ def check_block(
     first, last = block["entries"]
     for name, expected in block["crc32"].items():
         actual = zlib.crc32(arrays[name].view(np.uint8).data)
-        if actual != expected:
-            raise FormatError(path, damage(f"{file}{name}", number, (first, last), actual=actual, expected=expected))
+        check_sum(path, f"{file}{name}", number, (first, last), actual=actual, expected=expected)
     bad = _find_entry(arrays, nodes)
     if bad is not None:
         name, at, fault = bad
@@ -154,10 +148,14 @@ def _find_entry(arrays: dict[str, NDArray[Any]], nodes: int) -> tuple[str, int, 
     return None
 
 
-def damage(file: str, block: int, entries: tuple[int, int], *, actual: int, expected: int) -> str:
-    """Return the problem with a block whose checksum is not the one that was written."""
-    first, last = entries
-    return (
-        f"{file}.npy, block {block} (entries {first:,} to {last:,}) has the checksum "
-        f"{actual:08x}, not {expected:08x}: it is damaged; {AGAIN}"
-    )
+def check_sum(path: Path | str, file: str, block: int, entries: tuple[int, int], *, actual: int, expected: int) -> None:
+    """Hold the checksum of a block to the one that was written."""
+    if actual != expected:
+        first, last = entries
+        where = f"{file}.npy, block {block} (entries {first:,} to {last:,})"
+        raise damage(path, f"{where} has the checksum {actual:08x}, not {expected:08x}")
+
+
+def damage(path: Path | str, problem: str) -> FormatError:
+    """Return the error of a graph on disk that is not as it was written."""
+    return FormatError(path, f"{problem}: it is damaged; {AGAIN}")

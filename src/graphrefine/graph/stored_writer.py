@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from graphrefine.graph.adjacency import inverses, sums_of_rows
 from graphrefine.graph.node_ids import Names, is_range, pack
 from graphrefine.kernels import native
-from graphrefine.system.arrays import map_npy, save_npy
+from graphrefine.system.arrays import map_npy, npy_header, save_npy
 from graphrefine.system.files import check_only, listed_files, read_mark
 
 MARK, VERSION = "graphrefine graph", 1
@@ -78,8 +78,7 @@ class NpyFile:
             self._file.close()
 
     def _header(self) -> bytes:
-        text = f"{{'descr': '{self.dtype.str}', 'fortran_order': False, 'shape': ({self.count},), }}"
-        return b"\x93NUMPY\x01\x00" + (HEADER - 10).to_bytes(2, "little") + text.ljust(HEADER - 11).encode() + b"\n"
+        return npy_header(self.dtype, (self.count,))  # always HEADER bytes: NumPy leaves room for the count to grow
 
 
 class StoredWriter:

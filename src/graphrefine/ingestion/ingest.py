@@ -12,7 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
-from graphrefine.graph.save import store
+from graphrefine.graph.graph import store
 from graphrefine.graph.stored import StoredGraph, open_stored
 from graphrefine.graph.stored_writer import StoredWriter, check_replaceable
 from graphrefine.ingestion.input_table import InputTable, open_table, read_pieces

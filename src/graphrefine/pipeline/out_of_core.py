@@ -24,8 +24,8 @@ from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.stage_cache import FolderStageCache, StageCache
 from graphrefine.errors import GraphRefineError, InputError, OutputError
+from graphrefine.graph.graph import store
 from graphrefine.graph.node_ids import identities, is_text
-from graphrefine.graph.save import store
 from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored
 from graphrefine.kernels.numerics import check_numerics, numerics_entry
 from graphrefine.pipeline.memory_plan import RUN, MemoryPlan

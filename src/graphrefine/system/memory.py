@@ -113,14 +113,12 @@ class PeakMemory:
 
     def __enter__(self) -> PeakMemory:
         self.look()
-        with suppress(RuntimeError):  # no thread can be started: the peak is that of the two ends
-            self._watch.start()
+        self._watch.start()
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self._end.set()
-        if self._watch.ident is not None:
-            self._watch.join()
+        self._watch.join()
         self.look()
 
     def look(self) -> int:

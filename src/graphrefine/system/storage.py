@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError, MissingExtraError
+from graphrefine.system.arrays import npy_header
 
 
 def as_bytes(array: NDArray[Any]) -> memoryview:
@@ -234,9 +235,7 @@ class StoredArray:
 
 def write_array(storage: Storage, name: str, array: NDArray[Any]) -> None:
     """Write an array as .npy."""
-    header = io.BytesIO()
-    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(array))
-    storage.write(name, np.frombuffer(header.getvalue(), np.uint8), array)
+    storage.write(name, np.frombuffer(npy_header(array.dtype, array.shape), np.uint8), array)
 
 
 def write_arrays(storage: Storage, name: str, arrays: dict[str, NDArray[Any]]) -> None:

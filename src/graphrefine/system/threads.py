@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import Context, copy_context
 from functools import cache
@@ -57,13 +57,8 @@ def map_tasks(tasks: Iterable[Task], work: Callable[[Task], Result], threads: in
 
 
 def thread_pool(threads: int) -> Executor:
-    """Return a pool of threads; of fewer where a limit of processes or memory allows no more, or of the caller's."""
-    pool = _LenientPool(threads)
-    try:
-        pool.submit(int)
-    except RuntimeError:  # not even one
-        return CallersPool()
-    return pool
+    """Return a pool of threads; of fewer where a limit of processes or memory allows no more."""
+    return _LenientPool(threads)
 
 
 class _LenientPool(ThreadPoolExecutor):
@@ -76,26 +71,6 @@ class _LenientPool(ThreadPoolExecutor):
         except RuntimeError:
             if not self._threads:
                 raise
-
-
-class CallersPool(Executor):
-    """A pool without threads: what is submitted is done at once.
-
-    Examples
-    --------
-    >>> with CallersPool() as pool:
-    ...     list(pool.map(abs, [1, -2]))
-    [1, 2]
-    """
-
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """See `concurrent.futures.Executor.submit`."""
-        future: Future[Any] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:
-            future.set_exception(error)
-        return future
 
 
 def run_tasks(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:

@@ -22,6 +22,7 @@ from graphrefine.evaluate import embed_subprocess
 from graphrefine.evaluate.embed_subprocess import _outcome, embed_arguments, run_embed
 from graphrefine.pipeline.embed import embed
 from graphrefine.readers.read import read
+from graphrefine.system.memory import tree_bytes
 from processes import start_process
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
@@ -168,7 +169,7 @@ def test_a_child_ends_with_its_parent(large: Path, tmp_path: Path, by: signal.Si
     children: list[int] = []  # that are at work; what Python itself starts for a moment is none
 
     def is_at_work() -> bool:
-        children[:] = [each for each in children_of(parent.pid) if embed_subprocess.tree_bytes(each) > 40_000_000]
+        children[:] = [each for each in children_of(parent.pid) if tree_bytes(each) > 40_000_000]
         return bool(children)
 
     with start_process(typed, stderr=subprocess.PIPE) as parent:

@@ -27,7 +27,7 @@ from common import data, graph, machine
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
-from graphrefine.linalg.edge_strengths import by_logarithm
+from graphrefine.linalg.operators import by_logarithm
 from graphrefine.refine.dimension import PROBE, SEED, STEP, cross_validated
 
 GRAPHS = (

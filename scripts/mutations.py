@@ -87,7 +87,7 @@ MUTATIONS = [
         ("far view: volumes ignored", "refine/far_view.py", "np.divide(volume, volumes,", "np.divide(1.0, volumes,", "refine/test_far_view.py"),
         ("far view: regions of many nodes count too little", "refine/far_view.py", "sums /= np.sqrt(counts)[:, None]", "sums /= counts[:, None]", "refine/test_numerics_oracles.py refine/test_far_view.py"),
         ("local view: negative eigenvalues", "refine/local_view.py", "GROUPED + STEEP * (AGREEING - agreement)", "GROUPED - STEEP * (AGREEING - agreement)", "refine/test_views.py"),
-        ("edge strengths: unit of weights ignored", "linalg/edge_strengths.py", 'EdgeStrengths(graph, "log1p", float(median(graph.weights)))', 'EdgeStrengths(graph, "log1p", 1.0)', "linalg refine/test_views.py"),
+        ("edge strengths: unit of weights ignored", "linalg/operators.py", 'EdgeStrengths(graph, "log1p", float(median(graph.weights)))', 'EdgeStrengths(graph, "log1p", 1.0)', "linalg refine/test_views.py"),
         # Sides.
         ("directed: sides swapped", "refine/directed.py", "((source, arcs.source), (target, arcs.target))", "((source, arcs.target), (target, arcs.source))", "refine/test_directed.py"),
         ("directed: scores not centered", "refine/directed.py", "target[:, -1] = -source[:, -1]", "target[:, -1] = source[:, -1]", "refine/test_directed.py"),

@@ -164,7 +164,7 @@ RING = [(i, (i + 1) % 10) for i in range(10)]
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"test": 1.0}, "test=1: a part of the edges"),
+    ({"test": 1.0}, "test=1 and validation="),
     ({"test": 0.6, "validation": 0.5}, "together they must be more than 0 and less than 1"),
     ({"test": 0, "validation": 0}, "together they must be more than 0"),
     ({"test": 0.01, "validation": 0}, "leave a part without an edge"),
@@ -230,5 +230,5 @@ def test_the_command(tmp_path: Path) -> None:
         "split", path, "-o", tmp_path / "split", "--json", "--table", "parquet", "--validation", "0"
     ).figures
     assert figures["parts"]["train"]["edges"] == 9 and figures["output"] == str(tmp_path / "split")
-    check_refused(run("split", path, "-o", tmp_path / "split", "--test", "1.5"), "--test 1.5", "a part of the edges")
+    check_refused(run("split", path, "-o", tmp_path / "split", "--test", "1.5"), "--test 1.5", "at most 1")
     check_refused(run("split", path, "-o", path), "ring.csv")

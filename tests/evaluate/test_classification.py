@@ -343,7 +343,7 @@ def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.Monkey
         ({"ratios": [0.9999]}, "ratios=0.9999 of 480 nodes leaves none to test with; give at most 0.997917"),
         ({"ratios": [0.5, 0.004], "C": "cv"}, "0.004 of 480 nodes leaves 2 to train with.*C=1, or .* at least 0.0063"),
         ({"unlabeled": "ignore"}, "unlabeled='ignore' is not known; it can be"),
-        ({"threads": 0}, "threads=0: at least 1"),
+        ({"threads": 0}, "threads=0 must be at least 1"),
     ],
 )
 def test_bad_settings(planted: Any, change: dict[str, Any], message: str) -> None:

@@ -166,7 +166,7 @@ def test_threads_change_no_bit() -> None:
 @pytest.mark.parametrize(
     ("labels", "options", "message"),
     [
-        (["a", "b", "a"], {"starts": 0}, "starts=0: at least 1"),
+        (["a", "b", "a"], {"starts": 0}, "starts=0 must be at least 1"),
         (["a", "b", "a"], {"seed": -1}, "seed=-1"),
         (["a", "a", "a"], {}, "the 3 nodes that have one label all have the same"),
         (np.ones((3, 2)), {}, "each of the 3 labeled nodes has several labels"),

@@ -22,6 +22,7 @@ from graphrefine.evaluate import embed_subprocess
 from graphrefine.evaluate.embed_subprocess import _outcome, embed_arguments, run_embed
 from graphrefine.pipeline.embed import embed
 from graphrefine.readers.read import read
+from graphrefine.system.memory import tree_bytes
 from processes import start_process
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
@@ -110,17 +111,6 @@ def test_a_child_is_stopped_when_it_holds_too_much(large: Path, tmp_path: Path) 
     assert outcome.message.endswith("more than 40 MB")
 
 
-def test_memory_counts_what_the_process_started() -> None:
-    holding = "data = bytearray(60_000_000); import sys; print('ready', flush=True); sys.stdin.read()"
-    starting = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {holding!r}])"
-    command = [sys.executable, "-c", starting]
-    with start_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
-        assert 60_000_000 < embed_subprocess.tree_bytes(process.pid) < 200_000_000
-        process.communicate(b"")
-    assert embed_subprocess.tree_bytes(process.pid) == 0
-
-
 @needs_proc
 @pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
 def test_a_killed_child_is_an_outcome(
@@ -179,7 +169,7 @@ def test_a_child_ends_with_its_parent(large: Path, tmp_path: Path, by: signal.Si
     children: list[int] = []  # that are at work; what Python itself starts for a moment is none
 
     def is_at_work() -> bool:
-        children[:] = [each for each in children_of(parent.pid) if embed_subprocess.tree_bytes(each) > 40_000_000]
+        children[:] = [each for each in children_of(parent.pid) if tree_bytes(each) > 40_000_000]
         return bool(children)
 
     with start_process(typed, stderr=subprocess.PIPE) as parent:
@@ -242,6 +232,6 @@ def test_python_m_graphrefine_is_the_program() -> None:
 
 
 def test_a_full_temporary_folder_is_not_called_standard_output() -> None:
-    outcome = _outcome(2, None, 0.1, 0, {}, ["error: standard output: No space left on device"], (None, None))
+    outcome = _outcome(2, b"", "error: standard output: No space left on device\n", 0.1, 0)
     assert outcome.status == "failed"
     assert outcome.message == f"its stats cannot be written to {tempfile.gettempdir()}: No space left on device"

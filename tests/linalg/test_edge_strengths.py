@@ -10,9 +10,8 @@ from hypothesis.extra.numpy import arrays
 
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg import edge_strengths
-from graphrefine.linalg.edge_strengths import EdgeStrengths, by_logarithm, median
-from graphrefine.linalg.operators import edge_terms, walk
+from graphrefine.linalg import operators
+from graphrefine.linalg.operators import EdgeStrengths, by_logarithm, edge_terms, median, walk
 from graphs import random_graph
 
 weights = st.floats(2.0**-100, 2.0**100, width=32)
@@ -26,7 +25,7 @@ def test_the_median_is_that_of_numpy(values: np.ndarray) -> None:
 
 def test_the_median_of_many_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).lognormal(0, 5, 5001).astype(np.float32)
-    monkeypatch.setattr(edge_strengths, "ENTRIES", 100)
+    monkeypatch.setattr(operators, "ENTRIES", 100)
     assert median(values) == np.median(values) and median(values[1:]) == np.median(values[1:])
 
 
@@ -36,7 +35,7 @@ def test_degrees_by_logarithm_do_not_depend_on_the_blocks(monkeypatch: pytest.Mo
     logs = edge_terms("log1p", graph.weights, unit=float(np.median(graph.weights)))
     expected = Graph(graph.indptr, graph.indices, logs, graph.names).degrees()
     assert np.array_equal(by_logarithm(graph).degrees, expected)
-    monkeypatch.setattr(edge_strengths, "ENTRIES", 37)
+    monkeypatch.setattr(operators, "ENTRIES", 37)
     assert np.array_equal(by_logarithm(graph).degrees, expected)
 
 

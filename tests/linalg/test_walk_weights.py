@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from graphrefine.linalg.edge_strengths import by_logarithm
-from graphrefine.linalg.operators import inverse_degrees, walk
+from graphrefine.linalg.operators import by_logarithm, inverse_degrees, walk
 from graphs import random_graph
 
 

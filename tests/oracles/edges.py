@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.kernels.edge_lists import PAGE, count_bits
+from graphrefine.kernels.edge_lists import PAGE
 
 
 def number_ids(
@@ -101,7 +101,7 @@ def rank_ids(
     places = _places(lowest, ids)
     words = (places >> np.uint64(6)).astype(np.int64)
     lower = bits[words] & ((np.uint64(1) << (places & np.uint64(63))) - np.uint64(1))
-    return before[words] + count_bits(lower)
+    return before[words] + np.bitwise_count(lower)
 
 
 def deal_arcs(

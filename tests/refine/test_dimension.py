@@ -15,7 +15,7 @@ from cli_runs import check_refused, ring_of_cliques, run, works, write_csv
 from graphrefine import REFINE, NodeVectors, datasets
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.edge_strengths import EdgeStrengths
+from graphrefine.linalg.operators import EdgeStrengths
 from graphrefine.refine.dimension import HELD, Dimension, cross_validated, deal_edges, measure_dimension, take_entries
 from graphs import permuted, random_graph
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.edge_strengths import EdgeStrengths
+from graphrefine.linalg.operators import EdgeStrengths
 from graphrefine.refine.dimension import cross_validated, measure_dimension
 
 

@@ -16,7 +16,7 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import evaluate_links
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
-from graphrefine.linalg.edge_strengths import EdgeStrengths, by_logarithm
+from graphrefine.linalg.operators import EdgeStrengths, by_logarithm
 from graphrefine.refine.directed_far_view import (
     REGIONS,
     SHARE,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
-from graphrefine.linalg.edge_strengths import EdgeStrengths
+from graphrefine.linalg.operators import EdgeStrengths
 from graphrefine.refine.far_view import Walks, count_blocks, far_view
 from graphrefine.refine.regions import Regions, draw_regions
 from graphrefine.refine.walk_memory import walk_memory

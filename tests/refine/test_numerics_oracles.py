@@ -8,7 +8,7 @@ import pytest
 from graphrefine.engine.engine import collect_centered
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.edge_strengths import EdgeStrengths
+from graphrefine.linalg.operators import EdgeStrengths
 from graphrefine.refine.far_view import far_view
 from graphrefine.refine.filters import coefficients
 from graphrefine.refine.refine import axes_of_sample

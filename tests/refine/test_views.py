@@ -16,8 +16,7 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.evaluate import evaluate_labels, random_control, read_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.edge_strengths import EdgeStrengths, by_logarithm
-from graphrefine.linalg.operators import normalized
+from graphrefine.linalg.operators import EdgeStrengths, by_logarithm, normalized
 from graphrefine.progress import Stages
 from graphrefine.refine.local_view import agreement, local_view, weight_of_negative
 from graphrefine.refine.settings import RefineSettings

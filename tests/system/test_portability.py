@@ -38,7 +38,7 @@ def test_files_are_read_and_written_at_a_place_without_calls_of_unix(
 
 def test_a_child_that_was_killed_is_told_without_the_name_of_the_signal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(signal, "SIGKILL", raising=False)
-    outcome = embed_subprocess._outcome(-9, None, 1.0, 5, {}, [], (None, None))
+    outcome = embed_subprocess._outcome(-9, b"", "", 1.0, 5)
     assert (outcome.status, outcome.message) == ("killed", "ended by signal 9 (out of memory, perhaps)")
 
 

@@ -38,7 +38,7 @@ from graphrefine.evaluate.held_out_edges import (
 from graphrefine.graph.graph import Graph
 from graphrefine.readers.options import list_options
 from graphrefine.readers.read import read
-from graphrefine.system.checks import check_choice, check_number
+from graphrefine.system.checks import check_choice, check_integer, check_number
 from graphrefine.system.files import check_writable, replacing_folder
 
 ROUNDS = 100  # of drawing negatives by degree, before they are said to be too few
@@ -188,8 +188,7 @@ def split_edges(
 
 def _check(test: float, validation: float, negatives: float, negatives_by: str, seed: int) -> None:
     for name, value in (("test", test), ("validation", validation)):
-        if not 0 <= value < 1:
-            raise InputError(f"{name}={value:g}: a part of the edges, from 0 to below 1, is expected", argument=name)
+        check_number(name, value, least=0, most=1)
     if not 0 < test + validation < 1:
         raise InputError(
             f"test={test:g} and validation={validation:g}: together they must be more than 0 and less than 1",
@@ -197,8 +196,7 @@ def _check(test: float, validation: float, negatives: float, negatives_by: str, 
         )
     check_number("negatives", negatives, least=0)
     check_choice("negatives_by", negatives_by, ["uniform", "degree"])
-    if seed < 0:
-        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
+    check_integer("seed", seed, least=0)
 
 
 def _take(edges: Pairs, rows: Rows) -> Pairs:

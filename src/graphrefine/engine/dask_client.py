@@ -1,22 +1,39 @@
-"""A client of a Dask cluster: one that runs, or one that is started on this machine for as long as it is needed."""
+"""A client of a Dask cluster: one that runs, or one that is started on this machine for as long as it is needed.
+
+A scheduler runs code for all who reach it, and a client takes code from its scheduler: so both ends of a connection
+show a certificate. A cluster of this machine is on the loopback interface, which every user of the machine reaches:
+its key and certificate are made for it and kept in the memory of its processes, and nothing is served by HTTP.
+"""
 
 from __future__ import annotations
 
 import logging
+import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from distributed import Client
+import dask.config
+from distributed import Client, Nanny, Scheduler, SpecCluster, Worker
+from distributed.security import Security
 
-from graphrefine.engine.dask_local import start_cluster
-from graphrefine.engine.dask_tls import TlsFiles, explain_failure, make_client_security
-from graphrefine.errors import InputError
-
-__all__ = ["TlsFiles", "connect"]
+from graphrefine.errors import FormatError, InputError, MissingExtraError
+from graphrefine.system.temporary import temporary_folder
 
 TIMEOUT = 10  # seconds, to reach a scheduler
 QUIET = logging.CRITICAL + 1
+LOOPBACK = "127.0.0.1"
+ENCRYPTED = ("tls", "wss")
+CONFIG = {"tls_ca_file": "ca-file", "tls_cert": "client.cert", "tls_key": "client.key"}  # below distributed.comm.tls
+
+
+class TlsFiles(NamedTuple):
+    """Files of a client of TLS, in PEM: the authority that signed the cluster's certificates, its own one, its key."""
+
+    tls_ca_file: str | None = None
+    tls_cert: str | None = None
+    tls_key: str | None = None
 
 
 @contextmanager
@@ -46,24 +63,114 @@ def connect(
         stack.enter_context(_quiet())
         if scheduler is None:
             assert workers is not None
-            yield stack.enter_context(_start_client(stack, workers, memory))
+            cluster = stack.enter_context(_start_cluster(workers, memory=memory))
+            yield stack.enter_context(Client(cluster, timeout=TIMEOUT, set_as_default=False))
             return
-        security = make_client_security(scheduler, files)
+        security = _make_client_security(scheduler, files)
         try:
             client = Client(scheduler, timeout=TIMEOUT, set_as_default=False, security=security)
         except (OSError, ValueError, TimeoutError, RuntimeError) as error:
-            reason = explain_failure(scheduler, files) or _reason(error)
             raise InputError(
-                f"the Dask scheduler {scheduler} cannot be reached within {TIMEOUT} s ({reason}); "
-                "is the address right, and does it run? Start one with: dask scheduler"
+                f"the Dask scheduler {scheduler} cannot be reached within {TIMEOUT} s ({_reason(error)}); is the "
+                "address right (tls:// or tcp://), and does it run? Start one with: dask scheduler"
             ) from None
         yield stack.enter_context(client)
 
 
-def _start_client(stack: ExitStack, workers: int, memory: int | None) -> Any:
-    """Return a client of a cluster on this machine, which ends with the stack."""
-    cluster = stack.enter_context(start_cluster(workers, memory=memory, quiet=QUIET))
-    return Client(cluster, timeout=TIMEOUT, set_as_default=False)
+class BareScheduler(Scheduler):  # type: ignore[misc]  # Dask has no types
+    """A scheduler that serves nothing by HTTP."""
+
+    def start_http_server(self, *_: Any, **__: Any) -> None:
+        """Open no port."""
+
+
+class BareWorker(Worker):  # type: ignore[misc]
+    """A worker that serves nothing by HTTP."""
+
+    def start_http_server(self, *_: Any, **__: Any) -> None:
+        """Open no port."""
+
+
+@contextmanager
+def _start_cluster(workers: int, *, memory: int | None) -> Iterator[Any]:
+    """Return a cluster of this many worker processes with one thread each; it ends with the block."""
+    security = make_security()
+    environ = dask.config.get("distributed.nanny.pre-spawn-environ")
+    settings = {
+        "distributed.nanny.pre-spawn-environ": {**environ, "DASK_LOGGING__DISTRIBUTED": "critical"},
+        # What a worker holds is its work, which waiting or spilling would not make less.
+        "distributed.worker.memory.target": False,
+        "distributed.worker.memory.spill": False,
+        "distributed.worker.memory.pause": False,
+    }
+    common = {"host": LOOPBACK, "protocol": "tls://", "security": security, "dashboard": False}
+    with temporary_folder() as folder, dask.config.set(settings):
+        worker = {
+            "cls": Nanny,
+            "options": {
+                **common,
+                "worker_class": BareWorker,
+                "nthreads": 1,
+                "memory_limit": memory or 0,
+                "local_directory": str(folder),
+                "silence_logs": QUIET,
+            },
+        }
+        with SpecCluster(
+            workers=dict.fromkeys(range(workers), worker),
+            scheduler={"cls": BareScheduler, "options": {**common, "port": 0}},
+            security=security,
+            silence_logs=QUIET,
+        ) as cluster:
+            yield cluster
+
+
+def make_security() -> Any:
+    """Return a key and a certificate for one cluster: each end of a connection shows it, and holds the other to it."""
+    try:
+        return Security.temporary()
+    except ImportError:
+        raise MissingExtraError("a certificate for the workers of this run", "cryptography", "scale") from None
+
+
+def _make_client_security(address: str, files: TlsFiles) -> Any:
+    """Return what Dask's client needs to be let in, by default from Dask's own settings; None without TLS."""
+    if address.partition("://")[0] not in ENCRYPTED:
+        return None
+    if files == TlsFiles():
+        files = TlsFiles(**{name: dask.config.get(f"distributed.comm.tls.{key}", None) for name, key in CONFIG.items()})
+    if files.tls_ca_file is None or files.tls_cert is None:
+        raise InputError(
+            f"scheduler={address!r}: TLS needs the certificate of the cluster's authority, your own and its key; "
+            "give tls_ca_file=, tls_cert= and tls_key=, the files that dask worker takes, or set "
+            "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ...__TLS__CLIENT__CERT and ...__TLS__CLIENT__KEY",
+            argument="scheduler",
+        )
+    _check_files(files.tls_ca_file, files.tls_cert, files.tls_key)
+    return Security(
+        require_encryption=True,
+        tls_ca_file=files.tls_ca_file,
+        tls_client_cert=files.tls_cert,
+        tls_client_key=files.tls_key,
+    )
+
+
+def _check_files(ca_file: str, cert: str, key: str | None) -> None:
+    """Refuse files that Python's ssl does not take: Dask would say only that it cannot connect."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    path, name = ca_file, "tls_ca_file"
+    try:
+        context.load_verify_locations(path)
+        path, name = (cert, "tls_cert") if key is None else (key, "tls_key")
+        Path(path).open("rb").close()  # so that it is named, and not the certificate, where it is missing
+        # OpenSSL would ask for the password of a key on the terminal; an empty one is refused.
+        context.load_cert_chain(cert, key, password="")
+    except ssl.SSLError as error:
+        what = "a certificate in PEM" if name == "tls_ca_file" else f"the key, without a password, of {cert}"
+        raise FormatError(path, f"is not {what} ({error.reason or error})", argument=name) from None
+    except OSError as error:
+        missing = cert if name == "tls_key" and Path(path).exists() else path
+        raise FormatError(missing, f"cannot be read: {error.strerror or error}", argument=name) from None
 
 
 @contextmanager
@@ -80,4 +187,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _reason(error: BaseException) -> str:
+    """Return the first cause of an error: Dask's own says only that time is over."""
+    while error.__cause__ is not None:
+        error = error.__cause__
     return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -175,11 +175,9 @@ def parse_penalties(C: float | Sequence[float] | Literal["cv"]) -> tuple[float, 
     >>> parse_penalties(1), parse_penalties([5, 1])
     ((1.0,), (1.0, 5.0))
     """
-    if isinstance(C, str):
-        if C != "cv":
-            raise InputError(f'C={C!r}: a positive number, a sequence of them, or "cv" is expected', argument="C")
+    if isinstance(C, str) and C == "cv":
         return PENALTIES
-    penalties = tuple(sorted(float(value) for value in np.atleast_1d(C)))
+    penalties = () if isinstance(C, str) else tuple(sorted(float(value) for value in np.atleast_1d(C)))
     if not penalties or not all(0 < value < np.inf for value in penalties):
         raise InputError(f'C={C!r}: a positive number, a sequence of them, or "cv" is expected', argument="C")
     return penalties
@@ -195,10 +193,8 @@ def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabeled: s
         check_integer("repeats", repeats, least=1)
     check_integer("seed", seed, least=0)
     check_choice("unlabeled", unlabeled, ["drop", "keep"])
-    if threads is not None and threads < 1:
-        raise InputError(
-            f"threads={threads}: at least 1 is expected; leave it out to use all processors", argument="threads"
-        )
+    if threads is not None:
+        check_integer("threads", threads, least=1)
 
 
 def _check_sizes(n: int, ratios: Sequence[float], penalties: tuple[float, ...]) -> None:

@@ -24,6 +24,7 @@ from graphrefine.evaluate.results import ClusterScores
 from graphrefine.linalg.kmeans import find_clusters
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import Labels, align, as_labels
+from graphrefine.system.checks import check_integer
 
 STARTS = 10
 MOST = 100_000  # nodes that centers are found with
@@ -68,10 +69,8 @@ def evaluate_clusters(
     >>> scores.nmi, scores.ari, scores.clusters
     (1.0, 1.0, 2)
     """
-    if starts < 1:
-        raise InputError(f"starts={starts}: at least 1 is expected", argument="starts")
-    if seed < 0:
-        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
+    check_integer("starts", starts, least=1)
+    check_integer("seed", seed, least=0)
     vectors, names = split_names(embedding)
     labels = as_labels(labels, names=names)
     order, indicator, missing = align(labels, names, unlabeled="drop")

@@ -17,17 +17,15 @@ import tempfile
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 import psutil
 
-from graphrefine.system.memory import gigabytes
+from graphrefine.system.memory import gigabytes, tree_bytes
 
 Status = Literal["done", "failed", "timeout", "memory", "killed"]
-INTERVAL = 0.05  # seconds between two measurements of the child
-FAMILY_INTERVAL = 0.5  # seconds between two lists of what it started: they cost a hundred times as much
+INTERVAL = 0.1  # seconds between two measurements of the child: one takes some milliseconds
 TAIL = 16_384  # bytes of its stderr that are read
 KILLED = 9  # SIGKILL, which Windows has no name for
 PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
@@ -106,7 +104,14 @@ def run_embed(
             if process is not None:
                 _end(process)
         total = time.perf_counter() - start
-        return _outcome(process.returncode, over, total, peak, _parse_stats(out), _tail(err), (seconds, memory))
+        if over == "timeout":
+            return Outcome("timeout", f"not done after {seconds:g} s", None, total, peak)
+        if over == "memory":
+            message = f"held {gigabytes(peak)}, more than {gigabytes(memory or 0)}"
+            return Outcome("memory", message, None, total, peak)
+        out.seek(0)
+        err.seek(max(0, err.seek(0, os.SEEK_END) - TAIL))
+        return _outcome(process.returncode, out.read(), err.read().decode(errors="replace"), total, peak)
 
 
 NEGATIVES: dict[str, list[str]] = {
@@ -164,11 +169,12 @@ def _watch(
 ) -> tuple[Status | None, int]:
     """Wait for the end; return the limit that was passed, if any, and the peak memory."""
     peak = 0
-    _offer_to_the_system(process.pid)
+    with contextlib.suppress(OSError):  # if memory runs out all the same, Linux ends the child, and no other process
+        Path(f"/proc/{process.pid}/oom_score_adj").write_text("1000")
     while True:
-        size = tree_bytes(process.pid)
-        peak = max(peak, size)
-        if memory is not None and size > memory:
+        with contextlib.suppress(psutil.Error):  # it may end at any moment
+            peak = max(peak, tree_bytes(process.pid))
+        if memory is not None and peak > memory:
             return "memory", peak
         pause = INTERVAL if seconds is None else min(INTERVAL, start + seconds - time.perf_counter())
         if pause <= 0:
@@ -180,85 +186,32 @@ def _watch(
         return None, peak
 
 
-def _offer_to_the_system(pid: int) -> None:
-    """If memory runs out all the same, let Linux end the child, and no other process."""
-    with contextlib.suppress(OSError):
-        Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
-
-
-def tree_bytes(pid: int) -> int:
-    """Measure the memory of a process and its descendants; 0 if there is no such process.
-
-    Examples
-    --------
-    >>> tree_bytes(os.getpid()) > 1_000_000
-    True
-    """
-    total = 0
-    for process in _family(pid, int(time.monotonic() / FAMILY_INTERVAL)):
-        with contextlib.suppress(psutil.Error):  # it may end at any moment
-            total += process.memory_info().rss
-    return total
-
-
-@lru_cache(maxsize=1)
-def _family(pid: int, moment: int) -> list[psutil.Process]:
-    """List a process and its descendants, once for each moment."""
-    try:
-        process = psutil.Process(pid)
-        return [process, *process.children(recursive=True)]
-    except psutil.Error:
-        return []
-
-
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the child and all that it started; a file that it was writing is in no one's way."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(OSError):
             os.killpg(process.pid, signal.SIGKILL)  # its id is its group's: it began a session of its own
     else:
-        for member in reversed(_family(process.pid, -1)):
-            with contextlib.suppress(psutil.Error):
+        with contextlib.suppress(psutil.Error):
+            for member in psutil.Process(process.pid).children(recursive=True):
                 member.kill()
+        process.kill()
     process.wait()
 
 
-def _parse_stats(out: IO[bytes]) -> dict[str, Any]:
-    out.seek(0)
-    try:
-        stats = json.loads(out.read())
-    except ValueError:
-        return {}
-    return stats if isinstance(stats, dict) else {}
-
-
-def _tail(err: IO[bytes]) -> list[str]:
-    err.seek(max(0, err.seek(0, os.SEEK_END) - TAIL))
-    return [line for line in err.read().decode(errors="replace").splitlines() if line.strip()]
-
-
-def _outcome(
-    code: int,
-    over: Status | None,
-    total: float,
-    peak: int,
-    stats: dict[str, Any],
-    lines: list[str],
-    limits: tuple[float | None, int | None],
-) -> Outcome:
-    if over == "timeout":
-        return Outcome("timeout", f"not done after {limits[0]:g} s", None, total, peak)
-    if over == "memory":
-        return Outcome("memory", f"held {gigabytes(peak)}, more than {gigabytes(limits[1] or 0)}", None, total, peak)
+def _outcome(code: int, out: bytes, err: str, total: float, peak: int) -> Outcome:
+    """Return the outcome of a child that ended by itself, or that somebody else stopped."""
     if code < 0 or code > 128:  # by the signal, or by the program that caught it
         number = -code if code < 0 else code - 128
         hint = " (out of memory, perhaps)" if number == KILLED else ""
         return Outcome("killed", f"ended by signal {number}{hint}", None, total, peak)
-    if code or not stats:
+    if code or not out:
+        lines = [line for line in err.splitlines() if line.strip()]
         errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
         message = (errors or lines or [f"ended with code {code}, and said nothing"])[-1]
         if message.startswith("standard output: "):  # a file that nobody else knows of
             message = f"its stats cannot be written to {tempfile.gettempdir()}: {message.partition(': ')[2]}"
         return Outcome("failed", message, None, total, peak)
+    stats = json.loads(out)
     peak = max(peak, round(stats["peak_mb"] * 1e6))
     return Outcome("done", "", stats["seconds"]["compute"], total, peak, stats)

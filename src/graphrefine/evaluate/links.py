@@ -44,6 +44,7 @@ from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import list_options, split_reading
 from graphrefine.readers.read import read
+from graphrefine.system.checks import check_integer, check_number
 from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 
 SHARING = 64  # held-out edges that are ranked against the same nodes
@@ -112,7 +113,16 @@ def evaluate_links(
     reading, settings = split_reading(settings)
     whole = read(graph, threads=threads, **reading)
     names = select_scores(scores, directed=whole.directed)
-    _check(whole, held_out=held_out, repeats=repeats, corruptions=corruptions, ranked=ranked, turned=turned, seed=seed)
+    check_number("held_out", held_out, above=0, most=1)
+    for name, value in (("repeats", repeats), ("corruptions", corruptions), ("ranked", ranked)):
+        if value is not None:
+            check_integer(name, value, least=1)
+    check_integer("seed", seed, least=0)
+    if turned is not None:
+        check_number("turned", turned, least=0, most=1)
+        if not whole.directed:
+            problem = f"turned={turned:g}: {whole.source} is not directed, so that no edge can be turned round"
+            raise InputError(problem, argument="turned")
     back = (0.5 if turned is None else turned) if whole.directed else 0.0
     threads = usable_threads(threads)
     maker = VectorMaker.from_method(method, whole, {**settings, "seed": seed}, threads=threads, progress=progress)
@@ -143,36 +153,6 @@ def evaluate_links(
         seed=seed,
         source=whole.source,
     )
-
-
-def _check(
-    graph: Graph,
-    *,
-    held_out: float,
-    repeats: int,
-    corruptions: int,
-    ranked: int | None,
-    turned: float | None,
-    seed: int,
-) -> None:
-    if not 0 < held_out < 1:
-        raise InputError(
-            f"held_out={held_out:g}: a part of the edges, above 0 and below 1, is expected, like 0.3",
-            argument="held_out",
-        )
-    for name, value in (("repeats", repeats), ("corruptions", corruptions), ("ranked", ranked)):
-        if value is not None and value < 1:
-            raise InputError(f"{name}={value}: at least 1 is expected", argument=name)
-    if seed < 0:
-        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
-    if turned is not None and not graph.directed:
-        raise InputError(
-            f"turned={turned:g}: {graph.source} is not directed, so that no edge can be turned round", argument="turned"
-        )
-    if turned is not None and not 0 <= turned <= 1:
-        raise InputError(
-            f"turned={turned:g}: a part of the pairs, from 0 to 1, is expected, like 0.5", argument="turned"
-        )
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
+from graphrefine.system.checks import check_integer
 from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 
 MOST_PAIRS = 1_000_000_000  # more are sampled
@@ -121,12 +122,9 @@ def _check(graph: Graph, *, sample: int | None, seed: int) -> None:
         )
     if not graph.edges:
         raise InputError(f"{graph.source} has no edges to reconstruct")
-    if sample is not None and not 1 <= sample <= graph.nodes:
-        raise InputError(
-            f"sample={sample}: 1 to {graph.nodes} nodes are expected, as many as {graph.source} has", argument="sample"
-        )
-    if seed < 0:
-        raise InputError(f"seed={seed}: 0 or a positive integer is expected", argument="seed")
+    if sample is not None:
+        check_integer("sample", sample, least=1, most=graph.nodes)
+    check_integer("seed", seed, least=0)
 
 
 def _check_top(top: Sequence[int] | None, sampled: _SampledPairs) -> tuple[int, ...]:

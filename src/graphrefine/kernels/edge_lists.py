@@ -183,7 +183,7 @@ class IdSet:
         """Count the ids, so that there are ranks; ValueError if there are more than a graph can have nodes."""
         before, total, step = np.zeros(len(self.bits) + 1, np.int32), 0, 1 << 16
         for start in range(0, len(self.bits), step):
-            counts = np.cumsum(count_bits(self.bits[start : start + step]), dtype=np.int64) + total
+            counts = np.cumsum(np.bitwise_count(self.bits[start : start + step]), dtype=np.int64) + total
             before[start + 1 : start + 1 + len(counts)] = np.minimum(counts, np.iinfo(np.int32).max)
             total = int(counts[-1])
         if total >= np.iinfo(np.int32).max:
@@ -198,16 +198,6 @@ class IdSet:
     def page_ranks(self) -> NDArray[np.int64]:
         """Return the rank of the first possible id of each page, and the number of ids.  # (pages + 1,)."""
         return self.before[:: 1 << PAGE - 6].astype(np.int64)
-
-
-_ONES = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
-
-
-def count_bits(words: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """Count the bits that are set in each word."""
-    each = _ONES[np.ascontiguousarray(words).view(np.uint8)].reshape(-1, 8)
-    counts: NDArray[np.int32] = each.sum(axis=1, dtype=np.int32)
-    return counts
 
 
 def deal_arcs(

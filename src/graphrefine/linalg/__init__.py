@@ -1,7 +1,7 @@
 """Linear algebra on a graph: operators, lengths of rows, scales of columns.
 
 For others: `operators.Operator` and the functions that describe one (`operators.proximity`, `operators.transition`
-...); `unit_rows`, `inverse_lengths`, `gram_of` and `standardize_columns`.
+...); `unit_rows`, `inverse_lengths` and `standardize_columns`.
 """
 
 from __future__ import annotations
@@ -27,17 +27,6 @@ def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
     unit = np.empty(vectors.shape, np.float32)
     np.multiply(vectors, inverse[:, None], out=unit, casting="same_kind")
     return unit
-
-
-def gram_of(matrix: NDArray[np.float32], *, threads: int) -> NDArray[np.float64]:
-    """``matrix^T matrix``: `graphrefine.kernels.exact.gram`.
-
-    Examples
-    --------
-    >>> gram_of(np.array([[1, 2], [0, 3]], np.float32), threads=2).tolist()
-    [[1.0, 2.0], [2.0, 13.0]]
-    """
-    return exact.gram(matrix, threads=threads)
 
 
 def inverse_lengths(vectors: NDArray[Any]) -> NDArray[np.float32]:

@@ -150,7 +150,7 @@ class Cluster:
 
     scheduler: str | None = None
     workers: int | None = None  # to start
-    files: tuple[str | None, ...] = ()  # see `graphrefine.engine.dask_tls.TlsFiles`
+    files: tuple[str | None, ...] = ()  # see `graphrefine.engine.dask_client.TlsFiles`
 
     def connect(self) -> Any:
         """Return a context manager of a client; the workers that it started end with it."""

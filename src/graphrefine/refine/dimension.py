@@ -24,8 +24,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels.exact import power
 from graphrefine.kernels.hashing import golden, mixed
-from graphrefine.linalg.edge_strengths import EdgeStrengths, by_logarithm
-from graphrefine.linalg.operators import edge_terms
+from graphrefine.linalg.operators import EdgeStrengths, by_logarithm, edge_terms
 from graphrefine.refine.local_view import EXPONENT
 from graphrefine.refine.svd import symmetric_eigh
 

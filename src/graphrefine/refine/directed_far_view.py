@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T, descending_eigh
 from graphrefine.graph.adjacency import inverses
 from graphrefine.graph.graph import Graph
+from graphrefine.kernels import exact
 from graphrefine.kernels.exact import matmul_tall
-from graphrefine.linalg import gram_of, unit_rows
-from graphrefine.linalg.edge_strengths import EdgeStrengths, by_logarithm
-from graphrefine.linalg.operators import Operator
+from graphrefine.linalg import unit_rows
+from graphrefine.linalg.operators import EdgeStrengths, Operator, by_logarithm
 from graphrefine.refine.far_view import Logarithms, heights
 from graphrefine.refine.regions import Regions, draw_nodes, draw_regions
 from graphrefine.system.threads import in_blocks
@@ -184,7 +184,7 @@ def _shared_axes(views: list[_SideBySide[T]], sample: NDArray[np.int64], columns
     for view in views:
         wide = view.rows(sample)
         there = int(np.count_nonzero(wide.any(axis=1)))
-        grams.append(gram_of(wide, threads=threads) / max(there, 1))
+        grams.append(exact.gram(wide, threads=threads) / max(there, 1))
         del wide
     values, vectors = descending_eigh(grams[0] + grams[1])
     axes: Floats = np.where(values[:columns] > LEAST * values[0], vectors[:, :columns], 0.0).astype(np.float32)

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, Small, T, descending_eigh
 from graphrefine.kernels import PAD, exact, native
-from graphrefine.linalg import gram_of
-from graphrefine.linalg.edge_strengths import EdgeStrengths
+from graphrefine.linalg.operators import EdgeStrengths
 from graphrefine.refine.regions import Regions
 from graphrefine.system.threads import in_blocks
 
@@ -245,7 +244,7 @@ def _axes(means: Small, columns: int, spectrum: float, threads: int) -> Floats:
     that these have nearly the Gram matrix of all rows.
     """
     size = means.shape[1]
-    gram = gram_of(means.astype(np.float32), threads=threads)
+    gram = exact.gram(means.astype(np.float32), threads=threads)
     if size <= columns + SPARE + 64:
         values, vectors = descending_eigh(gram)
     else:

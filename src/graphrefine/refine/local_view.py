@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, Small, T, eigh_by_size
 from graphrefine.kernels import exact
-from graphrefine.linalg import gram_of, unit_rows
-from graphrefine.linalg.edge_strengths import EdgeStrengths
-from graphrefine.linalg.operators import edge_terms
+from graphrefine.linalg import unit_rows
+from graphrefine.linalg.operators import EdgeStrengths, edge_terms
 from graphrefine.refine.svd import symmetric_eigh
 
 Floats = NDArray[np.float32]
@@ -38,7 +37,7 @@ def agreement(view: Floats, other: Floats, threads: int = 1) -> float:
     (1.0, 0.629)
     """
     k = view.shape[1]
-    gram = gram_of(np.concatenate([_even_rows(view), _even_rows(other)], axis=1), threads=threads)
+    gram = exact.gram(np.concatenate([_even_rows(view), _even_rows(other)], axis=1), threads=threads)
     own, others, cross = (float(np.square(part).sum()) for part in (gram[:k, :k], gram[k:, k:], gram[:k, k:]))
     return cross / math.sqrt(own * others) if own and others else 0.0
 

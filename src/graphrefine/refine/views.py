@@ -32,8 +32,8 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.stage_cache import StageCache
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
-from graphrefine.linalg import gram_of, unit_rows
-from graphrefine.linalg.edge_strengths import EdgeStrengths, by_logarithm
+from graphrefine.linalg import unit_rows
+from graphrefine.linalg.operators import EdgeStrengths, by_logarithm
 from graphrefine.progress import Stages
 from graphrefine.refine.far_view import count_blocks, far_view
 from graphrefine.refine.local_view import agreement, local_view, weight_of_negative
@@ -280,7 +280,7 @@ def join_views(
     wide = np.empty((len(sample), len(views) * k), np.float32)
     for at, each in enumerate(centered):
         wide[:, at * k : (at + 1) * k] = each.rows(sample)
-    axes = descending_eigh(gram_of(wide, threads=threads))[1]
+    axes = descending_eigh(exact.gram(wide, threads=threads))[1]
     del wide
     rotations = np.split(axes[:, :k].astype(np.float32), len(views))
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import Engine, T
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
-from graphrefine.linalg.edge_strengths import EdgeStrengths
+from graphrefine.linalg.operators import EdgeStrengths
 from graphrefine.refine.far_view import Walks
 from graphrefine.refine.regions import Regions, draw_first, ids_of
 from graphrefine.system.threads import in_blocks

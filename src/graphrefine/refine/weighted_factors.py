@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 
 from graphrefine.engine.engine import descending_eigh
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import PAD, native
+from graphrefine.kernels import PAD, exact, native
 from graphrefine.kernels.exact import log, matmul_tall, power
-from graphrefine.linalg import gram_of
-from graphrefine.linalg.edge_strengths import median
+from graphrefine.linalg.operators import median
 
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
@@ -140,7 +139,7 @@ def _solve(
 ) -> None:
     totals, mass = _totals(rows, others, scale), max(scale * float(others.missing.sum()), 1e-30)
     weighted = y * np.sqrt(others.missing)[:, None].astype(np.float32)
-    values, axes = descending_eigh(scale * gram_of(weighted, threads=threads))
+    values, axes = descending_eigh(scale * exact.gram(weighted, threads=threads))
     values = np.maximum(values, 0.0)
     level = np.sqrt(values / mass + regularization)  # (k,): the length of the equations, for a node of total 1
     del weighted

@@ -107,6 +107,8 @@ def read(address: str, *, table: str | None = None) -> EmbeddingData:
             table = tables[0]
         about = _read_description(connection, address, table)
         types, dim = _column_types(about), int(about["dim"])
+        # The order of the rows says their number and their side. Rows of one side may have been added or deleted since.
+        has_sides, _ = types.pop("side", None), types.pop("row_index")
         columns: list[list[Any]] = [[] for _ in types]
         blocks = [np.empty((0, dim), np.float32)]
         # Casts, because a binary copy of a column whose type somebody has changed would be other numbers.
@@ -120,8 +122,7 @@ def read(address: str, *, table: str | None = None) -> EmbeddingData:
                 numbers = np.frombuffer(b"".join(vector[4:] for vector in vectors), ">f4")
                 blocks.append(numbers.reshape(len(block), dim).astype(np.float32))
         named = dict(zip(types, columns, strict=True))
-        # Rows of a table without two sides may have been added or deleted since.
-        if "side" in types and about["nodes"] != len(named["node"]):
+        if has_sides and about["nodes"] != len(named["node"]):
             raise ValueError(f"{len(named['node']):,} rows where {about['nodes']:,} are expected")
         names: Names = np.empty(len(named["node"]), object if types["node"] == "text" else np.int64)
         names[:] = named["node"]

@@ -236,7 +236,7 @@ def test_nearest_neighbors_there_are_ours(server: Server, index: bool) -> None:
 def test_one_of_ours_is_replaced_and_others_only_if_asked(server: Server) -> None:
     query(server, "CREATE TABLE foreign_table (node int); INSERT INTO foreign_table VALUES (7)")
     place, embedding = server.address(), sample(3, 2)
-    with pytest.raises(OutputError, match=r"'foreign_table' that graphrefine did not write; .*replace=True"):
+    with pytest.raises(OutputError, match=r"'foreign_table'; .*replace=True"):
         embedding.save(place, table="foreign_table")
     assert query(server, "SELECT node FROM foreign_table") == "7"
     with pytest.raises(FormatError, match="'foreign_table' was not written by graphrefine"):
@@ -315,7 +315,6 @@ def test_a_statement_that_fails_changes_nothing(server: Server, failing: str, mo
     if failing == "EXTENSION":
         monkeypatch.setattr(pgvector, "EXTENSION", "SELECT 1 / 0;")
     else:  # rows that the server refuses
-        monkeypatch.setattr(pgvector, "_start_of_targets", lambda data: 1)
         monkeypatch.setattr("graphrefine.embedding.formats.pgvector.struct.pack", lambda *values: b"1234")
     with pytest.raises(OutputError, match=r"nothing was changed"):
         Embedding(["; ROLLBACK; DROP TABLE mine;"], [[1]]).save(server.address(), table="before")
@@ -327,7 +326,7 @@ def test_a_statement_that_fails_changes_nothing(server: Server, failing: str, mo
 
 @pytest.mark.parametrize("table", ["", "a.b.c", "x" * 64, "nul\0", "new\nline", ".x", "\ud800"])
 def test_names_that_no_table_has(table: str) -> None:
-    with pytest.raises(InputError, match=r"table=.*1 to 63 bytes"):
+    with pytest.raises(InputError, match=r"table=.* 63 "):
         sample(2, 2).save("postgresql://nobody@127.0.0.1:1/none", table=table)
 
 
@@ -342,44 +341,39 @@ def test_a_table_in_a_schema(server: Server) -> None:
 # ---------------------------------------------------------------- what a table cannot hold
 
 
+NOISE = "".join(map(chr, np.random.default_rng(0).integers(33, 0x2FFF, 3000)))  # nothing that compresses
+
+
 @pytest.mark.parametrize(
-    ("names", "problem"),
+    ("names", "fact"),
     [
-        (["nul\0"], "has a NUL"),
-        (["x" * 3000], "3,000 bytes"),
+        (["nul\0"], "0x00"),
+        ([NOISE], "index row"),
         ([b"caf\xe9".decode("utf-8", "surrogateescape")], "UTF-8"),
+        (["b", "a", "a"], "=\\(a\\)"),
     ],
 )
-def test_names_that_no_key_has(server: Server, names: list[str], problem: str) -> None:
+def test_names_that_no_key_has(server: Server, names: list[str], fact: str) -> None:
     query(server, "DROP TABLE IF EXISTS no_key")
-    with pytest.raises(InputError, match=rf"{problem}.*rename the node"):
-        Embedding(names, [[1]]).save(server.address(), table="no_key")
+    with pytest.raises(OutputError, match=fact):
+        Embedding(names, np.ones((len(names), 1))).save(server.address(), table="no_key")
     assert query(server, "SELECT to_regclass('no_key') IS NULL") == "t"
 
 
-def test_the_longest_name_fits_its_key(server: Server) -> None:
-    noise = np.random.default_rng(0).integers(33, 0x2FFF, 2600)  # nothing that compresses
-    name = "".join(map(chr, noise))
-    name = name.encode()[: pgvector._MOST_BYTES].decode(errors="ignore")
-    two = Embedding([name, name], [[1], [2]], {"sides": "rows", "sources": 1})
-    two.save(server.address(), table="long")
-    assert_same(load(server.address(), table="long"), two)
-
-
 def test_vectors_that_no_table_has(server: Server, tmp_path: Path) -> None:
-    for dim in (0, 16_001):
-        with pytest.raises(InputError, match="1 to 16,000"):
-            Embedding(None, np.ones((2, dim))).save(server.address(), table="wide")
     Embedding(None, np.ones((2, 2_001))).save(server.address(), table="wide")
     assert load(server.address(), table="wide").dim == 2_001
-    with pytest.raises(InputError, match="up to 2,000 numbers, and these have 2,001"):
-        Embedding(None, np.ones((2, 2_001))).save(server.address(), table="wide", index=True)
     Embedding(None, np.ones((2, 2_000))).save(server.address(), table="wide", index=True)
-    with pytest.raises(InputError, match="duplicate name 'a'"):
-        Embedding(["b", "a", "a"], np.ones((3, 1))).save(server.address(), table="wide")
     np.save(tmp_path / "bad.npy", np.array([[1, np.nan]], np.float32))
-    with pytest.raises(InputError, match="node 0"):
-        load(tmp_path / "bad.npy").save(server.address(), table="wide")
+    wide = Embedding(None, np.ones((2, 2_001)))
+    for refused, index, fact in (
+        (Embedding(None, np.ones((2, 0))), False, "dimensions"),
+        (Embedding(None, np.ones((2, 16_001))), False, "16000"),
+        (wide, True, "2000"),
+        (load(tmp_path / "bad.npy"), False, "NaN"),
+    ):
+        with pytest.raises(OutputError, match=fact):
+            refused.save(server.address(), table="wide", index=index)
     assert load(server.address(), table="wide").dim == 2_000, "what is refused changes nothing"
 
 
@@ -419,7 +413,7 @@ def test_comments_that_are_damaged(server: Server) -> None:
     texts += [whole[: len(whole) // 2], '{"graphrefine": 3}', '{"graphrefine": []}']
     for text in texts:
         put_comment(server, "damaged", text)
-        with pytest.raises(FormatError, match=r"^postgresql://postgres@/postgres: "):
+        with pytest.raises(InputError, match=r"^postgresql://postgres@/postgres: "):
             load(server.address(), table="damaged")
     put_comment(server, "damaged", whole)
     assert load(server.address(), table="damaged").degree_weight == 0.5
@@ -428,14 +422,14 @@ def test_comments_that_are_damaged(server: Server) -> None:
 def test_rows_that_are_damaged(server: Server) -> None:
     for change, problem in (
         ("ALTER vector TYPE vector(3) USING '[1,2,3]'", "expected 2 dimensions, not 3"),
-        ("ALTER vector TYPE text USING '[1,x]'", "not what graphrefine wrote"),
+        ("ALTER vector TYPE text USING '[1,x]'", "x"),
         ("ALTER degree DROP NOT NULL, ALTER degree TYPE real USING NULL", "degrees must be finite and not negative"),
         ("ALTER degree TYPE real USING -1", "degrees must be finite and not negative"),
         ("ALTER degree TYPE real USING 'NaN'", "degrees must be finite and not negative"),
     ):
         sample(9, 2, degrees=np.arange(9)).save(server.address(), table="torn", replace=True)
         query(server, f"ALTER TABLE torn {change}")
-        with pytest.raises(FormatError, match=rf"^postgresql://postgres@/postgres: .*{problem}"):
+        with pytest.raises(InputError, match=rf"^postgresql://postgres@/postgres: .*{problem}"):
             load(server.address(), table="torn")
     for column in ("degree", "node", "row_index"):
         sample(9, 2, degrees=np.arange(9)).save(server.address(), table="torn", replace=True)
@@ -450,13 +444,13 @@ def test_rows_that_are_damaged(server: Server) -> None:
 def test_servers_that_refuse(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     query(server, "DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN; REVOKE CREATE ON SCHEMA public FROM PUBLIC")
     embedding = sample(2, 2)
-    with pytest.raises(OutputError, match=r"permission denied.*ask its owner"):
+    with pytest.raises(OutputError, match="permission denied"):
         embedding.save(server.address(user="guest"), table="refused")
     with pytest.raises(OutputError, match='role "stranger" does not exist'):
         embedding.save(server.address(user="stranger"), table="refused")
     with pytest.raises(InputError, match='database "nowhere" does not exist'):
         load(server.address(database="nowhere"))
-    with pytest.raises(FormatError, match=r"no table 'nothing'; tables of graphrefine there:"):
+    with pytest.raises(InputError, match='"nothing" does not exist'):
         load(server.address(), table="nothing")
     monkeypatch.setattr(pgvector, "EXTENSION", "CREATE EXTENSION nosuchvector")
     with pytest.raises(OutputError, match="install pgvector on the server"):
@@ -466,7 +460,7 @@ def test_servers_that_refuse(server: Server, monkeypatch: pytest.MonkeyPatch) ->
 def test_which_table_is_read_if_none_is_named(server: Server) -> None:
     query(server, "CREATE DATABASE fresh")
     place = server.address(database="fresh")
-    with pytest.raises(FormatError, match="graphrefine has written none there"):
+    with pytest.raises(FormatError, match="none"):
         load(place)
     sample(2, 2).save(place, table="the Only one")
     assert len(load(place)) == 2

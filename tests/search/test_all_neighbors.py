@@ -14,7 +14,7 @@ import graphrefine
 from graphrefine import Embedding
 from graphrefine.display.table import Table
 from graphrefine.errors import InputError
-from graphrefine.search.all_neighbors import all_neighbors, join_tables
+from graphrefine.search.neighbors import all_neighbors, join_tables
 from graphrefine.search.rankings import Neighbor, Ranking, Rankings
 
 

@@ -34,8 +34,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import SIDES
 from graphrefine.progress import Stages, Watcher
-from graphrefine.search.close_pairs import ClosePairs, find_close_pairs, pair_cosines
-from graphrefine.search.equal_rows import group_by, group_equal_rows
+from graphrefine.search.close_pairs import ClosePairs, find_close_pairs, group_by, group_equal_rows, pair_cosines
 from graphrefine.search.neighbors import as_graph, match_nodes
 from graphrefine.search.scores import ScoreSide
 from graphrefine.search.searcher import Search

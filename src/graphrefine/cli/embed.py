@@ -82,7 +82,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
         "output": output,
         "reading": graph.reading,
         "peak_mb": peak.bytes / 1e6,
-        **run.figures(total=perf_counter() - start),
+        **run.stats(total=perf_counter() - start),
     }
     figures["fingerprint"] = fingerprint.to_dict()
     remarks = _remark_on_learning(run, learn=learn)

@@ -87,7 +87,7 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
             prediction |= {"quality": settings.quality, **_cost_figures(cost)}
             prediction["tiers"] = {quality: _cost_figures(each) for quality, each in tiers.items()}
         if plan is not None:
-            prediction["plan"] = plan.figures()
+            prediction["plan"] = plan.to_dict()
         return show_json({**figures, "reading": whole.reading, "predicted": prediction})
     pairs = figure_texts({**figures, "reading": whole.reading}, settings, cost, threads=threads)
     if auto_dim is not None:

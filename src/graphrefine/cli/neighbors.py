@@ -151,8 +151,8 @@ def _write_all(embedding: Embedding, output: str | None, as_json: bool, options:
     import numpy as np
 
     from graphrefine.display.table import save_blocks
-    from graphrefine.search.all_neighbors import all_neighbors
     from graphrefine.search.index import INDEX_BEYOND
+    from graphrefine.search.neighbors import all_neighbors
 
     if output is None:
         raise click.UsageError("--all is for a table; say where it goes, with -o near.parquet or another name")

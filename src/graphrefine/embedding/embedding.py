@@ -541,7 +541,7 @@ class Embedding:
     ) -> Table:
         """Return the k nearest nodes of every node as one table; the options are those of `neighbors`.
 
-        `graphrefine.search.all_neighbors.all_neighbors` is the same in blocks, for more nodes than a table can hold.
+        `graphrefine.search.neighbors.all_neighbors` is the same in blocks, for more nodes than a table can hold.
 
         Examples
         --------
@@ -552,7 +552,7 @@ class Embedding:
         cy    bob          1    0.8
         """
         limits: dict[str, Any] = {"among": among, "labels": labels, "label": label, "unlinked": unlinked}
-        from graphrefine.search.all_neighbors import all_neighbors, join_tables
+        from graphrefine.search.neighbors import all_neighbors, join_tables
 
         return join_tables(all_neighbors(self, k, score=score, index=index, threads=threads, watch=watch, **limits))
 

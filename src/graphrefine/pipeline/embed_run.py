@@ -242,23 +242,23 @@ class EmbedRun:
                 embedding = embedding.align_to(self.request.align_to)
         return embedding
 
-    def figures(self, *, total: float) -> dict[str, Any]:
-        """Figures of the run, once it is done; ``total`` are the seconds of all of it.
+    def stats(self, *, total: float) -> dict[str, Any]:
+        """Return the stats of a run that is done; ``total`` is its time in seconds.
 
         Of the seconds, ``compute`` is all but reading, learning and writing.
         """
         spent = self.stages.seconds
         apart = sum(spent.get(stage, 0.0) for stage in ("read", "learn", "write"))
-        figures = {
+        stats = {
             "method": self.method.name,
             "seconds": {**spent, "total": total, "compute": total - apart},
             "threads": self.threads,
             "seed": self.settings.seed,
-            "plan": {**self.plan.figures(), "blocks": self.blocks, "resumed": self.resumed},
+            "plan": {**self.plan.to_dict(), "blocks": self.blocks, "resumed": self.resumed},
         }
         if self.dimension is not None:
-            figures["auto_dim"] = self.dimension.figures()
-        return figures if self.workers is None else {**figures, "workers": self.workers}
+            stats["auto_dim"] = self.dimension.figures()
+        return stats if self.workers is None else {**stats, "workers": self.workers}
 
     def _engines(self) -> Any:
         """Return the factory of engines on disk or on a cluster; the work folder is locked, and goes with success."""

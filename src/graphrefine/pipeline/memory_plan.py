@@ -77,8 +77,8 @@ class MemoryPlan:
             parts.append(f"{gigabytes(self.disk)} of disk")
         return ", ".join(parts)
 
-    def figures(self) -> dict[str, Any]:
-        """Return the same for JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan for JSON."""
         named = asdict(self)
         sizes = {f"{name}_mb": named[name] / 1e6 for name in ("budget", "predicted", "disk")}
         return {"mode": self.mode, **sizes, "panel": self.panel, "panels": self.panels}

@@ -45,61 +45,59 @@ GRAPH = "graph.grf"  # a graph from elsewhere, for the workers of a cluster
 
 
 @dataclass
-class OnDisk:
-    """An `EngineFactory` whose tall matrices are files in a folder."""
+class OutOfCore:
+    """An `EngineFactory` whose tall matrices are files in a folder; `make_engine` makes one in a part of it."""
 
     folder: Path
-    panel: int
-    threads: int
-    engines: int = 0
-    blocks: int = 0  # of the engine made last
+    engines: int = field(default=0, kw_only=True)
+    blocks: int = field(default=0, kw_only=True)  # of the engine made last
 
     def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
         """Return an engine for tall matrices of this width on the nodes of a graph."""
         self.engines += 1
-        return self.engine_in(self.folder / f"engine-{self.engines - 1}", graph, columns, bfloat16=bfloat16)
+        return self.make_engine(self.folder / f"engine-{self.engines - 1}", graph, columns, bfloat16=bfloat16)
 
     def stage_cache(self, graph: Graph, *, bfloat16: bool) -> StageCache:
-        """Engines of any width, and the results of stages in the same folder."""
+        """Return a cache for the results of stages in the same folder, with engines of any width."""
         return FolderStageCache(
-            self.folder, lambda place, columns: self.engine_in(place, graph, columns, bfloat16=bfloat16)
+            self.folder, lambda path, columns: self.make_engine(path, graph, columns, bfloat16=bfloat16)
         )
 
-    def engine_in(self, place: Path, graph: Graph, columns: int, *, bfloat16: bool) -> BlockEngine:
-        """Return an engine in a folder of its own."""
+    def make_engine(self, path: Path, graph: Graph, columns: int, *, bfloat16: bool) -> BlockEngine:
+        """Return an engine in this folder."""
+        raise NotImplementedError
+
+
+@dataclass
+class OnDisk(OutOfCore):
+    """Engines of this process, which gather from a panel of columns at a time."""
+
+    panel: int
+    threads: int
+
+    def make_engine(self, path: Path, graph: Graph, columns: int, *, bfloat16: bool) -> BlockEngine:
+        """Return an engine in this folder."""
         bounds = cut_rows(graph.indptr, columns=columns)
         layout = Layout(bounds, cut_chunks(bounds, rows=graph.nodes), columns, self.panel)
-        storage, self.blocks = open_storage(place), layout.blocks
+        storage, self.blocks = open_storage(path), layout.blocks
         compute = BlockCompute(storage, layout, patterns(graph), threads=self.threads, identities=row_identities(graph))
         return BlockEngine(storage, layout, Pipeline(compute), bfloat16=bfloat16, threads=self.threads)
 
 
 @dataclass
-class OnCluster:
-    """The same, the work done by a Dask cluster whose workers share the folder and the graph."""
+class OnCluster(OutOfCore):
+    """Engines of a Dask cluster whose workers share the folder and the graph."""
 
-    folder: Path
     client: Any
     worker_memory: int | None
     threads: int = 1  # of this process, for the work on rows
     executors: list[Cluster] = field(default_factory=list)
-    blocks: int = 0
 
-    def engine(self, graph: Graph, *, columns: int, bfloat16: bool) -> BlockEngine:
-        """Return an engine for tall matrices of this width on the nodes of a graph."""
-        return self.engine_in(self.folder / "engine-0", graph, columns, bfloat16=bfloat16)
-
-    def stage_cache(self, graph: Graph, *, bfloat16: bool) -> StageCache:
-        """Engines of any width, and the results of stages in the same folder."""
-        return FolderStageCache(
-            self.folder, lambda place, columns: self.engine_in(place, graph, columns, bfloat16=bfloat16)
-        )
-
-    def engine_in(self, place: Path, graph: Graph, columns: int, *, bfloat16: bool) -> BlockEngine:
-        """Return an engine in a folder of its own."""
+    def make_engine(self, path: Path, graph: Graph, columns: int, *, bfloat16: bool) -> BlockEngine:
+        """Return an engine in this folder."""
         assert isinstance(graph, StoredGraph)
         engine = cluster_engine(
-            self.client, graph, str(place), columns=columns, bfloat16=bfloat16, worker_memory=self.worker_memory
+            self.client, graph, str(path), columns=columns, bfloat16=bfloat16, worker_memory=self.worker_memory
         )
         engine.threads, self.blocks = self.threads, engine.layout.blocks
         self.executors.append(engine.executor)  # type: ignore[arg-type]

@@ -1,7 +1,8 @@
-"""Pairs of rows whose cosine is above a bound: all of them, some blocks of scores in memory at a time.
+"""Pairs of rows whose cosine is above a bound, and groups of rows with the same vector.
 
-Products in float32 sort out what may be above the bound; the cosine of each pair that is left is formed again in
-float64 and decides. So neither the blocks nor the number of threads change an answer.
+All pairs are found, with some blocks of scores in memory at a time. Products in float32 sort out what may be above the
+bound; the cosine of each pair that is left is formed again in float64 and decides. So neither the blocks nor the number
+of threads change an answer.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages
+from graphrefine.search.scores import ScoreSide
 from graphrefine.system.threads import map_tasks
 
-BLOCK = 1024  # rows of a block of scores
+SCORED = 1024  # rows of a block of scores
 ACROSS = 4096  # and its columns: 16 MB for each thread
+HASHED = 1 << 14  # rows looked at in one go for equal vectors
 SPAN = 16 * ACROSS  # columns of a task: a signal is answered once the tasks under way are done
 ROUNDING = 1e-5  # of a cosine in float32, generously
 EXACT = 1e-7  # of a cosine: what float32 vectors can tell apart
@@ -70,12 +73,12 @@ def find_close_pairs(
     >>> pairs.first.tolist(), pairs.second.tolist(), pairs.cosines.round(3).tolist()
     ([0], [2], [0.9990000128746033])
     """
-    tasks = [(start, lo) for start in range(0, len(rows), BLOCK) for lo in range(start, len(rows), SPAN)]
+    tasks = [(start, lo) for start in range(0, len(rows), SCORED) for lo in range(start, len(rows), SPAN)]
 
     def compare(task: tuple[int, int]) -> ClosePairs:
         start, begin = task
         end = min(begin + SPAN, len(rows))
-        mine, parts, count = unit_rows(vectors[rows[start : start + BLOCK]]), [], 0
+        mine, parts, count = unit_rows(vectors[rows[start : start + SCORED]]), [], 0
         for lo in range(begin, end, ACROSS):
             scores = mine @ unit_rows(vectors[rows[lo : min(lo + ACROSS, end)]]).T
             here, there = np.nonzero(scores >= above - ROUNDING)
@@ -119,3 +122,44 @@ def pair_cosines(vectors: Floats, first: Rows, second: Rows) -> Floats:
         products = np.einsum("ij,ij->i", one, other) / np.sqrt(np.where(squares > 0, squares, 1))
         cosines[lo : lo + ACROSS] = np.clip(products, -1, 1)
     return cosines
+
+
+def group_equal_rows(answers: ScoreSide) -> tuple[Rows, Rows]:
+    """Rows, those with the same vector beside each other, ascending; and where each such group begins.
+
+    Rows that are never an answer (``added`` is -inf) are in no group.
+
+    Examples
+    --------
+    >>> vectors = np.array([[1, 0], [0, 1], [1, 0], [2, 0]], np.float32)
+    >>> members, starts = group_equal_rows(ScoreSide(vectors, None, None))
+    >>> sorted(members[lo:hi].tolist() for lo, hi in zip(starts[:-1], starts[1:], strict=True))
+    [[0, 2], [1], [3]]
+    """
+    hashes = np.empty(len(answers.vectors), np.uint64)
+    numbers = np.random.default_rng(0).integers(0, 2**64, answers.vectors.shape[1] + 1, np.uint64) | np.uint64(1)
+    for lo in range(0, len(hashes), HASHED):
+        some = answers.part(slice(lo, lo + HASHED))
+        bits = (some.vectors + np.float32(0)).view(np.uint32)  # -0.0 is 0.0
+        hashes_here = bits.astype(np.uint64) @ numbers[:-1]
+        if some.added is not None:
+            hashes_here += some.added.view(np.uint32) * numbers[-1]
+        hashes[lo : lo + HASHED] = hashes_here
+    rows = np.arange(len(hashes)) if answers.added is None else np.flatnonzero(~np.isneginf(answers.added))
+    return group_by(rows, hashes[rows])
+
+
+def group_by(rows: Rows, values: NDArray[np.uint64]) -> tuple[Rows, Rows]:
+    """Ascending rows, those with equal values beside each other, and where each such group begins.
+
+    Examples
+    --------
+    >>> members, starts = group_by(np.array([4, 7, 9]), np.array([8, 6, 8], np.uint64))
+    >>> members.tolist(), starts.tolist()
+    ([7, 4, 9], [0, 1, 3])
+    """
+    if not len(rows):
+        return rows, np.zeros(1, np.int64)
+    order = np.argsort(values, kind="stable")
+    changes = np.flatnonzero(np.diff(values[order])) + 1
+    return rows[order], np.concatenate([[0], changes, [len(rows)]]).astype(np.int64)

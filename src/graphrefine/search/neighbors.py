@@ -1,27 +1,35 @@
-"""Neighbors by name: from names, labels and graphs to rows, and from rows back to names."""
+"""Neighbors by name: from names, labels and graphs to rows, and from rows back to names.
+
+`find_neighbors` answers for some nodes or vectors at once; `all_neighbors` for every node, in blocks of rows, each a
+table, so that no more than a block is held at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphrefine.display.table import Table
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.lookup import ONE, Lookup, Side, Sides, Unknown, warn_skipped
+from graphrefine.graph.lookup import ONE, SIDES, Lookup, Side, Sides, Unknown, warn_skipped
 from graphrefine.kernels.nearest import NearestRows
+from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.search.rankings import Neighbor, Ranking, Rankings
 from graphrefine.search.searcher import Search
 from graphrefine.system import as_plain
+from graphrefine.system.checks import check_integer
 
 if TYPE_CHECKING:
     from graphrefine.search.vectors import VectorTable
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+BATCH = 1 << 14  # nodes of a block, where all are asked for
 
 
 def find_neighbors(
@@ -88,7 +96,7 @@ def ask(
     names = list(nodes)
     rows = rows_of(embedding, names, side, unknown=unknown)
     known = rows[rows >= 0]
-    without = None if unlinked is None else linked_rows(embedding, known, as_graph(embedding, unlinked))
+    without = None if unlinked is None else LinkedRows(embedding, as_graph(embedding, unlinked)).of(known)
     rankings = iter(name_rows(embedding, search.nearest(rows=known, k=k, among=allowed, without=without)))
     every = (next(rankings) if row >= 0 else Ranking[Neighbor]() for row in rows)
     return Rankings(every, [as_plain(name) for name in names], ("node", "neighbor"))
@@ -159,28 +167,24 @@ def as_graph(embedding: VectorTable, graph: Any) -> Graph:
     return read(graph, **options)
 
 
-def linked_rows(embedding: VectorTable, rows: Rows, graph: Graph) -> list[Rows]:
-    """For each row of the embedding, the rows of its neighbors in a graph, matched by name.
+class LinkedRows:
+    """Neighbors of an embedding's nodes in a graph, matched by name once; InputError if it has none of them.
 
     Examples
     --------
     >>> from graphrefine import Embedding, read
     >>> people = Embedding(["ada", "bob", "cy"], [[1], [2], [3]])
-    >>> [each.tolist() for each in linked_rows(people, np.array([0, 2]), read([("bob", "ada"), ("dan", "cy")]))]
+    >>> graph = read([("bob", "ada"), ("dan", "cy")])
+    >>> [each.tolist() for each in LinkedRows(people, graph).of(np.array([0, 2]))]
     [[1], []]
     """
-    return LinkedRows(embedding, graph).of(rows)
-
-
-class LinkedRows:
-    """The neighbors of an embedding's nodes in a graph, matched by name once; InputError if it has none of them."""
 
     def __init__(self, embedding: VectorTable, graph: Graph) -> None:
         self._graph = graph
         self._node, self._row = match_nodes(embedding, graph)
 
     def of(self, rows: Rows) -> list[Rows]:
-        """For each row of the embedding, the rows of its neighbors."""
+        """Return the rows of the neighbors of each row of the embedding."""
         graph, row = self._graph, self._row
         lists = (row[graph.rows(at, at + 1).indices] if at >= 0 else row[:0] for at in self._node[rows].tolist())
         return [linked[linked >= 0] for linked in lists]
@@ -210,3 +214,101 @@ def places(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:
     node, row = np.full(len(embedding), -1, np.int64), np.full(graph.nodes, -1, np.int64)
     node[here], row[there] = there, here
     return node, row
+
+
+def all_neighbors(
+    embedding: VectorTable,
+    k: int = 10,
+    *,
+    score: Literal["cosine", "dot", "link"] = "cosine",
+    index: bool | None = None,
+    among: Any = None,
+    labels: Any = None,
+    label: str | None = None,
+    unlinked: Any = None,
+    batch: int = BATCH,
+    threads: int | None = None,
+    watch: Watcher | None = None,
+) -> Iterator[Table]:
+    """Return the k nearest nodes of every node, in blocks of nodes: an iterator of tables.
+
+    Options are checked, and an index is made, before the first block is asked for.
+
+    Parameters
+    ----------
+    embedding : VectorTable
+        Names and vectors.
+    k : int
+        Number of neighbors of a node; fewer, if there are no more.
+    score, index, among, labels, label, unlinked, threads
+        As in `graphrefine.Embedding.neighbors`.
+    batch : int
+        Number of nodes whose neighbors are in one table.
+    watch : Watcher, optional
+        Receives a stage ``neighbors`` with a step for each block.
+
+    Returns
+    -------
+    iterator of Table
+        Columns ``node``, ``neighbor``, ``rank`` (from 1) and ``score``, in the order of the embedding's rows. A
+        bipartite graph's tables have a column ``side``, that of the node. A node without neighbors has no row.
+
+    Examples
+    --------
+    >>> from graphrefine import Embedding
+    >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]])
+    >>> for table in all_neighbors(people, 1, batch=2):
+    ...     table
+    node  neighbor  rank  score
+    ada   bob          1    0.6
+    bob   cy           1    0.8
+    node  neighbor  rank  score
+    cy    bob          1    0.8
+    """
+    batch, k = check_integer("batch", batch, least=1), check_integer("k", k, least=1)
+    allowed = allowed_rows(embedding, among=among, labels=labels, label=label)
+    linked = None if unlinked is None else LinkedRows(embedding, as_graph(embedding, unlinked))
+    search = Search(embedding, score, index=index, threads=threads, watcher=watch)
+    return _search_blocks(search, k, allowed, linked, batch=batch, stages=Stages(watch))
+
+
+def join_tables(tables: Iterator[Table]) -> Table:
+    """Return one table of the rows of several with the same columns."""
+    first, *more = tables
+    if not more:
+        return first
+    return Table({name: np.concatenate([table[name] for table in (first, *more)]) for name in first.columns})
+
+
+def _search_blocks(
+    search: Search,
+    k: int,
+    allowed: NDArray[np.bool_] | None,
+    linked: LinkedRows | None,
+    *,
+    batch: int,
+    stages: Stages,
+) -> Iterator[Table]:
+    count = len(search.embedding)
+    starts = range(0, count, batch)
+    with stages.stage("neighbors", steps=max(len(starts), 1)):
+        for start in starts or (0,):  # an empty embedding has one table, without rows
+            rows = np.arange(start, min(start + batch, count))
+            without = None if linked is None else linked.of(rows)
+            nearest = search.nearest(rows=rows, k=k, among=allowed, without=without)
+            yield _as_table(search.embedding, rows, nearest.rows, nearest.scores)
+            stages.advance()
+
+
+def _as_table(
+    embedding: VectorTable, rows: NDArray[np.int64], nearest: NDArray[np.int64], scores: NDArray[np.float32]
+) -> Table:
+    """Return the neighbors of some rows; those that are -1 are none."""
+    there = nearest >= 0
+    query, place = np.nonzero(there)
+    columns: dict[str, Any] = {"node": embedding.names[rows[query]]}
+    if embedding.sides.kind == "rows":
+        on_target = rows[query] >= embedding.sides.start
+        columns["side"] = np.array(SIDES, object)[on_target.astype(np.int64)]
+    columns |= {"neighbor": embedding.names[nearest[there]], "rank": place + 1, "score": scores[there]}
+    return Table(columns)

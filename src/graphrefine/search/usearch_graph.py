@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import OutputError
 from graphrefine.progress import Stages
-from graphrefine.search.equal_rows import group_equal_rows
+from graphrefine.search.close_pairs import group_equal_rows
 from graphrefine.search.scores import ScoreSide
 from graphrefine.system.arrays import save_npy
 

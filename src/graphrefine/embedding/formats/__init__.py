@@ -163,7 +163,7 @@ FORMATS = (
     Format("csv.gz", (".csv.gz",), "csv_file", "write_gzip", bytes_per_value=6, memory=ARROW),
 )  # fmt: skip
 SERVER = Format(
-    "pgvector", (), "pgvector", check="check", needs="psycopg", extra="postgres", state=True,
+    "pgvector", (), "pgvector", needs="psycopg", extra="postgres", state=True,
     takes=("table", "index", "replace"), server=True,
 )  # fmt: skip
 _SHARED = {".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow", ".npz": "npz"}  # with graphs

@@ -54,7 +54,7 @@ def test_close_pairs_are_all_pairs(n: int, k: int, above: float, seed: int) -> N
 def test_close_pairs_across_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.random.default_rng(0).standard_normal((150, 3)).astype(np.float32)
     whole = find_close_pairs(vectors, np.arange(150), above=0.9, most=10**6, threads=1, stages=Stages())
-    monkeypatch.setattr(close_pairs, "BLOCK", 7)
+    monkeypatch.setattr(close_pairs, "SCORED", 7)
     monkeypatch.setattr(close_pairs, "ACROSS", 11)
     monkeypatch.setattr(close_pairs, "SPAN", 33)
     parts = find_close_pairs(vectors, np.arange(150), above=0.9, most=10**6, threads=2, stages=Stages())

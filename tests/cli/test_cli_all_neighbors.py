@@ -12,7 +12,7 @@ import pytest
 import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding
-from graphrefine.search import all_neighbors
+from graphrefine.search.neighbors import all_neighbors
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -25,7 +25,7 @@ def test_blocks_make_the_same_table_as_one(tmp_path: Path, suffix: str, monkeypa
     vectors = np.random.default_rng(0).standard_normal((50, 4))
     Embedding([f"node {i}" for i in range(50)], vectors).save(tmp_path / "e")
     works("neighbors", tmp_path / "e", "--all", "-k", "3", "-o", tmp_path / f"one.{suffix}")
-    defaults = all_neighbors.all_neighbors.__kwdefaults__
+    defaults = all_neighbors.__kwdefaults__
     assert defaults is not None and defaults["batch"] > 50
     monkeypatch.setitem(defaults, "batch", 7)
     out = works("neighbors", tmp_path / "e", "--all", "-k", "3", "-o", tmp_path / f"many.{suffix}", "--json")

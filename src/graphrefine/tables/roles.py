@@ -258,7 +258,7 @@ def _find_weight(columns: Sequence[Column], names: list[str] | None, others: lis
         column = columns[weight]
         anyway = f", weights={column.label!r} to use them as weights all the same" if column.is_numeric else ""
         raise InputError(
-            f"{_quote(column.label)} holds {column.kind.value}, which are hardly weights: pass time={column.label!r} "
+            f"column {_quote(column.label)} holds {column.kind.value}, which are hardly weights: pass time={column.label!r} "
             f"to use them as times{anyway}, or weights=False to leave them out",
             argument="weights",
         )
@@ -270,7 +270,7 @@ def _in_words(kind: Kind) -> str:
 
 
 def _quote(label: str | int) -> str:
-    return repr(label) if isinstance(label, str) else f"column {label}"
+    return repr(label) if isinstance(label, str) else str(label)
 
 
 def refuse_two_kinds(labels: Sequence[Any], numbered: Numbered, hints_bipartite: bool | None) -> None:

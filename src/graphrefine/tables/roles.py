@@ -258,8 +258,8 @@ def _find_weight(columns: Sequence[Column], names: list[str] | None, others: lis
         column = columns[weight]
         anyway = f", weights={column.label!r} to use them as weights all the same" if column.is_numeric else ""
         raise InputError(
-            f"column {_quote(column.label)} holds {column.kind.value}, which are hardly weights: pass time={column.label!r} "
-            f"to use them as times{anyway}, or weights=False to leave them out",
+            f"column {_quote(column.label)} holds {column.kind.value}, which are hardly weights: pass "
+            f"time={column.label!r} to use them as times{anyway}, or weights=False to leave them out",
             argument="weights",
         )
     return weight

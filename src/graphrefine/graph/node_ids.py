@@ -31,7 +31,7 @@ Numbered = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]
 
 
 def number(source: NDArray[Any], target: NDArray[Any], *, threads: int = 1, apart: bool = False) -> Numbered:
-    """Number the ids of two arrays of equal length; ``apart``: they are two sets, so that 1 here is not "1" there.
+    """Assign numbers to the ids of two arrays of equal length; ``apart``: they are two sets of ids.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def number(source: NDArray[Any], target: NDArray[Any], *, threads: int = 1, apar
 
 
 def number_checked(first: NDArray[Any], second: NDArray[Any], *, threads: int = 1, apart: bool = False) -> Numbered:
-    """Number ids as `as_ids` gives them; see `number`."""
+    """Assign numbers to ids as `as_ids` gives them; see `number`."""
     if first.dtype == object or second.dtype == object:
         return _number_objects(first.tolist(), second.tolist(), apart=apart)
     if first.dtype != second.dtype or any(isinstance(side, np.ma.MaskedArray) for side in (first, second)):
@@ -129,7 +129,7 @@ def name_array(names: Iterable[Any]) -> NDArray[Any]:
 
 
 def add_nodes(numbered: Numbered, extra: NDArray[Any], *, text: bool = False) -> Numbered:
-    """Number again with nodes that no edge mentions; ``text``: names of a file, which are all integers or all strings.
+    """Add nodes that no edge mentions; ``text``: names of a file, which are all integers or all strings.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def add_nodes(numbered: Numbered, extra: NDArray[Any], *, text: bool = False) ->
 
 
 def split_sides(numbered: Numbered, *, all_rows: bool = False) -> tuple[Numbered, int]:
-    """Number sources and targets as two sets of nodes, whatever their names; and the number of sources.
+    """Assign numbers to sources and targets as two sets of nodes, whatever their names; and the number of sources.
 
     Sources come first. On each side are the names that stand there in an edge; with ``all_rows`` the ids are row
     numbers, and each side has all from 0 to its largest.

@@ -63,7 +63,7 @@ def read_features(features: Any, graph: Graph) -> Features:
 
 
 def read_for_method(features: Any, contract: Method[Any], graph: Graph, settings: MethodSettings) -> Features:
-    """The features of a graph's nodes; InputError where a method cannot use them."""
+    """Return the features of a graph's nodes; InputError where a method cannot use them."""
     if not contract.features:
         able = ", ".join(name for name in METHODS if find_method(name).features)
         raise InputError(
@@ -134,7 +134,7 @@ def _read_csv(path: Path) -> tuple[Any, Any]:
 
 
 def _read_sparse(source: Source) -> tuple[Any, Any] | None:
-    """A matrix as SciPy's save_npz writes it, with the nodes' names if there is an array ``names`` beside it."""
+    """Read a matrix as SciPy's save_npz writes it, with the nodes' names if there is an array ``names`` beside it."""
     try:
         about = read_npz(source.data, ("format", "names"), path=source.name)
         if "format" not in about:
@@ -147,7 +147,7 @@ def _read_sparse(source: Source) -> tuple[Any, Any] | None:
 
 
 def _read_tsv(source: Source) -> tuple[Any, Any]:
-    """A header, then in each line a name and numbers, in the columns that the header says."""
+    """Read a header, then in each line a name and numbers, in the columns that the header names."""
     table = read_any_rows(source, comments="")
     if not table.rows:
         raise source.empty_error()
@@ -177,7 +177,7 @@ def _read_tsv(source: Source) -> tuple[Any, Any]:
 
 
 def _check_matrix(matrix: Any, names: Any, source: str) -> Any:
-    """A matrix of finite numbers with two dimensions and a column at least."""
+    """Return a matrix of finite numbers with two dimensions and a column at least."""
     sparse = _is_sparse(matrix)
     if not sparse:
         try:
@@ -257,7 +257,7 @@ def _by_name(matrix: Any, names: list[str], graph: Graph, source: str) -> Featur
 
 
 def _take_rows(matrix: Any, rows: NDArray[np.int64]) -> Any:
-    """These rows of a matrix, zeros for -1; sparse as it was."""
+    """Return these rows of a matrix, zeros for -1; sparse as it was."""
     places = np.flatnonzero(rows >= 0)
     if _is_sparse(matrix):
         import scipy.sparse as sp

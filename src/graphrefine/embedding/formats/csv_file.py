@@ -115,7 +115,7 @@ def _read_columns(path: Path, *, features: bool) -> tuple[Names | None, NDArray[
 
 
 def _find_columns(path: Path, header: bytes, first: bytes, *, features: bool) -> tuple[NumberRoles, bytes]:
-    """The columns by the header and the first record of a block, and the delimiter."""
+    """Return the columns by the header and the first record of a block, and the delimiter."""
     if not features and max(map(header.count, DELIMITERS)) >= COLUMNS:
         raise FormatError(path, f"its header has more than {COLUMNS:,} columns: what it names are no vectors", line=1)
     record = first[: first.find(b"\n") + 1]
@@ -157,7 +157,7 @@ def _read_rows(
 
 
 def _explain(error: RowError, columns: NumberRoles, delimiter: bytes) -> str:
-    """What is wrong with a row: its length, or a field that is no number, with the name of its column."""
+    """Describe what is wrong with a row: its length, or a field that is no number, with the name of its column."""
     hint = f"; {EDGES}" if len(columns.numbers) in (1, 2) and not columns.named else ""
     if error.column is None:
         return f"{error.problem} by its header{hint}"
@@ -213,14 +213,14 @@ def _may_be_edges(names: Names | None, vectors: NDArray[np.float32]) -> bool:
 
 
 def _header(dim: int) -> bytes:
-    """The first line of the files that are written here."""
+    """Return the first line of the files that are written here."""
     return b",".join([b"node", *(b"v%d" % column for column in range(dim))])
 
 
 def _split_columns(
     path: Path, block: bytes, line: int, *, columns: NumberRoles, mark: bytes
 ) -> tuple[list[bytes], list[bytes], list[int], bool]:
-    """What `_split` gives, of a table whose columns lie otherwise or have quotes."""
+    """Do what `_split` does for a table with quotes or with its columns in another order."""
     names, rows, lines, size, quoted, width = [], [], [], line, False, len(columns.titles)
     for fields, places, height in split_records(block, mark):
         if len(fields) != width:
@@ -260,7 +260,7 @@ def _strings(texts: list[bytes]) -> Names:
 
 
 def find_delimiter(header: bytes, first: bytes) -> bytes:
-    """What splits the header and the first record into as many fields, two at least; a comma if nothing does.
+    """Return the delimiter that splits header and first record into as many fields, at least two; else a comma.
 
     Examples
     --------
@@ -275,7 +275,7 @@ def find_delimiter(header: bytes, first: bytes) -> bytes:
 
 
 def split_records(block: bytes, delimiter: bytes) -> Iterator[Record]:
-    r"""The records of a block of whole lines, up to the first that is damaged.
+    r"""Return the records of a block of whole lines, up to the first that is damaged.
 
     Examples
     --------

@@ -1174,14 +1174,15 @@ def matches(entry: str, name: str) -> bool:
     return name.startswith(entry[:-1]) if entry.endswith("*") else name == entry
 
 
-def find_stale(intended: Mapping[str, str], differences: Sequence[Difference], ran: set[str], known: set[str],
-               *, whole: bool) -> list[str]:  # fmt: skip
+def find_stale(
+    intended: Mapping[str, str], differences: Sequence[Difference], ran: set[str], *, whole: bool
+) -> list[str]:
     """Find entries of intended differences that match none.
 
-    After a check of a part (``whole`` is False), those about one case that ran, or that is not there at all.
+    After a check of a part (``whole`` is False), those about one case that ran.
     """
     unused = [entry for entry in intended if not any(matches(entry, each.id) for each in differences)]
-    return [entry for entry in unused if whole or (not entry.endswith("*") and (entry in ran or entry not in known))]
+    return [entry for entry in unused if whole or entry in ran]
 
 
 @dataclass(frozen=True)
@@ -1215,7 +1216,7 @@ def compare(recorded: Mapping[str, Any], found: Mapping[str, Any], known: set[st
     return Report(
         [each for each in differences if each.id not in listed],
         [each for each in differences if each.id in listed],
-        find_stale(intended, differences, set(found), known, whole=whole),
+        find_stale(intended, differences, set(found), whole=whole),
         sorted(name for name, outcome in found.items() if outcome is None),
     )
 

@@ -73,7 +73,7 @@ def _make_locked(parent: Path, prefix: str) -> tuple[tempfile.TemporaryDirectory
         try:
             return temporary, _lock(temporary.name)
         except (BlockingIOError, FileNotFoundError):
-            continue  # another process has taken it for a leftover before it was locked
+            temporary.cleanup()  # another process has taken it for a leftover before it was locked
         except OSError:
             return temporary, None  # no locks here
 

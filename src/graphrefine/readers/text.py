@@ -237,8 +237,14 @@ def _describe_problem(parsed: Parsed, text: NDArray[np.uint8], layout: Layout) -
         return f"there {count} ({split_by}), where the first record has {most}: {excerpt}", None
     if status == Status.BAD_TIME:
         kind = "a date such as 2024-01-31 or 2024-01-31T12:30:00Z" if layout.dates else "a number"
-        return f"time {fields[time]!r} is not {kind}, as the times before are", "time"
-    return f"weight {fields[weight]!r} {_weight_problem(fields[weight])}", "weights"
+        return f"time {_field(fields, time)!r} is not {kind}, as the times before are", "time"
+    value = _field(fields, weight)
+    return f"weight {value!r} {_weight_problem(value)}", "weights"
+
+
+def _field(fields: list[str], at: int) -> str:
+    """Return a field of a damaged record; its last one where quotes over several lines hide the others."""
+    return fields[min(at, len(fields) - 1)]
 
 
 def _record_at(data: bytes, line: int, layout: Layout) -> str:

@@ -1,6 +1,6 @@
 """The size of each box of the package, held to ``size.json``.
 
-``python tests/size.py`` prints the sizes; with ``--lower`` it records what has become smaller.
+``python tests/box_sizes.py`` prints the sizes; with ``--lower`` it records what has become smaller.
 
 A box is a folder of ``src/graphrefine``, or its modules at the top, as ``top``; ``tests``, ``web`` and the C++ kernels
 are boxes too. An entry of ``size.json`` is ``[lines, files]``, the most that a box may have. An entry is raised by

@@ -81,7 +81,7 @@ quick: $(STAMP)
 
 check-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow $(TESTS)
-	@if test -n "$$CI$$FUZZ"; then $(MAKE) fuzz MINUTES=1; else echo "make fuzz tries changed inputs for some minutes"; fi
+	@if test -n "$$FUZZ"; then $(MAKE) fuzz MINUTES=1; else echo "make fuzz tries changed inputs for some minutes"; fi
 	@if test -n "$$TORCH"; then $(MAKE) check-torch; else echo "make check-torch tests graphs of torch and PyG: 6 GB"; fi
 	@if test -n "$$CLIENTS"; then $(MAKE) check-clients; else echo "make check-clients runs docs/clients.md: 1.1 GB"; fi
 	@if test -n "$$ARM"; then $(MAKE) check-arm; else echo "make check-arm compares vectors with those of ARM: 0.5 GB"; fi

@@ -311,9 +311,7 @@ def test_a_table_of_integers_is_no_indicator() -> None:
     frame = pd.DataFrame(case.shuffled(), columns=["node", "label"])
     assert case.score(frame) == expected
     assert case.score(frame.rename(columns={"node": "who", "label": "team"})) == expected
-    with pytest.raises(
-        InputError, match=r"shape \(60, 2\) may hold pairs .* pass the pair \(array\[:, 0\], array\[:, 1\]\)"
-    ):
+    with pytest.raises(AmbiguousTable, match=r"shape \(60, 2\) may hold pairs"):
         case.score(frame.to_numpy())
     assert case.score(tuple(frame.to_numpy().T)) == expected
 
@@ -372,7 +370,7 @@ def test_a_mapping_from_labels_to_nodes_is_read_only_where_nothing_else_can_be_m
 
 def test_an_index_and_a_column_that_both_name_nodes_are_refused() -> None:
     frame = pd.DataFrame({"who": [3, 1, 2], "team": ["a", "b", "a"]}, index=[1, 2, 3])
-    with pytest.raises(InputError, match=r"labels: the nodes may be 'who' or by the index; .*: pass node_column="):
+    with pytest.raises(InputError, match="'who', by the index"):
         as_labels(frame, names=np.arange(4))
     labels = as_labels(frame, names=np.arange(4), node_column="who")
     assert dict(zip(labels.names.tolist(), labels.indicator.toarray().argmax(axis=1), strict=True)) == {
@@ -389,14 +387,10 @@ def test_an_index_of_nodes_beside_a_column_with_a_few_of_their_names() -> None:
     assert labels.indicator.toarray().argmax(axis=1).tolist() == [0, 1, 1, 0]
 
 
-def test_columns_with_one_name_and_tables_without_labels_are_refused() -> None:
-    twice = pd.DataFrame([["a", "x", "y"]], columns=["node", "label", "label"])
-    with pytest.raises(InputError, match="duplicate name 'label'"):
-        as_labels(twice)
-    with pytest.raises(InputError, match=r"the columns are 'node', 'x', 'y': keep two, or pass label_column="):
-        as_labels(pd.DataFrame([["a", "b", "c"]], columns=["node", "x", "y"]))
-    with pytest.raises(InputError, match="nothing in the table"):
-        as_labels(pd.DataFrame({"node": [], "label": []}))
+@pytest.mark.parametrize("titles", [["node", "label", "label"], ["node", "x", "y"], ["who"], []])
+def test_tables_without_one_column_of_labels_are_refused(titles: list[str]) -> None:
+    with pytest.raises(InputError):
+        as_labels(pd.DataFrame([["a", "x", "y"][: len(titles)]], columns=titles), node_column=0)
 
 
 def test_attributes_of_a_graph(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -410,14 +404,11 @@ def test_attributes_of_a_graph(case: Case, tmp_path: Path, monkeypatch: pytest.M
         compare(graph, labels="team", **options).rows[0].quality
         == compare(graph, labels=mapping, **options).rows[0].quality
     )
-    with pytest.raises(InputError, match=r"have no attribute 'club'; their attributes are 'team'"):
+    with pytest.raises(InputError, match="no attribute 'club'"):
         case.score((graph, "club"))
-    with pytest.raises(
-        FormatError,
-        match=r"club: there is no such file, nor such an attribute of the nodes of memory, which have 'team'",
-    ):
+    with pytest.raises(FormatError, match=r"club: there is no such file, nor such an attribute"):
         tune(graph, labels="club")
-    with pytest.raises(InputError, match="node_column= is for tables, and labels are a dict"):
+    with pytest.raises(InputError, match="node_column="):
         as_labels({"a": "x"}, node_column="who")
     monkeypatch.chdir(tmp_path)
     Path("team").write_text("node,label\n")

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import bz2
 import csv
 import gzip
-import lzma
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import AmbiguousTable, FormatError, InputError
 from graphrefine.readers.label_forms import is_missing, texts_of_classes
 from graphrefine.readers.labels import Labels, align, as_labels, read_labels
 from strategies import PATIENT
@@ -76,41 +74,6 @@ def test_text_tables(tmp_path: Path, name: str, delimiter: str, header: str, end
     assert not labels.by_row
 
 
-def zstd(data: bytes) -> bytes:
-    packed: bytes = pytest.importorskip("pyarrow").compress(data, codec="zstd", asbytes=True)
-    return packed
-
-
-@pytest.mark.parametrize(
-    ("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress), (".zst", zstd)]
-)
-def test_compressed_tables(tmp_path: Path, suffix: str, pack: Any) -> None:
-    text = "\n".join(",".join(record) for record in RECORDS)
-    assert pairs(read_labels(write(tmp_path, "t.csv" + suffix, pack(text.encode())))) == PAIRS
-
-
-def test_compressed_mat_files(tmp_path: Path) -> None:
-    scipy.io.savemat(tmp_path / "x.mat", {"group": MEMBERSHIP})
-    packed = write(tmp_path, "x.mat.gz", gzip.compress((tmp_path / "x.mat").read_bytes()))
-    assert np.array_equal(read_labels(packed).indicator.toarray(), MEMBERSHIP)
-
-
-@pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
-def test_parquet_and_arrow_tables(tmp_path: Path, name: str) -> None:
-    pa = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.parquet")
-    pytest.importorskip("pyarrow.feather")
-
-    nodes, labels = zip(*RECORDS, strict=True)
-    table = pa.table({"near": [[1]] * len(nodes), "year": [1999] * len(nodes), "label": labels, "node": nodes})
-    write_table = pa.parquet.write_table if name.endswith("parquet") else pa.feather.write_feather
-    write_table(table, tmp_path / name)
-    assert pairs(read_labels(tmp_path / name)) == PAIRS
-    write_table(pa.table({"node": [1, None], "label": ["a", "b"]}), tmp_path / name)
-    with pytest.raises(FormatError, match=rf"{name}: an empty node"):
-        read_labels(tmp_path / name)
-
-
 def test_integer_nodes_and_labels_sort_as_numbers(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "t.txt", "10 2\n9 10\n10 1\n"))
     assert labels.names.dtype == np.int64
@@ -131,38 +94,10 @@ def test_quotes_spaces_bom_and_foreign_bytes(tmp_path: Path) -> None:
     assert pairs(labels) == {("Smith, Ann", "red"), ("José B", "dark blue")}
 
 
-def test_a_header_is_known_by_its_words_or_by_integer_nodes(tmp_path: Path) -> None:
-    assert pairs(read_labels(write(tmp_path, "a.csv", "who,team\n1,x\n2,y\n"))) == {(1, "x"), (2, "y")}
-    assert pairs(read_labels(write(tmp_path, "b.csv", "who,group\na,x\nb,y\n"))) == {("a", "x"), ("b", "y")}
-    plain = write(tmp_path, "c.csv", "who,team\na,x\n")
-    assert pairs(read_labels(plain, header=False)) == {("who", "team"), ("a", "x")}
-    assert pairs(read_labels(plain, header=True)) == {("a", "x")}
-    assert pairs(read_labels(plain, label_column="team")) == {("a", "x")}
-    assert pairs(read_labels(write(tmp_path, "d.csv", "a,label\nb,y\n"), header=False)) == {
-        ("a", "label"),
-        ("b", "y"),
-    }
-
-
 def names(*values: Any) -> Any:
     array = np.empty(len(values), dtype=object if isinstance(values[0], str) else np.int64)
     array[:] = values
     return array
-
-
-def test_a_header_in_strange_words_is_known_by_the_nodes(tmp_path: Path) -> None:
-    """The names of an embedding decide."""
-    path = write(tmp_path, "c.csv", "wer,gruppe\na,x\nb,y\n")
-    with pytest.raises(FormatError, match=r"c\.csv, line 1: the first row, 'wer', 'gruppe', .* names=") as caught:
-        read_labels(path)
-    assert caught.value.argument == "header"
-    assert pairs(as_labels(path, names=names("a", "b", "c"))) == {("a", "x"), ("b", "y")}
-    assert pairs(read_labels(path, names=names("a", "b", "c"))) == {("a", "x"), ("b", "y")}
-    whole = {("wer", "gruppe"), ("a", "x"), ("b", "y")}
-    assert pairs(read_labels(path, names=names("a", "b", "wer"))) == whole
-    with pytest.raises(FormatError, match="header=True") as caught:  # one stranger below: neither reading fits
-        read_labels(path, names=names("a", "c"))
-    assert caught.value.argument == "header"
 
 
 @pytest.mark.parametrize(
@@ -186,19 +121,36 @@ def test_a_header_in_strange_words_is_known_by_the_nodes(tmp_path: Path) -> None
 def test_what_the_rows_say_of_a_header(tmp_path: Path, text: str, header: bool | None) -> None:
     path = write(tmp_path, "t.csv", text)
     if header is None:
-        with pytest.raises(FormatError, match="header=True for names of columns, header=False"):
+        with pytest.raises(AmbiguousTable, match=r"t\.csv, line 1: ") as caught:
             read_labels(path)
+        assert caught.value.argument == "header"
     else:
         labels = read_labels(path)
         assert pairs(labels) == pairs(read_labels(path, header=header))
         assert len(labels.names) + labels.repeated == len({line.split(",")[0] for line in text.split()[header:]})
 
 
-def test_a_node_with_a_usual_name_is_refused_where_both_readings_fit(tmp_path: Path) -> None:
-    path = write(tmp_path, "t.csv", "node,label\na,x\nb,y\n")
-    assert pairs(read_labels(path, names=names("a", "b"))) == {("a", "x"), ("b", "y")}
-    with pytest.raises(FormatError, match="pass header=True"):
-        read_labels(path, names=names("a", "b", "node"))
+@pytest.mark.parametrize(
+    ("text", "known", "rows"),
+    [
+        ("wer,gruppe\na,x\nb,y\n", ("a", "b", "c"), 2),
+        ("wer,gruppe\na,x\nb,y\n", ("a", "b", "wer"), 3),
+        ("wer,gruppe\na,x\nb,y\n", ("a", "c"), None),  # one stranger below: neither reading fits
+        ("node,label\na,x\nb,y\n", ("a", "b"), 2),
+        ("node,label\na,x\nb,y\n", ("a", "b", "node"), None),
+    ],
+)
+def test_the_names_of_the_nodes_decide_on_a_header(
+    tmp_path: Path, text: str, known: tuple[str, ...], rows: int | None
+) -> None:
+    path = write(tmp_path, "t.csv", text)
+    if rows is None:
+        with pytest.raises(AmbiguousTable):
+            read_labels(path, names=names(*known))
+        return
+    records = [line.split(",") for line in text.split()[3 - rows :]]
+    for labels in (as_labels(path, names=names(*known)), read_labels(path, header=rows == 2)):
+        assert pairs(labels) == {(node, label) for node, label in records}
 
 
 def test_a_first_node_that_is_missing_is_no_header(tmp_path: Path) -> None:
@@ -206,38 +158,42 @@ def test_a_first_node_that_is_missing_is_no_header(tmp_path: Path) -> None:
     assert align(read_labels(path), names("a", "b"), unlabeled="drop").missing == 1
 
 
-def test_columns_are_found_by_title_by_name_of_node_or_by_option(tmp_path: Path) -> None:
-    swapped = write(tmp_path, "s.csv", "label,node\nx,a\ny,b\n")
-    assert pairs(read_labels(swapped)) == {("a", "x"), ("b", "y")}
-    bare = write(tmp_path, "b.csv", "x,a\nx,b\ny,c\n")
-    assert pairs(read_labels(bare)) == {("x", "a"), ("x", "b"), ("y", "c")}
-    assert pairs(read_labels(bare, names=names("a", "b", "c"))) == {("a", "x"), ("b", "x"), ("c", "y")}
-    wide = write(tmp_path, "w.csv", "id,name,year,label\n1,ann,7,x\n2,bob,8,y\n")
-    assert pairs(read_labels(wide, names=names("ann", "bob"))) == {("ann", "x"), ("bob", "y")}
-    assert pairs(read_labels(wide, names=names(1, 2))) == {(1, "x"), (2, "y")}
-    assert pairs(read_labels(wide, node_column="name", label_column="year")) == {("ann", "7"), ("bob", "8")}
-    assert pairs(read_labels(wide, node_column=0, label_column="2")) == {(1, "7"), (2, "8")}
-    with pytest.raises(FormatError, match=r"no column 'area'; the columns are 'id', 'name', 'year', 'label'"):
-        read_labels(wide, label_column="area")
-    with pytest.raises(FormatError, match=r"the nodes may be 'id' or 'name'; the columns are .*: pass node_column="):
-        _ = read_labels(wide).names
-    many = write(tmp_path, "m.csv", "id,year,area\n1,7,x\n2,8,y\n")
-    with pytest.raises(FormatError, match=r"the columns are 'id', 'year', 'area': keep two, or pass label_column="):
-        read_labels(many)
-    few = write(tmp_path, "f.csv", "id,number,label\n1,30,x\n2,31,y\n3,32,x\n")
-    with pytest.raises(FormatError, match=r"the nodes may be 'id' or 'number'"):
-        read_labels(few, names=names(1, 30, 31, 32))
-    with pytest.raises(FormatError, match="label_column='id' is the column of the nodes too"):
-        read_labels(many, label_column="id", node_column="id")
+WIDE = "id,name,year,label\n1,ann,7,x\n2,bob,8,y\n"
+TURNED = "0 1\n0 2\n1 3\n"
 
 
-def test_integers_in_both_columns_go_by_the_first_unless_the_second_has_more_names(tmp_path: Path) -> None:
-    path = write(tmp_path, "t.txt", "1 0\n2 0\n3 1\n")
-    assert pairs(read_labels(path, names=names(0, 1, 2, 3))) == {(1, "0"), (2, "0"), (3, "1")}
-    turned = write(tmp_path, "u.txt", "0 1\n0 2\n1 3\n")
-    with pytest.raises(FormatError, match=r"the nodes may be in column 0 or in column 1; .*: pass node_column="):
-        read_labels(turned, names=names(0, 1, 2, 3))
-    assert pairs(read_labels(turned, names=names(0, 1, 2, 3), node_column=1)) == {(1, "0"), (2, "0"), (3, "1")}
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        ("label,node\nx,a\ny,b\n", {}, {("a", "x"), ("b", "y")}),
+        ("year,label,id\n1999,x,a\n2001,y,b\n", {}, {("a", "x"), ("b", "y")}),
+        ("x,a\nx,b\ny,c\n", {}, {("x", "a"), ("x", "b"), ("y", "c")}),
+        ("x,a\nx,b\ny,c\n", {"names": names("a", "b", "c")}, {("a", "x"), ("b", "x"), ("c", "y")}),
+        (WIDE, {"names": names("ann", "bob")}, {("ann", "x"), ("bob", "y")}),
+        (WIDE, {"names": names(1, 2)}, {(1, "x"), (2, "y")}),
+        (WIDE, {"node_column": "name", "label_column": "year"}, {("ann", "7"), ("bob", "8")}),
+        (WIDE, {"node_column": 0, "label_column": "2"}, {(1, "7"), (2, "8")}),
+        (WIDE, {"label_column": "area"}, "label_column"),
+        (WIDE, {"label_column": "id", "node_column": "id"}, "label_column"),
+        (WIDE, {}, "node_column"),  # id or name
+        ("id,year,area\n1,7,x\n2,8,y\n", {}, "label_column"),
+        ("id,number,label\n1,30,x\n2,31,y\n3,32,x\n", {"names": names(1, 30, 31, 32)}, "node_column"),
+        ("1 0\n2 0\n3 1\n", {"names": np.arange(4)}, {(1, "0"), (2, "0"), (3, "1")}),  # the first of two
+        (TURNED, {"names": np.arange(4)}, "node_column"),  # unless the second has more of the names
+        (TURNED, {"names": np.arange(4), "node_column": 1}, {(1, "0"), (2, "0"), (3, "1")}),
+        (TURNED.replace("0 1\n", "0 1\n0 4\n0 5\n"), {"names": np.arange(1, 6)}, {
+            (1, "0"), (2, "0"), (4, "0"), (5, "0"), (3, "1"),
+        }),
+    ],
+)  # fmt: skip
+def test_which_columns_hold_nodes_and_labels(tmp_path: Path, text: str, options: Any, expected: Any) -> None:
+    path = write(tmp_path, "t.txt" if " " in text else "t.csv", text)
+    if isinstance(expected, str):
+        with pytest.raises(FormatError) as caught:
+            read_labels(path, **options)
+        assert caught.value.argument == expected
+    else:
+        assert pairs(read_labels(path, **options)) == expected
 
 
 def test_names_and_labels_keep_line_ends_marks_and_delimiters(tmp_path: Path) -> None:
@@ -247,7 +203,7 @@ def test_names_and_labels_keep_line_ends_marks_and_delimiters(tmp_path: Path) ->
     assert labels.manner == "1 line of comments, header, nodes 'node', labels 'label'"
     hidden = write(tmp_path, "h.csv", "#ai,x\nbob,y\ncy,y\n")
     assert pairs(read_labels(hidden)) == {("bob", "y"), ("cy", "y")}
-    with pytest.raises(FormatError, match=r"a line begins with '#ai', .* there is a node of that name; put quotes"):
+    with pytest.raises(FormatError, match="a line begins with '#ai', .* there is a node of that name"):
         read_labels(hidden, names=names("#ai", "bob", "cy"))
 
 
@@ -327,11 +283,6 @@ def test_tables_that_pandas_writes_and_reads(tmp_path: Path, rows: list[tuple[st
     assert {(str(node), label) for node, label in pairs(read_labels(tmp_path / "t.csv", header=True))} == expected
 
 
-def test_a_wider_table_is_read_by_its_header(tmp_path: Path) -> None:
-    path = write(tmp_path, "t.csv", "year,label,id\n1999,x,a\n2001,y,b\n")
-    assert pairs(read_labels(path)) == {("a", "x"), ("b", "y")}
-
-
 def test_labels_align_by_name_in_an_order_of_their_own(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "t.csv", "d,x\nb,y\na,x\nnobody,y\n"))
     nodes = names("c", "b", "a", "d")
@@ -375,90 +326,68 @@ def test_matrix_labels_of_a_file_need_a_row_a_node_and_numbered_nodes(tmp_path: 
             align(labels, others, unlabeled="drop")
 
 
-def test_mat_without_the_variable_lists_what_it_has(tmp_path: Path) -> None:
-    path = tmp_path / "x.mat"
-    scipy.io.savemat(path, {"network": np.eye(2), "truth": np.eye(2)})
-    with pytest.raises(
-        FormatError, match=r"x\.mat: there is no variable 'group'; the variables are 'network', 'truth'"
-    ):
-        read_labels(path)
-
-
 @pytest.mark.parametrize(
-    "group", [np.array([[1, -1], [0, 1]]), np.array([[1, np.nan], [0, 1]]), np.array([[2, 0]] * 3)]
-)
-def test_mat_with_values_that_are_no_membership(tmp_path: Path, group: Any) -> None:
-    path = tmp_path / "x.mat"
-    scipy.io.savemat(path, {"group": group})
-    with pytest.raises(FormatError, match=r"x\.mat: variable 'group': 0 .* and 1 .* are expected, not values such as"):
-        read_labels(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content", "fact"),
     [
-        (
-            "x.mat",
-            b"not a mat file, though longer than its header of 128 bytes " * 9,
-            "not a readable MATLAB file",
-        ),
-        ("x.mat", b"", r"x\.mat: the file is empty; a matrix 'group' is expected"),
-        ("x.mat", b"MATLAB 7.3 MAT-file" + bytes(200), r"x\.mat: .* version 7\.3"),
-        ("x.csv", "a\nb\n", r"x\.csv, line 1: one column \('a'\) where a node and a label are expected"),
-        ("x.txt", "# note\na x\nb\n", r"x\.txt, line 3: one column where the first line has 2"),
-        ("x.csv", "a,x\nb,x,y\n", r"line 2: 3 columns where the first line has 2"),
-        ("x.csv", "a,x,y\nb,x,y\n", r"line 1: 3 columns where a node and a label are expected; .*: keep two, or pass"),
-        ("x.csv", "a,x\n,x\n", "line 2: an empty node; leave it out"),
-        ("x.csv", "node,label\na,\nb,\n", "x.csv: no entry has a label"),
-        ("x.csv", "node,label,label\na,x,y\n", r"line 1: duplicate name 'label' of columns"),
-        ("x.json", '{"a": "x", "a": "y"}', "this is not readable JSON: duplicate key 'a'"),
+        ("x.mat", b"not a mat file, though longer than its header of 128 bytes " * 9, "not a readable MATLAB file"),
+        ("x.mat", b"", r"x\.mat: the file is empty"),
+        ("x.mat", {"network": np.eye(2)}, "no variable 'group'"),
+        ("x.mat", {"group": np.array([[1, -1], [0, 1]])}, "values such as -1"),
+        ("x.mat", {"group": np.array([[1, np.nan], [0, 1]])}, "values such as nan"),
+        ("x.csv", "a\nb\n", "line 1: one column"),
+        ("x.txt", "# note\na x\nb\n", "line 3: one column"),
+        ("x.csv", "a,x\nb,x,y\n", "line 2: 3 columns"),
+        ("x.csv", "a,x,y\nb,x,y\n", "line 1: 3 columns"),
+        ("x.csv", "sep=;\nnode;label\nann;r\nbob\n", "line 4: one column"),
+        ("x.csv", "a,x\n,x\n", "line 2: an empty node"),
+        ("x.csv", "node,label\na,\nb,\n", "no entry has a label"),
+        ("x.csv", "node,label\n", "no entry has a label"),
+        ("x.csv", "node,label,label\na,x,y\n", "line 1: 3 columns"),
+        ("x.json", '{"a": "x", "a": "y"}', "duplicate key 'a'"),
         ("x.json", "[1, 2]", "a mapping from nodes to labels is expected"),
-        (
-            "x.jsonl",
-            '{"node": 1, "label": 2}\n{"node": 1}\n',
-            "object 2 has the names node; the first has node, label",
-        ),
-        ("x.npy", b"\x93NUMPY but broken", "this is not a readable npy file"),
-        ("x.csv", "", "empty; a node and a label are expected"),
-        ("x.csv", "# only a comment\n", "nothing but comments, .*; a node and a label are expected"),
-        ("x.csv", "node,label\n", "nothing after the header"),
+        ("x.jsonl", '{"node": 1, "label": 2}\n{"label": 1}\n', "an empty node"),
+        ("x.npy", b"\x93NUMPY but broken", "not a readable npy file"),
+        ("x.csv", "", "empty"),
+        ("x.csv", "# only a comment\n", "nothing but comments"),
+        ("x.csv", "<!doctype html>\n<p>404, not found</p>\n", "this is a web page"),
         ("x.csv", b"PAR1\0\0\0", "looks like a binary file"),
         ("x.csv.gz", gzip.compress(b"a,x\n" * 9000, mtime=0)[:-9], "damaged or cut short"),
-        ("x.csv.gz", b"a,x\n", "the name says .gz, but the content is something else"),
+        ("gone.csv", None, "no such file"),
+        ("gone.mat", None, "no such file"),
     ],
 )
-def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
-    with pytest.raises(FormatError, match=message):
-        read_labels(write(tmp_path, name, content))
-
-
-@pytest.mark.parametrize("name", ["gone.csv", "gone.mat"])
-def test_a_file_that_is_not_there(tmp_path: Path, name: str) -> None:
-    with pytest.raises(FormatError, match=rf"{name}: there is no such file"):
+def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: Any, fact: str) -> None:
+    if isinstance(content, dict):
+        scipy.io.savemat(tmp_path / name, content)
+    elif content is not None:
+        write(tmp_path, name, content)
+    with pytest.raises(FormatError, match=fact) as caught:
         read_labels(tmp_path / name)
+    assert name in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("labels", "message"),
+    ("labels", "fact"),
     [
-        (np.zeros((2, 2, 2)), "one or two dimensions are expected, not 3"),
-        (np.zeros((0, 3)), "a row for each node is expected"),
+        (np.zeros((2, 2, 2)), r"the shape is \(2, 2, 2\)"),
+        (np.zeros((0, 3)), r"the shape is \(0, 3\)"),
         ([None, float("nan"), ""], "no entry has a label"),
-        (np.array([["a", "b", "c"]]), "not values of type"),
-        (np.array([[0, 0.5, 1]]), r"0 .* and 1 .* are expected, not values such as 0\.5"),
-        ({"a", "b"}, "a mapping from nodes to labels, .* is expected, not set"),
-        (7, "a mapping from nodes to labels, .* is expected, not int"),
-        ([["a", "x"], ["b", "y"]], r"may hold pairs \(node, label\) or the labels of each node"),
+        (np.array([["a", "b", "c"]]), "values such as 'a'"),
+        (np.array([[0, 0.5, 1]]), r"values such as 0\.5"),
+        ({"a", "b"}, "not set"),
+        (7, "not int"),
+        ([["a", "x"], ["b", "y"]], "two ways"),
         (["a", ["x", "y"]], r"\['x', 'y'\] is among single labels"),
-        ((["a", "b"], ["x"]), "the pair has 2 nodes and 1 labels"),
-        ({7: "x", "7": "y"}, "the nodes 7 and '7' are both written '7'; rename one"),
+        ((["a", "b"], ["x"]), "2 nodes and 1 labels"),
+        ({7: "x", "7": "y"}, "both written '7'"),
         ({None: "x"}, "an empty node"),
         ({"a": [["x"]]}, "a label is a text, a number or a truth value"),
     ],
 )
-def test_arrays_that_are_no_labels(labels: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_arrays_that_are_no_labels(labels: Any, fact: str) -> None:
+    with pytest.raises(InputError, match=fact) as caught:
         as_labels(labels)
+    assert caught.value.argument == "labels"
 
 
 PEOPLE = np.array(["ann", "bob", "cy", "dan"], object)
@@ -481,18 +410,6 @@ def classes_of(labels: Any, names: Any) -> dict[str, list[str]]:
 def test_files_of_excel(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "labels.csv").write_bytes(text)
     assert classes_of(tmp_path / "labels.csv", PEOPLE) == {"ann": ["r"], "bob": ["b"]}
-
-
-def test_lines_are_counted_from_that_of_excel(tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_text("sep=;\nnode;label\nann;r\nbob\n")
-    with pytest.raises(FormatError, match="line 4: one column"):
-        classes_of(tmp_path / "labels.csv", PEOPLE)
-
-
-def test_a_web_page_is_no_table_of_labels(tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_text("<!doctype html>\n<p>404, not found</p>\n")
-    with pytest.raises(FormatError, match="this is a web page"):
-        classes_of(tmp_path / "labels.csv", PEOPLE)
 
 
 @pytest.mark.parametrize("title", ["", "Unnamed: 0"])

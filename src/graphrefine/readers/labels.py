@@ -7,9 +7,9 @@ array, a matrix). By name is safe, and whatever has names is read by them: see `
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,27 +20,26 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import from_strings, object_array, sort_rows
-from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.readers.label_forms import (
-    PLAIN,
     Entries,
-    Known,
     LabelOptions,
-    LabelTable,
-    Where,
     find_entries,
     is_collection,
     is_missing,
     join_notes,
     list_sample,
-    text_of,
+    read_table,
     texts_of_classes,
 )
 from graphrefine.readers.matlab import read_variable
 from graphrefine.readers.npy import read_npy
+from graphrefine.readers.small_table import is_binary
+from graphrefine.readers.value_columns import Columns
 from graphrefine.system import distinct_keys
 from graphrefine.tables.decode import decode_text
-from graphrefine.tables.limits import check_fields, check_stated
+from graphrefine.tables.kinds import text_of
+from graphrefine.tables.limits import check_stated
+from graphrefine.tables.roles import Known
 from graphrefine.tables.small import read_rows
 from graphrefine.tables.source import Source
 from graphrefine.tables.vocabulary import EMPTY_WORDS
@@ -49,8 +48,20 @@ FilePath = str | PathLike[str]
 
 IN_ORDER = "in the order of the nodes"
 NEEDS = "a node and a label are expected in each line"
-LONGEST = 18  # digits of an integer in JSON
-Form = Callable[[Known], Entries]
+
+
+class Form(NamedTuple):
+    """Labels that are parsed, and wait for the names of the nodes, which may tell how they are meant."""
+
+    find: Callable[[Known], Entries]
+    source: Source | None = None  # None: memory
+    lines: Sequence[int | None] = ()  # of each entry, where a file has lines
+
+    def error(self, problem: str | InputError, entry: int) -> InputError:
+        """Return an error that names the file, and the line of an entry."""
+        if self.source is None:
+            return InputError(f"labels: {problem}", argument=getattr(problem, "argument", None) or "labels")
+        return self.source.error(problem, line=self.lines[entry] if self.lines else None, argument="labels")
 
 
 @dataclass(frozen=True)
@@ -86,9 +97,9 @@ class Labels:
     by_number: bool = False
     unlabeled: int = 0
     repeated: int = 0
-    # Labels that were read without the names of the nodes are read again when these are at hand: a table whose header
-    # was told by its words may have a node of that name.
-    form: Callable[[Known], Entries] | None = field(default=None, repr=False, compare=False)
+    # Labels that were read without the names of the nodes are read again when these are at hand: a table may have a
+    # node called as a usual header is, or its nodes in the second column.
+    form: Form | None = field(default=None, repr=False, compare=False)
 
     def describe(self, names: NDArray[Any]) -> str:
         """Return how they were read, and how many of the nodes called ``names`` they label, in one line.
@@ -167,12 +178,12 @@ def as_labels(
     """
     options = LabelOptions(node_column=node_column, label_column=label_column)
     if isinstance(labels, Labels):
-        return labels if labels.form is None or names is None else _read_form(labels.form, labels.source, names)
+        return labels if labels.form is None or names is None else _read_form(labels.form, names)
     if isinstance(labels, str) and graph is not None and is_attribute(labels, graph):
         labels = (graph, labels)
     if isinstance(labels, str | PathLike):
         return read_labels(labels, names=names, node_column=node_column, label_column=label_column)
-    return _read_form(lambda known: find_entries(labels, options, known), "memory", names)
+    return _read_form(Form(lambda known: find_entries(labels, options, known)), names)
 
 
 def read_labels(
@@ -206,7 +217,13 @@ def read_labels(
     """
     options = LabelOptions(header, node_column, label_column)
     source = Source(path, needs=NEEDS)
-    return _read_form(parse_file(source, options, variable), fspath(path), names)
+    try:
+        form = _parse_file(source, options, variable)
+    except FormatError:
+        raise
+    except InputError as error:
+        raise source.error(error) from None
+    return _read_form(form, names)
 
 
 def is_attribute(name: str, graph: Graph) -> bool:
@@ -224,90 +241,81 @@ def is_attribute(name: str, graph: Graph) -> bool:
     return name in graph.attributes
 
 
-def _read_form(form: Form, source: str, names: NDArray[Any] | None) -> Labels:
-    if names is not None:
-        return _make_labels(form(frozenset(map(str, names.tolist()))), source)
-    return replace(_make_labels(form(None), source), form=form)
+def _read_form(form: Form, names: NDArray[Any] | None) -> Labels:
+    known = None if names is None else frozenset(map(str, names.tolist()))
+    try:
+        labels = _make_labels(form.find(known), form)
+    except FormatError:
+        raise
+    except InputError as error:
+        raise form.error(error, 0) from None
+    return labels if names is not None else replace(labels, form=form)
 
 
-def _make_labels(entries: Entries, source: str) -> Labels:
+def _make_labels(entries: Entries, form: Form) -> Labels:
     unlabeled = 0
     if entries.matrix is not None:
         row, column, classes = _find_members(entries)
     else:
-        row, texts, unlabeled = _flatten(entries)
+        row, texts, unlabeled = _flatten(entries, form)
         kinds, column = _number(texts_of_classes(texts))
         classes = tuple(map(str, kinds.tolist()))
-    names, order = _number_nodes(entries)
+    names, order = _number_nodes(entries, form)
     indicator = _indicator(order[row], column, shape=(len(names), len(classes)))
     if entries.nodes is not None:
         labeled = np.diff(indicator.indptr) > 0
         names, indicator = names[labeled], indicator[labeled]
     repeated = len(row) - indicator.nnz
     by_row = entries.nodes is None
+    source = "memory" if form.source is None else form.source.path
     return Labels(names, indicator, classes, by_row, source, entries.manner, entries.by_number, unlabeled, repeated)
 
 
 def _find_members(entries: Entries) -> tuple[NDArray[Any], NDArray[Any], tuple[str, ...]]:
     """Return rows and columns of the entries of a matrix, and its classes, integers by value."""
     matrix = entries.matrix
-    expected = "0 (does not have the label) and 1 (has it) are expected"
-    if matrix.ndim != 2:
-        raise entries.error(f"one or two dimensions are expected, not {matrix.ndim}")
-    if 0 in matrix.shape:
-        raise entries.error(f"a row for each node is expected, and the shape is {matrix.shape}")
-    if matrix.dtype.kind not in "biuf":
-        raise entries.error(f"{expected}, not values of type {matrix.dtype}")
+    if matrix.ndim != 2 or 0 in matrix.shape:
+        raise InputError(f"a matrix with a row for each node is expected, and the shape is {matrix.shape}")
     values = matrix if isinstance(matrix, np.ndarray) else matrix.data
-    odd = values[~np.isin(values, (0, 1))]
+    odd = values[~np.isin(values, (0, 1))] if matrix.dtype.kind in "biuf" else values
     if odd.size:
-        raise entries.error(f"{expected}, not values such as {odd.flat[0].item()!r}")
+        raise InputError(
+            f"0 (does not have the label) and 1 (has it) are expected, not values such as {odd.flat[0].item()!r}"
+        )
     row, column = (np.asarray(part) for part in matrix.nonzero())
-    texts = [str(number) for number in entries.classes or range(matrix.shape[1])]
-    order = np.argsort(from_strings(texts), kind="stable")
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
-    return row, rank[column], tuple(texts[at] for at in order.tolist())
+    classes, rank = _number([str(number) for number in entries.classes or range(matrix.shape[1])])
+    return row, rank[column], tuple(map(str, classes.tolist()))
 
 
-def _flatten(entries: Entries) -> tuple[NDArray[np.int64], list[str], int]:
+def _flatten(entries: Entries, form: Form) -> tuple[NDArray[np.int64], list[str], int]:
     """Return the entry and the text of each label, and the number of entries without one."""
-    rows, texts, unlabeled, seen = list[int](), list[str](), 0, dict[Any, list[str]]()
+    rows, texts, unlabeled = list[int](), list[str](), 0
     for entry, value in enumerate(entries.labels):
-        several = seen.get((type(value), value)) if type(value) in PLAIN else None
-        if several is None:
-            several = _texts_of(value, entries, entry)
-            if type(value) in PLAIN:
-                seen[type(value), value] = several
+        several = [each for each in (value if is_collection(value) else [value]) if not is_missing(each)]
+        if any(is_collection(each) or isinstance(each, dict) for each in several):
+            problem = f"a label is a text, a number or a truth value, not {several[0]!r}"
+            raise form.error(problem, entry + entries.header)
         rows += [entry] * len(several)
-        texts += several
+        texts += map(text_of, several)
         unlabeled += not several
     if not texts:
-        raise entries.error("no entry has a label; a text, a number or a truth value is expected for some nodes")
+        raise InputError("no entry has a label; a text, a number or a truth value is expected for some nodes")
     return np.array(rows, np.int64), texts, unlabeled
 
 
-def _texts_of(value: Any, entries: Entries, entry: int) -> list[str]:
-    several = [each for each in (value if is_collection(value) else [value]) if not is_missing(each)]
-    if any(is_collection(each) or isinstance(each, dict) for each in several):
-        raise entries.error(f"a label is a text, a number or a truth value, not {several[0]!r}", entry)
-    return [text_of(each) for each in several]
-
-
-def _number_nodes(entries: Entries) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _number_nodes(entries: Entries, form: Form) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the names of the nodes, and the position of each entry's among them."""
     if entries.nodes is None:
         count = len(entries.labels) if entries.matrix is None else entries.matrix.shape[0]
         return np.arange(count), np.arange(count)
-    missing = next((entry for entry, node in enumerate(entries.nodes) if is_missing(node)), None)
-    if missing is not None:
-        raise entries.error("an empty node; leave it out, or name it", missing)
-    texts = [node if type(node) is str else text_of(node) for node in entries.nodes]
     by_text: dict[str, Any] = {}
-    for text, node in zip(texts, entries.nodes, strict=True):
-        if by_text.setdefault(text, node) != node and type(node) in PLAIN:
-            raise entries.error(f"the nodes {by_text[text]!r} and {node!r} are both written {text!r}; rename one")
-    return _number(texts)
+    for entry, node in enumerate(entries.nodes):
+        if is_missing(node):
+            raise form.error("an empty node; leave it out, or name it", entry + entries.header)
+        text = text_of(node)
+        if by_text.setdefault(text, node) != node:
+            raise InputError(f"the nodes {by_text[text]!r} and {node!r} are both written {text!r}; rename one")
+    return _number(list(map(text_of, entries.nodes)))
 
 
 def _number(texts: list[str]) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -388,108 +396,84 @@ def _count(count: int, one: str, several: str) -> str:
     return f"{count:,} {one if count == 1 else several}"
 
 
-def parse_file(source: Source, options: LabelOptions, variable: str) -> Form:
-    """Parse a file of labels; return its labels as a function of the names that are known."""
-    where = Where(source, prefix="")
-    format = BY_SUFFIX.get(source.suffix)
-    if format is not None and format.pieces == "table":
+def _parse_file(source: Source, options: LabelOptions, variable: str) -> Form:
+    """Parse a file of labels, by its suffix."""
+    if is_binary(source):
         from graphrefine.readers.arrow import read_arrow_table  # for an optional package
 
-        _refuse_option(where, "header", options.header, "a file whose columns always have names")
+        options.refuse("a file whose columns always have names", ["header"])
         table = read_arrow_table(source)
-        return lambda known: find_entries(table, options, known, where)
+        return Form(lambda known: find_entries(table, options, known), source)
     if source.suffix in (".json", ".jsonl", ".ndjson"):
-        _refuse_option(where, "header", options.header, "a file whose columns always have names")
-        return _parse_json(where, source, options)
+        return Form(_parse_json(source, options), source)
     if source.suffix in (".mat", ".npy"):
-        for name, value in vars(options).items():
-            _refuse_option(where, name, value, "a file of an array, which has no columns")
-        return _parse_mat(source, variable) if source.suffix == ".mat" else _parse_npy(where, source)
+        options.refuse("a file of an array, which has no columns")
+        return Form(_parse_mat(source, variable) if source.suffix == ".mat" else _parse_npy(source), source)
     return _parse_text(source, options)
 
 
-def _refuse_option(where: Where, name: str, value: Any, kind: str) -> None:
-    if value is not None:
-        raise where.error(f"{name}= is not for {kind}; leave it out", argument=name)
-
-
 def _parse_text(source: Source, options: LabelOptions) -> Form:
-    text = read_rows(source)
-    if not text.rows:
-        raise source.error(f"nothing but comments, lines that begin with # or %; {NEEDS}")
-    text.check_widths()
-    if len(text.rows[0]) == 1:
-        raise text.error(f"one column ({text.rows[0][0]!r}) where a node and a label are expected", 0)
-    columns = [list(column) for column in zip(*text.rows, strict=True)]
-    where = Where(source, text.lines, prefix="")
-    comments = f"{len(text.comments)} line{'s' * (len(text.comments) > 1)} of comments" if text.comments else ""
-    begins = [comment.split(text.delimiter)[0].strip() for comment in text.comments]
+    table = read_rows(source)
+    if not table.rows:
+        raise InputError(f"nothing but comments, lines that begin with # or %; {NEEDS}")
+    table.check_widths()
+    if len(table.rows[0]) == 1:
+        raise table.error(f"one column ({table.rows[0][0]!r}) where a node and a label are expected", 0)
+    columns = [list(column) for column in zip(*table.rows, strict=True)]
+    comments = f"{_count(len(table.comments), 'line', 'lines')} of comments" if table.comments else ""
+    begins = [comment.split(table.delimiter)[0].strip() for comment in table.comments]
 
-    def choose(known: Known) -> Entries:
+    def find(known: Known) -> Entries:
+        # A first line such as "#ai,x" is a comment, unless a node is called #ai: then its label would be lost.
         node = next((begin for begin in begins if known and begin in known), None)
         if node is not None:
-            raise source.error(
+            problem = (
                 f"a line begins with {node!r}, as comments before the first record do, and there is a node of that "
-                "name; put quotes around it"
             )
-        entries = LabelTable(columns, None, None, options, known, where).choose()
+            raise source.error(f"{problem}name; put quotes around it")
+        entries = read_table(columns, None, options, known)
         return replace(entries, manner=join_notes(comments, entries.manner))
 
-    return choose
+    return Form(find, source, table.lines)
 
 
-def _parse_json(where: Where, source: Source, options: LabelOptions) -> Form:
-    """Parse a mapping from nodes to labels, or objects with the same names in each, as an array or one on each line."""
+def _parse_json(source: Source, options: LabelOptions) -> Callable[[Known], Entries]:
+    """Parse a mapping from nodes to labels, or objects with a node and a label, as an array or one on each line."""
+    options.refuse("a file whose columns always have names", ["header"])
     text = decode_text(source)
     try:
         lines = [text] if source.suffix == ".json" else [line for line in text.split("\n") if line.strip()]
-        rows = [json.loads(line, object_pairs_hook=distinct_keys, parse_int=_as_label) for line in lines]
+        rows = [json.loads(line, object_pairs_hook=distinct_keys) for line in lines]
     except (ValueError, RecursionError) as error:
-        raise source.error(f"this is not readable JSON: {error}") from None
+        raise InputError(f"this is not readable JSON: {error}") from None
     content = rows[0] if source.suffix == ".json" else rows
     if isinstance(content, dict):
-        for name, value in vars(options).items():
-            _refuse_option(where, name, value, "a mapping from nodes to labels, which has no columns")
-        return lambda known: find_entries(content, options, known, where)
+        options.refuse("a mapping from nodes to labels, which has no columns")
+        return lambda known: find_entries(content, options, known)
     if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
-        raise source.error("a mapping from nodes to labels is expected, or objects with a node and a label in each")
-    titles = list(content[0])
-    try:
-        check_fields(len(titles), "names in an object")
-    except InputError as error:
-        raise source.error(error) from None
-    for number, row in enumerate(content, 1):
-        if set(row) != set(titles):
-            raise source.error(f"object {number} has the names {', '.join(row)}; the first has {', '.join(titles)}")
-    columns = [[row[title] for row in content] for title in titles]
-    return lambda known: LabelTable(columns, titles, None, options, known, where).choose()
+        raise InputError("a mapping from nodes to labels is expected, or objects with a node and a label in each")
+    table = Columns(content)
+    columns = [table.column(at) for at in range(len(table.names))]
+    return lambda known: read_table(columns, table.names, options, known)
 
 
-def _as_label(digits: str) -> int | str:
-    """Return an integer, or its text where it is long: Python's hash of integers can be foreseen."""
-    return int(digits) if len(digits) <= LONGEST else digits
-
-
-def _parse_npy(where: Where, source: Source) -> Form:
+def _parse_npy(source: Source) -> Callable[[Known], Entries]:
     try:
         array = read_npy(source.data)
     except ValueError as error:
-        raise source.error(f"this is not a readable npy file: {error}") from None
-    return lambda known: find_entries(array, LabelOptions(), known, where)
+        raise InputError(f"this is not a readable npy file: {error}") from None
+    return lambda known: find_entries(array, LabelOptions(), known)
 
 
-def _parse_mat(source: Source, variable: str) -> Form:
+def _parse_mat(source: Source, variable: str) -> Callable[[Known], Entries]:
     named = Source(source.path, needs=f"a matrix {variable!r} is expected, or a table (node, label)")
     matrix = read_variable(named, variable)
-    try:
-        check_stated(sum(matrix.shape), len(named.data), "rows and columns")
-    except InputError as error:
-        raise source.error(error) from None
+    # A sparse matrix of a damaged file can state any number of rows, and each takes memory.
+    check_stated(sum(matrix.shape), len(named.data), "rows and columns")
     matrix = matrix.tocsc() if hasattr(matrix, "tocsc") else matrix
-    where = Where(source, prefix=f"variable {variable!r}: ")
     manner = f"variable {variable!r}, row i is node i"
     if sp.issparse(matrix) or matrix.ndim != 2 or 1 not in matrix.shape:
-        return lambda known: Entries(matrix=matrix, manner=manner, by_number=True, where=where)
+        return lambda known: Entries(matrix=matrix, manner=manner, by_number=True)
     # MATLAB has no vectors, and its texts are cells: one value a node.
     values = [each[0] if isinstance(each, np.ndarray) and each.shape == (1,) else each for each in matrix.ravel()]
-    return lambda known: Entries(values, manner=manner, by_number=True, where=where)
+    return lambda known: Entries(values, manner=manner, by_number=True)

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -269,7 +270,29 @@ def _refuse_square(source: Source, data: bytes, sample: Sample, hints: Hints) ->
         )
 
 
-def judge_labels(columns: list[list[str]], known: AbstractSet[str] | None) -> bool | None:
+def detect_label_header(
+    columns: Sequence[Sequence[Any]], known: AbstractSet[str] | None, *, header: bool | None, chosen: Sequence[Any]
+) -> bool:
+    """Return whether the first row of a table of labels names its columns, as an option says or the values tell.
+
+    ``known`` are the names of the nodes, where they are at hand; ``chosen`` columns are called by their names only in a
+    table that has a header. Raise AmbiguousTable where nothing tells.
+    """
+    if header is not None:
+        return header
+    if any(isinstance(column, str) and not column.isdecimal() for column in chosen):
+        return True
+    verdict = judge_labels(columns, known)
+    if verdict is None:
+        readings = {"header=True": "names of columns", "header=False": "a node with its label"}
+        if known is None:
+            readings["names= with the names of the nodes"] = "those to decide"
+        first = ", ".join(repr(column[0]) for column in columns)
+        raise AmbiguousTable(f"the first row is {first}", readings, argument="header")
+    return verdict
+
+
+def judge_labels(columns: Sequence[Sequence[str]], known: AbstractSet[str] | None) -> bool | None:
     """Return whether the first row of a table of labels names its columns; None if it cannot be said.
 
     ``known`` are the names that the labels are for, where they are at hand: the first row, if its node is unknown above
@@ -304,12 +327,12 @@ def judge_labels(columns: list[list[str]], known: AbstractSet[str] | None) -> bo
     return verdict
 
 
-def _judge_types(first: list[str], below: list[list[str]]) -> bool | None:
+def _judge_types(first: list[str], below: Sequence[Sequence[str]]) -> bool | None:
     """Return what the kinds of the columns say of the first row."""
     if any(map(is_finite, first)):  # columns are not called 7, unless by their positions
         return None if first == [str(at) for at in range(len(first))] else False
     for title, values in zip(first, below, strict=True):
-        present = [value for value in values if value.strip() not in ("", "nan", "NaN", "<NA>")]
+        present = [value for value in values if value.strip() not in vocabulary.NO_VALUES]
         have_digits = not re.search("[0-9]", title) and all(re.search("[0-9]", value) for value in present)
         if present and (not title or have_digits):
             return True

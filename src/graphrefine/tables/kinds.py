@@ -118,6 +118,21 @@ def _count_up(numbers: Sequence[float], fewest: int) -> bool:
     return len(numbers) >= fewest and first in (0, 1) and all(n == first + at for at, n in enumerate(numbers))
 
 
+def text_of(value: Any) -> str:
+    """Return a value as text: a whole number without a point, as tables turn integers into floats where one is missing.
+
+    Examples
+    --------
+    >>> text_of(7.0), text_of(np.int64(7)), text_of("007"), text_of(True), text_of(0.5)
+    ('7', '7', '007', 'True', '0.5')
+    """
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
+
+
 def unit_of(numbers: Sequence[float] | NDArray[np.float64]) -> float | None:
     """Return units in a second if numbers look like times since 1970, else None.
 

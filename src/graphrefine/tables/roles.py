@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -20,7 +21,7 @@ from graphrefine.graph.lookup import list_some
 from graphrefine.graph.node_ids import Numbered, is_missing_id
 from graphrefine.tables import vocabulary
 from graphrefine.tables.hints import Hints
-from graphrefine.tables.kinds import MOST, NO_ENDS, NUMBERS, Kind, are_distinct, as_numbers, is_finite
+from graphrefine.tables.kinds import MOST, NO_ENDS, NUMBERS, Kind, are_distinct, as_numbers, is_finite, text_of
 from graphrefine.tables.origin import Origin
 from graphrefine.tables.sample import Column
 from graphrefine.tables.vocabulary import find_pair, fold_name
@@ -31,6 +32,8 @@ _NEIGHBORS = {"neighbor", "neighbour"}
 _HEADER = "'node,v0,v1,...'"
 _EDGES = "of a list of edges graphrefine embed makes vectors, and graphrefine info shows what is in it"
 RIVALS = 64  # columns of texts that are compared with each other
+INDEX = -1  # position of a column that is the index of a data frame
+Known = AbstractSet[str] | None  # texts of the names that labels are for, where they are at hand
 
 
 @dataclass(frozen=True)
@@ -296,6 +299,101 @@ def ambiguous_kinds(labels: Sequence[Any], name: int) -> AmbiguousTable:
         f"the columns {labels[0]!r} and {labels[1]!r} name different things, and {name} is in both",
         {"bipartite=True": "two sets of nodes", "bipartite=False": "one set, where the same number is the same node"},
         argument="bipartite",
+    )
+
+
+def assign_labels(
+    columns: Sequence[Column], known: Known, *, node_column: Any = None, label_column: Any = None
+) -> tuple[Column, Column]:
+    """Find the columns of nodes and of labels; a column at `INDEX` is the index of a data frame.
+
+    The nodes are in the column that is chosen; else in one of those that hold most of the names ``known``; else in that
+    with a usual title, in the index, or in the first of two. The labels are in the column with a usual title, or in the
+    only other one.
+    """
+    named = [column for column in columns if column.position != INDEX]
+    names = None if not named or named[0].name is None else [column.name or "" for column in named]
+    node, label = (
+        None if column is None else named[find_column(argument, column, names, len(named))]
+        for argument, column in (("node_column", node_column), ("label_column", label_column))
+    )
+    if node is None:
+        node = _find_nodes([column for column in columns if column is not label], named, known)
+    others = [column for column in named if column is not node]
+    usual = [column for column in others if _word(column) in vocabulary.LABELS]
+    if label is None and len(others) != 1 and len(usual) != 1:
+        raise _undecided(named, "label_column")
+    label = label or (usual if len(usual) == 1 else others)[0]
+    if label is node:
+        raise InputError(f"label_column={label_column!r} is the column of the nodes too", argument="label_column")
+    return node, label
+
+
+def _find_nodes(columns: Sequence[Column], named: Sequence[Column], known: Known) -> Column:
+    """Find the nodes in columns, the index perhaps the last of them; ``named`` are all columns but the index."""
+    counts = {column: 0 if known is None else len(known & _texts_in(column)) for column in columns}
+    usual = [column for column in columns if _word(column) in vocabulary.NODES]
+    plain = [column for column in columns if _word(column) not in vocabulary.LABELS] or columns
+    group = next((group for group in (usual, plain, columns) if any(counts[each] for each in group)), None)
+    if group is not None:
+        # Classes are often integers from 0, as nodes are: then a column of labels holds names of nodes too, and only
+        # the order of the columns tells. The index of a data frame has no such order.
+        most = max(counts[column] for column in group)
+        leaders = [column for column in group if 2 * counts[column] >= most]
+        node = leaders[0]
+        rivals = [column for column in leaders if counts[column] > counts[node] or column.position == INDEX]
+        rivals += [column for column in columns if counts[column] > 2 * counts[node]]
+    elif usual or (columns and columns[-1].position == INDEX):
+        node, rivals = (usual or columns[-1:])[0], usual[1:]
+    elif len(plain) == 1 or len(columns) == len(named) == 2:
+        node, rivals = plain[0], []
+    else:
+        raise _undecided(named, "node_column")
+    if any(each is not node for each in rivals):
+        raise _undecided([node, *rivals], "node_column")
+    if _word(node) in vocabulary.COUNTS and _texts_in(node) == set(map(str, range(len(node.values)))):
+        hint = f"node_column={node.position} if they are these numbers"
+        check_counted(len(node.values), known, f"the column {describe_column(node)}", hint, "node_column")
+    return node
+
+
+def _texts_in(column: Column) -> set[str]:
+    try:
+        return set(map(text_of, set(column.values)))
+    except TypeError:  # lists of labels, which are no names
+        return set()
+
+
+def check_counted(rows: int, known: Known, what: str, hint: str, argument: str) -> None:
+    """Refuse nodes that only count the rows, as an index of pandas does, where nodes are not called so."""
+    if known is not None and not known <= set(map(str, range(rows))):
+        raise InputError(
+            f"{what} only counts the rows, 0 to {rows - 1}, and nodes are called {list_some(sorted(known))}: write the "
+            f"names of the nodes there, or pass {hint}",
+            argument=argument,
+        )
+
+
+def _word(column: Column) -> str | None:
+    """Return a title as it is compared with usual ones; None where there is none."""
+    return None if column.name is None else column.name.strip().lower()
+
+
+def describe_column(column: Column) -> str:
+    """Return a column for messages: its name, or its position from 0."""
+    if column.position == INDEX:
+        return "by the index"
+    return f"in column {column.position}" if column.name is None else repr(column.name)
+
+
+def _undecided(columns: Sequence[Column], argument: str) -> InputError:
+    """Return the error for columns of which several may hold the nodes, or the labels."""
+    listed = ", ".join(map(describe_column, columns))
+    count = "one column" if len(columns) == 1 else f"{len(columns)} columns"
+    return InputError(
+        f"{count} ({listed}) where a node and a label are expected: keep these two, or pass node_column= and "
+        "label_column=; names= with the names of the nodes tells which of them are nodes",
+        argument=argument if len(columns) > 1 else None,
     )
 
 

@@ -103,7 +103,7 @@ class Source:
 
     def error(self, problem: str | InputError, *, line: int | None = None, argument: str | None = None) -> FormatError:
         """Return an error that names this file; of another error, it keeps the argument."""
-        blamed = problem.argument if isinstance(problem, InputError) else argument
+        blamed = getattr(problem, "argument", None) or argument
         kind = AmbiguousFile if isinstance(problem, AmbiguousTable) else FormatError
         error = kind(self.name, str(problem), line=line, argument=blamed)
         if isinstance(problem, AmbiguousTable) and isinstance(error, AmbiguousTable):

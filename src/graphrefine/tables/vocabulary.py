@@ -62,6 +62,9 @@ LABELS = frozenset({"label", "labels", "class", "classes", "group", "groups", "c
 ROW_NUMBERS = frozenset({"", "id", "index", "row", "rownumber", "no", "nr", "key", "unnamed: 0", "edgeid", "edge_id"})
 """Columns, in lower case, that number the rows of an edge list, if their values are all different."""
 
+COUNTS = frozenset({"", "unnamed: 0"})
+"""Columns, in lower case, in which pandas writes and reads an index that has no name."""
+
 TIMES = frozenset({"time", "times", "timestamp", "date", "datetime", "t", "ts", "createdat", "created", "year", "when"})
 """Columns of times, as `fold_name` spells them."""
 
@@ -70,6 +73,9 @@ CHANGES = ("op", "source", "target", "weight")
 
 EMPTY_WORDS = ("", "#N/A", "#REF!", "#VALUE!", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "\\N", "nan", "null")
 """Texts that programs write for no value."""
+
+NO_VALUES = frozenset({"", "nan", "NaN", "<NA>"})
+"""Texts that are no value in a column of labels, as pandas writes one that is missing; the others may be meant."""
 
 
 def fold_name(name: str) -> str:

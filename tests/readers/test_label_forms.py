@@ -311,7 +311,7 @@ def test_a_table_of_integers_is_no_indicator() -> None:
     frame = pd.DataFrame(case.shuffled(), columns=["node", "label"])
     assert case.score(frame) == expected
     assert case.score(frame.rename(columns={"node": "who", "label": "team"})) == expected
-    with pytest.raises(AmbiguousTable, match=r"shape \(60, 2\) may hold pairs"):
+    with pytest.raises(InputError, match=r"shape \(60, 2\) may hold pairs"):
         case.score(frame.to_numpy())
     assert case.score(tuple(frame.to_numpy().T)) == expected
 

@@ -203,7 +203,7 @@ def test_names_and_labels_keep_line_ends_marks_and_delimiters(tmp_path: Path) ->
     assert labels.manner == "1 line of comments, header, nodes 'node', labels 'label'"
     hidden = write(tmp_path, "h.csv", "#ai,x\nbob,y\ncy,y\n")
     assert pairs(read_labels(hidden)) == {("bob", "y"), ("cy", "y")}
-    with pytest.raises(FormatError, match="a line begins with '#ai', .* there is a node of that name"):
+    with pytest.raises(FormatError, match=r"a line begins with '#ai', .* there is a node of that name"):
         read_labels(hidden, names=names("#ai", "bob", "cy"))
 
 

@@ -7,6 +7,7 @@ that holds another measurement than its name says, counts as absent.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,13 +19,17 @@ from graphrefine.datasets import Dataset
 from graphrefine.display.machine import identify_machine
 from graphrefine.errors import GraphRefineError, MissingExtraError, OutputError
 from graphrefine.kernels.numerics import numerics_entry
-from graphrefine.system.digest import hash_json
 from graphrefine.system.files import check_writable, replacing
 from reproduction.findings import Gap
 from reproduction.progress import RunProgress
 from reproduction.setup import Source
 
 Measurement = dict[str, Any]  # of JSON
+
+
+def hash_json(value: Any) -> str:
+    """Return the digits of a value of JSON, in any order of its keys; the names of stored files have them."""
+    return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()[:24]
 
 
 class Unfinished(Exception):  # noqa: N818  not an error: an experiment that the report leaves out

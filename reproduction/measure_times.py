@@ -24,7 +24,7 @@ from graphrefine.progress import Stages
 from graphrefine.readers.read import read
 from graphrefine.refine import reference
 from graphrefine.refine.filters import diffuse, taylor
-from graphrefine.system.temporary import temporary_folder
+from graphrefine.system.files import temporary_folder
 from reproduction import numpy_baselines
 from reproduction.cache import Measurement
 from reproduction.numpy_baselines import (

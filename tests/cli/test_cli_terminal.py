@@ -18,6 +18,7 @@ from typing import Any
 import click
 import numpy as np
 import pytest
+from graphrefine.system.temporary import temporary_folder
 
 import graphrefine
 from cli_runs import PROGRAM, run, works
@@ -25,7 +26,6 @@ from graphrefine.cli import main
 from graphrefine.cli.common import read_token
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import ArgumentWarning, FormatError, GraphRefineError, InputError, OutputError
-from graphrefine.system.temporary import temporary_folder
 from processes import start_process
 
 EVIL = "\x1b]0;owned\x07\x1b[31mred\u202eder\x9b2J"

@@ -398,7 +398,7 @@ def test_no_more_memory_than_was_said(name: str, monkeypatch: pytest.MonkeyPatch
     [
         ("prone", {"order": 0}, "order=0 must be at least 1"),
         ("prone", {"theta": 0.0}, "theta=0.0 must be greater than 0"),
-        ("prone", {"mu": "x"}, "mu='x' must be a number"),
+        ("prone", {"mu": "x"}, "mu='x' must be a finite number"),
         ("fastrp", {"power_weights": ()}, "power_weights=() must be finite numbers, not all zero"),
         ("fastrp", {"power_weights": 3}, "power_weights=3 must be a sequence of numbers"),
         ("fastrp", {"density": 1.5}, "density=1.5 must be at most 1"),

@@ -5,9 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Event, Thread
 
 import numpy as np
@@ -15,7 +13,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 import graphrefine
-from graphrefine.system import files, temporary, threads
+from graphrefine.system import threads
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 # Warnings are errors here, and newer Pythons warn of a fork beside other threads, which is what is tested.
@@ -57,55 +55,6 @@ def test_a_fork_while_another_thread_embeds() -> None:
         worker.join()
 
 
-def _in_child(work: Callable[[], bool]) -> int:
-    """Exit code of a forked child that calls ``work``: 0 if that was true."""
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            code = 0 if work() else 1
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-@needs_fork
-@ignore_fork
-def test_a_child_is_in_the_stretches_of_its_own_thread_alone() -> None:
-    inside, leave = Event(), Event()
-
-    def stay() -> None:
-        with threads.one_blas_thread():
-            inside.set()
-            leave.wait(60)
-
-    worker = Thread(target=stay)
-    worker.start()
-    assert inside.wait(60)
-    with threads.one_blas_thread():
-        assert threads._blas_limit._stretches == 2
-        assert _in_child(lambda: threads._blas_limit._stretches == 1) == 0
-    with threads._blas_limit._lock:  # as if another thread held it
-        assert _in_child(lambda: threads._blas_limit._lock.acquire(timeout=1)) == 0
-    leave.set()
-    worker.join()
-    assert threads._blas_limit._stretches == 0
-
-
-@needs_fork
-@ignore_fork
-def test_a_child_does_not_remove_what_its_parent_writes(tmp_path: Path) -> None:
-    def tidy_up() -> bool:
-        temporary.remove_temporary_folders()
-        return True
-
-    with files.replacing(tmp_path / "x") as hidden:
-        hidden.write_text("parent")
-        assert _in_child(tidy_up) == 0
-        assert hidden.read_text() == "parent"
-    assert (tmp_path / "x").read_text() == "parent"
-
-
 def test_many_threads_embed_as_one_does() -> None:
     seeds = list(range(8))
     expected = [embed(seed) for seed in seeds]
@@ -117,4 +66,4 @@ def test_many_threads_embed_as_one_does() -> None:
     finally:
         sys.setswitchinterval(interval)
     limits = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
-    assert threads._blas_limit._stretches == 0 and limits, "the limit of BLAS is lifted"
+    assert threads._blocks == 0 and limits, "the limit of BLAS is lifted"

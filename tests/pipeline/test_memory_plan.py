@@ -268,7 +268,7 @@ def test_work_that_needs_more_memory_is_not_taken_up(stored: Path, tmp_path: Pat
 def test_one_run_at_a_time(stored: Path, tmp_path: Path) -> None:
     with WorkFolder(tmp_path / "out.work"):
         done = embed(stored, tmp_path / "out", "--memory", tight(stored))
-    assert done.code == 2 and f"process {os.getpid()}" in done.err and "another run works in" in done.err
+    assert done.code == 2 and "another run works in" in done.err
 
 
 def test_a_damaged_graph_is_refused(stored: Path, tmp_path: Path, graph: Graph) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -17,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cli_runs import run
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.formats import Format, safetensors_file
 from graphrefine.embedding.formats.folder import check_replaceable
@@ -24,7 +23,7 @@ from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import OutputError
 from graphrefine.system import files
 from graphrefine.system.arrays import save_npy
-from graphrefine.system.files import check_writable, recover, replacing, replacing_folder
+from graphrefine.system.files import check_writable, replacing, replacing_folder
 
 OUTPUTS = ["folder", "x.npz", "x.parquet", "x.arrow", "x.safetensors", "x.vec", "x.bin", "x.csv", "x.csv.gz"]
 
@@ -60,36 +59,12 @@ def test_places_that_cannot_be_written_are_found(tmp_path: Path) -> None:
         (tmp_path / "dir.npy", False, r"dir.npy: is a folder, but the output is a file"),
         (tmp_path / "file", True, r"file: is a file, but the output is a folder"),
         (Path("/"), True, r"not the name of an output"),
+        (Path("/proc/x.npy"), False, r"/proc/x.npy: cannot write in /proc"),
+        (Path(os.devnull), False, r"not a regular file"),
     ):
         with pytest.raises(OutputError, match=problem):
             check_writable(path, folder=folder)
     assert names_in(tmp_path) == ["dir.npy", "file"]
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is a folder that nobody can write in")
-def test_a_folder_that_cannot_be_written_in_is_found_by_trying() -> None:
-    with pytest.raises(OutputError, match=r"/proc/x.npy: cannot write in /proc"):
-        check_writable("/proc/x.npy")
-
-
-@pytest.mark.skipif(os.name != "posix", reason="devices are files on POSIX only")
-def test_devices_are_not_replaced() -> None:
-    with pytest.raises(OutputError, match="not a regular file"):
-        Embedding(None, [[1]]).save(os.devnull, format="npy")
-    assert Path(os.devnull).is_char_device()
-
-
-def test_write_protected_files_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "x.npy").write_text("x")
-    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write everything
-    with pytest.raises(OutputError, match="write-protected"):
-        check_writable(tmp_path / "x.npy")
-
-
-def test_too_little_room_is_found(tmp_path: Path) -> None:
-    check_writable(tmp_path / "x", size=1000)
-    with pytest.raises(OutputError, match=r"x: needs about 1,000,000,000\.0 GB of disk, and .* are free"):
-        check_writable(tmp_path / "x", size=10**18)
 
 
 @pytest.mark.parametrize("content", ["thesis.tex", "meta.json", "vectors.npy"])
@@ -147,23 +122,6 @@ def test_links_stay_links_and_permissions_are_usual(tmp_path: Path) -> None:
     assert (tmp_path / "x.npz").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
-def test_durable_waits_for_every_file_and_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    flushed: list[str] = []
-    monkeypatch.setattr(files, "_flush", lambda path: flushed.append(path.name))
-    version(1).save(tmp_path / "x.npy", format="npz")
-    assert flushed == []
-    version(1).save(tmp_path / "emb", durable=True)
-    assert {"meta.json", "names.npy", "offsets.npy", "vectors.npy", tmp_path.name} < set(flushed)
-    assert flushed[-1] == tmp_path.name
-
-
-def test_long_names_are_possible(tmp_path: Path) -> None:
-    name = "ä" * 120 + ".npz"
-    version(1).save(tmp_path / name)
-    version(2).save(tmp_path / name)
-    assert names_in(tmp_path) == [name]
-
-
 @pytest.mark.parametrize("name", ["folder", "x.npz"])
 @pytest.mark.parametrize("error", [RuntimeError("bug"), KeyboardInterrupt(), SystemExit()])
 def test_a_failure_in_the_middle_leaves_the_old_one(
@@ -208,53 +166,13 @@ def test_a_full_disk_is_one_clear_error_and_leaves_the_old_one(tmp_path: Path) -
         assert version_of(load(tmp_path / name)) == 1
 
 
-# ---------------------------------------------------------------- killed runs
-
-KILL_AT = {
-    "before writing": "files_module.Path.mkdir = folder_formats.Format.write = kill",
-    "half written": "folder_formats.Format.write = half",
-    "all written": "files_module.Path.replace = files_module._put_in_place = kill",
-    "in place": "__import__('shutil').rmtree = kill",
-}
-
-
-def run_and_kill(folder: Path, name: str, patch: str) -> None:
-    code = f"""
-        import os, signal, sys
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
-        import graphrefine.system.files as files_module, graphrefine.embedding.formats as folder_formats
-        from test_files import version
-        def kill(*_, **__): os.kill(os.getpid(), signal.SIGKILL)
-        def half(self, path, parts):
-            target = path / "vectors.npy" if path.is_dir() else path
-            target.write_bytes(b"x" * 1000)
-            kill()
-        {patch}
-        version(2).save({str(folder / name)!r})
-    """
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr.decode()
-
-
-@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
-@pytest.mark.parametrize("moment", KILL_AT)
-@pytest.mark.parametrize("name", ["folder", "x.npz"])
-def test_a_killed_run_leaves_a_whole_output_and_the_next_one_cleans_up(name: str, moment: str, tmp_path: Path) -> None:
-    version(1).save(tmp_path / name)
-    run_and_kill(tmp_path, name, KILL_AT[moment])
-    assert version_of(load(tmp_path / name)) == (2 if moment == "in place" else 1)
-    version(3).save(tmp_path / name)
-    assert version_of(load(tmp_path / name)) == 3
-    assert names_in(tmp_path) == [name]
-
-
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
 @pytest.mark.parametrize("name", ["folder", "x.npz"])
 def test_a_run_killed_at_any_time_leaves_a_whole_output(name: str, tmp_path: Path) -> None:
     version(0).save(tmp_path / name)
     code = f"""
         import sys
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}
         from test_files import version
         versions = [version(number) for number in range(5)]
         print("ready", flush=True)
@@ -272,15 +190,6 @@ def test_a_run_killed_at_any_time_leaves_a_whole_output(name: str, tmp_path: Pat
         process.wait()
         process.stdout.close()
         version_of(load(tmp_path / name))
-
-
-def test_only_leftovers_of_the_same_target_are_removed(tmp_path: Path) -> None:
-    prefix = ".x.npz.graphrefine-"
-    kept = [".y.npz.graphrefine-0123abcd.tmp", f"{prefix}notes"]  # of another target; of the user
-    for name in (f"{prefix}0123abcd.tmp", *kept):
-        (tmp_path / name).mkdir()
-    version(1).save(tmp_path / "x.npz")
-    assert names_in(tmp_path) == sorted([*kept, "x.npz"])
 
 
 def test_two_saves_at_once_in_one_process_do_not_disturb_each_other(tmp_path: Path) -> None:
@@ -323,10 +232,7 @@ def read_while(action: Callable[[], None], path: Path) -> list[int]:
 
 
 @pytest.mark.parametrize("name", ["folder", "x.npz", "x.arrow", "x.safetensors"])
-@pytest.mark.parametrize("one_step", [True, False])
-def test_a_reader_never_sees_a_mix(name: str, one_step: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if not one_step:
-        monkeypatch.setattr(files, "_exchange", lambda one, other: False)
+def test_a_reader_never_sees_a_mix(name: str, tmp_path: Path) -> None:
     version(0).save(tmp_path / name)
     load(tmp_path / name)  # packages that a first read imports take longer than all saves
 
@@ -384,56 +290,7 @@ def test_a_failed_second_step_takes_the_first_back(tmp_path: Path, monkeypatch: 
     assert version_of(load(tmp_path / "emb")) == 1
 
 
-def test_a_folder_set_aside_by_a_killed_run_comes_back(tmp_path: Path) -> None:
-    version(1).save(tmp_path / "emb")
-    aside = tmp_path / ".emb.graphrefine-0123abcd.tmp" / "old"
-    aside.parent.mkdir()
-    (tmp_path / "emb").rename(aside)
-    assert version_of(load(tmp_path / "emb")) == 1
-    (tmp_path / "emb").rename(aside)
-    with (
-        pytest.raises(RuntimeError),
-        replacing_folder(tmp_path / "emb", replaceable=check_replaceable),
-    ):
-        raise RuntimeError
-    assert version_of(load(tmp_path / "emb")) == 1
-    assert not recover(tmp_path / "other")
-
-
 # ---------------------------------------------------------------- disks that refuse
-
-
-def fail_once(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, number: int = errno.EIO) -> list[Any]:
-    """Have a function fail at its first call; the list holds the arguments of all calls."""
-    function, calls = getattr(owner, name), []
-
-    def failing(*args: Any, **options: Any) -> Any:
-        calls.append(args)
-        if len(calls) == 1:
-            raise OSError(number, os.strerror(number))
-        return function(*args, **options)
-
-    monkeypatch.setattr(owner, name, failing)
-    return calls
-
-
-def test_trying_a_folder_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check_writable(tmp_path / "x.npy")
-    monkeypatch.setattr("tempfile._O_TMPFILE_WORKS", False)
-    check_writable(tmp_path / "x.npy")
-    assert names_in(tmp_path) == []
-
-
-def test_what_a_disk_refuses_to_remove_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    version(1).save(tmp_path / "x")
-    refused = fail_once(monkeypatch, os, "rmdir")
-    version(2).save(tmp_path / "x")
-    assert len(refused) > 1
-    assert names_in(tmp_path) == ["x"] and version_of(load(tmp_path / "x")) == 2
-
-
-def fail(path: Path) -> bool:
-    raise OSError(errno.EIO, "Input/output error", str(path))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
@@ -446,10 +303,27 @@ def test_numbers_that_a_full_disk_does_not_take_are_an_error() -> None:
         safetensors_file.write(Path("/dev/full"), EmbeddingData(np.arange(40), array[:, None], {}))
 
 
-def test_a_name_that_the_disk_does_not_confirm_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    version(1).save(tmp_path / "x.npz")
-    flush = files._flush
-    monkeypatch.setattr(files, "_flush", lambda path: fail(path) if path == tmp_path else flush(path))
-    with pytest.warns(UserWarning, match=r"x.npz: is written, but the disk did not confirm its name \(Input/output"):
-        version(2).save(tmp_path / "x.npz", durable=True)
-    assert version_of(load(tmp_path / "x.npz")) == 2
+# ---------------------------------------------------------------- the disk has what commands write
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="names of open files are read from /proc")
+def test_commands_flush_what_they_write_and_then_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    flushed: list[str] = []
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        flushed.append(str(Path(f"/proc/self/fd/{handle}").readlink()))
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    version(1).save(tmp_path / "x")
+    assert flushed == []
+    for target, count in (("y", 6), ("y.npz", 2), ("y.csv", 2)):
+        flushed.clear()
+        assert run("convert", tmp_path / "x", tmp_path / target).code == 0
+        assert flushed[-1] == str(tmp_path) and len(flushed) == count, flushed
+        assert all(f".{target}.graphrefine-" in name for name in flushed[:-1]), flushed
+    version(1).save(tmp_path / "x", durable=True)
+    assert len(flushed) == 8, "what Python asks for"
+    version(2).save(tmp_path / "x")
+    assert len(flushed) == 8, "and after a command, Python decides for itself again"

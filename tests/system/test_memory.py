@@ -1,34 +1,45 @@
-"""Memory of this process and of the machine: what Linux says by itself is what psutil says."""
+"""Memory in huge pages: aligned, writable, given back; and the same where a system has none or refuses."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import mmap
 
-import psutil
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from graphrefine.system import memory
-
-MISSING = Path("no such file")
-
-
-def test_memory_in_use_is_that_of_psutil(monkeypatch: pytest.MonkeyPatch) -> None:
-    by_file, here = memory.private_bytes(), memory.private_bytes(psutil.Process().pid)
-    monkeypatch.setattr(memory, "STATM", MISSING)
-    assert by_file == pytest.approx(here, rel=0.05)
-    assert by_file == pytest.approx(memory.private_bytes(), rel=0.05)
+from graphrefine.system import arrays
+from graphrefine.system.arrays import LINE, PAGE, empty_bytes
 
 
-def test_memory_that_is_free_is_that_of_psutil(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "CGROUPS", ())
-    by_file = memory.available_bytes()
-    monkeypatch.setattr(memory, "MEMINFO", MISSING)
-    assert by_file == pytest.approx(memory.available_bytes(), rel=0.2)  # others take and give back meanwhile
-    assert by_file == pytest.approx(psutil.virtual_memory().available, rel=0.2)
+@given(st.integers(0, 3 * PAGE))
+@settings(deadline=None)
+def test_room_is_as_large_as_asked_for_and_aligned(size: int) -> None:
+    room = empty_bytes(size)
+    assert room.shape == (size,) and (size == 0 or room.ctypes.data % LINE == 0)
+    room[:] = 7
+    assert int(room.sum(dtype=np.int64)) == 7 * size
 
 
-def test_a_file_without_the_line_is_not_believed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "meminfo").write_text("MemTotal: 1 kB\n")
-    monkeypatch.setattr(memory, "CGROUPS", ())
-    monkeypatch.setattr(memory, "MEMINFO", tmp_path / "meminfo")
-    assert (memory.available_bytes() or 0) > 1 << 20
+class Refusing(mmap.mmap):
+    """Memory of a system that refuses huge pages."""
+
+    def madvise(self, *arguments: int) -> None:
+        raise OSError(22, "Invalid argument")
+
+
+@pytest.mark.parametrize(("owner", "name", "value"), [(mmap, "mmap", Refusing), (arrays, "ADVICE", None)])
+def test_a_system_without_huge_pages_gives_small_ones(
+    owner: object, name: str, value: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner, name, value)
+    room = empty_bytes(2 * PAGE)
+    room[-1] = 1
+    assert room.ctypes.data % LINE == 0
+
+
+def test_a_view_keeps_its_memory() -> None:
+    view = empty_bytes(2 * PAGE)[PAGE:].view(np.float32)
+    view[:] = 1.0
+    assert float(view.sum()) == PAGE / 4

@@ -1,21 +1,17 @@
-"""The same bits for any number of BLAS threads, stretches of code in which BLAS has one, and scarce threads."""
+"""The same bits for any number of BLAS threads, and blocks of code in which BLAS has one."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-from pathlib import Path
 from threading import Barrier, Thread
-from typing import Any
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from cli_runs import run
-from graphrefine.embedding.embedding import Embedding
-from graphrefine.system.threads import one_blas_thread, thread_pool
+from graphrefine.system.threads import one_blas_thread
 
 # A graph on which OpenBLAS gives products, Gram matrices and sums to all of its threads.
 BITS = """
@@ -72,7 +68,7 @@ def test_products_of_blas_may_have_other_bits_on_two_threads() -> None:
         np.testing.assert_allclose(*pair, rtol=1e-4, atol=1e-2)
 
 
-def test_stretches_that_overlap_share_one_limit() -> None:
+def test_blocks_that_overlap_share_one_limit() -> None:
     np.ones((2, 2)) @ np.ones((2, 2))
     steps, seen = Barrier(2, timeout=20), []
 
@@ -94,7 +90,7 @@ def test_stretches_that_overlap_share_one_limit() -> None:
         assert blas_threads() == before
 
 
-def test_a_function_may_be_a_stretch() -> None:
+def test_a_function_may_be_a_block() -> None:
     @one_blas_thread()
     def inside(depth: int) -> set[int]:
         return inside(depth - 1) if depth else blas_threads()
@@ -103,34 +99,3 @@ def test_a_function_may_be_a_stretch() -> None:
         before = blas_threads()
         assert inside(3) == {1}
         assert blas_threads() == before
-
-
-def refuse(*_: Any) -> None:
-    raise RuntimeError("can't start new thread")
-
-
-def test_no_thread_can_be_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "edges.csv").write_text("1,2\n2,3\n3,4\n")
-    monkeypatch.setattr(Thread, "start", refuse)
-    done = run("embed", tmp_path / "edges.csv", "-o", tmp_path / "out", "--dim", "2", "--threads", "3")
-    assert done.code == 2 and "error: no more threads can be started" in done.err, done.err
-
-
-def test_a_server_needs_a_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("uvicorn")
-    Embedding(range(4), np.eye(4)).save(tmp_path / "out")
-    monkeypatch.setattr(Thread, "start", refuse)
-    done = run("explore", tmp_path / "out", "--port", "0")
-    assert done.code == 2 and "error: no more threads can be started" in done.err, done.err
-
-
-def test_fewer_threads_than_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    left, start = [3], Thread.start
-
-    def begin(thread: Thread) -> None:
-        left[0] -= 1
-        refuse() if left[0] < 0 else start(thread)
-
-    monkeypatch.setattr(Thread, "start", begin)
-    with thread_pool(5) as pool:
-        assert list(pool.map(abs, range(-9, 0))) == list(range(9, 0, -1))

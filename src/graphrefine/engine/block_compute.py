@@ -22,7 +22,7 @@ from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Rows
 from graphrefine.kernels import native
 from graphrefine.linalg.operators import Edge, edge_terms
-from graphrefine.system.huge_pages import LINE, aligned, empty_bytes
+from graphrefine.system.arrays import LINE, aligned, empty_bytes
 from graphrefine.system.storage import FolderStorage, Storage, as_bytes
 from graphrefine.system.threads import thread_pool
 

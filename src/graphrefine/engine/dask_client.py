@@ -19,7 +19,7 @@ from distributed import Client, Nanny, Scheduler, SpecCluster, Worker
 from distributed.security import Security
 
 from graphrefine.errors import FormatError, InputError, MissingExtraError
-from graphrefine.system.temporary import temporary_folder
+from graphrefine.system.files import temporary_folder
 
 TIMEOUT = 10  # seconds, to reach a scheduler
 QUIET = logging.CRITICAL + 1

@@ -22,7 +22,7 @@ from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import PAD, native, to_bfloat16
 from graphrefine.linalg.operators import EDGE_TERMS, Operator
-from graphrefine.system.huge_pages import empty_bytes
+from graphrefine.system.arrays import empty_bytes
 from graphrefine.system.threads import thread_pool
 
 if TYPE_CHECKING:

@@ -37,8 +37,8 @@ from graphrefine.readers.read import read
 from graphrefine.system import as_plain
 from graphrefine.system.checks import check_integer, check_number
 from graphrefine.system.digest import hash_parts
+from graphrefine.system.files import temporary_folder
 from graphrefine.system.memory import available_bytes, gigabytes
-from graphrefine.system.temporary import temporary_folder
 from graphrefine.system.threads import usable_threads
 
 HELD_OUT = 0.3

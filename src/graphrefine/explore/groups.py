@@ -23,7 +23,7 @@ from graphrefine.explore.columns import CategoryColumn
 from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.linalg.kmeans import find_clusters
 from graphrefine.methods.coarsening import communities
-from graphrefine.system.temporary import temporary_folder
+from graphrefine.system.files import temporary_folder
 
 CLUSTERS = 12  # as many as there are colors that people can tell apart
 SUBPROCESS_ENTRIES = 100_000  # entries of a graph from which on its communities are found in another process

@@ -22,7 +22,6 @@ from graphrefine.errors import InputError
 from graphrefine.explore.app import make_app
 from graphrefine.explore.background import Background
 from graphrefine.explore.session import Session
-from graphrefine.system.temporary import remove_temporary_folders
 
 SETTINGS: dict[str, Any] = {
     "loop": "asyncio",  # and h11, even if others are installed: the same refusals everywhere
@@ -167,7 +166,6 @@ def end_background(work: Background) -> None:
     """Stop background work. If it does not stop in time, it is in compiled code, which must not see Python end."""
     if work.stop(seconds=1.0):
         return
-    remove_temporary_folders()
     print("interrupted; no half-written output is left", file=sys.stderr, flush=True)  # as `graphrefine.cli.main` ends
     os._exit(128 + getattr(sys.exc_info()[1], "number", signal.SIGINT))
 

@@ -32,7 +32,6 @@ from graphrefine.graph.node_ids import Names, object_array, unpack
 from graphrefine.graph.stored_checks import AGAIN, check_block, check_bounds, check_file, check_manifest
 from graphrefine.graph.stored_writer import REVERSE, is_marked, map_file
 from graphrefine.system.digest import hash_parts
-from graphrefine.system.files import recover
 from graphrefine.system.storage import Storage, StoredArray
 
 SUFFIX = ".grf"
@@ -247,7 +246,7 @@ def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredG
     (Graph(3 nodes, 3 edges, undirected, unweighted), ['a', 'b', 'c'], [0, 3])
     """
     folder = Path(path)
-    if not recover(folder):
+    if not folder.exists():
         raise FormatError(path, "there is no such file or folder")
     if not folder.is_dir():
         raise FormatError(path, "is a file, and a graph on disk is a folder; graphrefine ingest makes one")

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError
 from graphrefine.graph.adjacency import describe_reading
 from graphrefine.graph.stored_writer import MARK, OWN_CHECKSUM, REVERSE, VERSION, crc_of, sum_manifest
-from graphrefine.system.versions import version_problem
+from graphrefine.system.checks import version_problem
 
 AGAIN = "ingest it again"
 MOST = np.iinfo(np.int32).max

@@ -26,7 +26,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.odd_names import add_remarks
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.read import check_options, check_sides, check_values, describe_no_edge, read_file
-from graphrefine.system.files import check_free_disk, check_writable, recover, replacing_folder
+from graphrefine.system.files import check_free_disk, check_writable, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of
 from graphrefine.system.work_folder import WorkFolder
 from graphrefine.tables.limits import reading_within
@@ -101,7 +101,6 @@ def ingest_files(
     if budget is not None:
         check_memory(budget)
     place = Path(os.path.realpath(output))
-    recover(place)
     check_writable(place, folder=True, replaceable=check_replaceable)
     inputs = find_inputs([paths] if isinstance(paths, str | os.PathLike) else list(paths), options.format)
     for each in inputs:

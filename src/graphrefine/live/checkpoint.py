@@ -29,8 +29,8 @@ from graphrefine.kernels.numerics import NUMERICS_VERSION, numerics_entry, versi
 from graphrefine.live.model import BLOCK_ROWS, LiveSettings, Model
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.system.arrays import map_npy, npy_header, save_npy
+from graphrefine.system.checks import version_problem
 from graphrefine.system.files import replacing_folder
-from graphrefine.system.versions import version_problem
 
 VERSION = 1
 MANIFEST = "generation.json"

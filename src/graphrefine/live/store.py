@@ -36,7 +36,7 @@ import numpy as np
 
 from graphrefine.errors import FormatError, GraphRefineError, InputError, OutputError
 from graphrefine.live.change_log import ChangeGroup, Origin, Update, vector_records
-from graphrefine.system.versions import version_problem
+from graphrefine.system.checks import version_problem
 from graphrefine.system.work_folder import WorkFolder
 
 VERSION = 2

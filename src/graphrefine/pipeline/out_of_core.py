@@ -30,9 +30,8 @@ from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored
 from graphrefine.kernels.numerics import check_numerics, numerics_entry
 from graphrefine.pipeline.memory_plan import RUN, MemoryPlan
 from graphrefine.system.digest import hash_parts
-from graphrefine.system.files import check_free_disk
+from graphrefine.system.files import check_free_disk, temporary_folder
 from graphrefine.system.storage import open_storage
-from graphrefine.system.temporary import temporary_folder
 from graphrefine.system.work_folder import FORMAT, WorkFolder
 
 if TYPE_CHECKING:

@@ -31,18 +31,23 @@ def check_integer(name: str, value: Any, *, least: int, most: int | None = None)
 def check_number(
     name: str, value: Any, *, above: float | None = None, least: float | None = None, most: float | None = None
 ) -> None:
-    """Raise InputError unless ``value`` is a finite number in its range."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InputError(f"{name}={value!r} must be a number", argument=name)
-    number = as_float(value)
+    """Raise InputError unless ``value`` is a finite number in its range.
+
+    Examples
+    --------
+    >>> check_number("scale", -1, least=0, most=9)
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: scale=-1 must be at least 0 and at most 9
+    """
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    number = as_float(value) if is_number else math.nan
     if not math.isfinite(number):
         raise InputError(f"{name}={value!r} must be a finite number", argument=name)
-    if above is not None and number <= above:
-        raise InputError(f"{name}={value!r} must be greater than {above:g}", argument=name)
-    if least is not None and number < least:
-        raise InputError(f"{name}={value!r} must be at least {least:g}", argument=name)
-    if most is not None and number > most:
-        raise InputError(f"{name}={value!r} must be at most {most:g}", argument=name)
+    too_low = (above is not None and number <= above) or (least is not None and number < least)
+    if too_low or (most is not None and number > most):
+        limits = [("greater than", above), ("at least", least), ("at most", most)]
+        listed = " and ".join(f"{words} {limit:g}" for words, limit in limits if limit is not None)
+        raise InputError(f"{name}={value!r} must be {listed}", argument=name)
 
 
 def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
@@ -70,3 +75,22 @@ def as_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return math.inf
+
+
+def version_problem(version: Any, newest: int) -> str | None:
+    """Return what is wrong with the version of a stored format; None if this installation can read it.
+
+    Examples
+    --------
+    >>> version_problem(3, 2)
+    'was written by a newer graphrefine, format 3; this one reads up to 2: install a newer graphrefine'
+    >>> version_problem("x", 2)
+    "names 'x' as its format, which is no version: damaged"
+    >>> version_problem(1, 2)
+    """
+    if isinstance(version, bool) or not isinstance(version, int) or version < 1:
+        return f"names {version!r} as its format, which is no version: damaged"
+    if version > newest:
+        text = f"was written by a newer graphrefine, format {version}; this one reads up to {newest}"
+        return f"{text}: install a newer graphrefine"
+    return None

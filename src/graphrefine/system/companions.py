@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import OutputError
+from graphrefine.system.checks import version_problem
 from graphrefine.system.digest import digest_file, digest_json
 from graphrefine.system.files import check_only, listed_files, read_mark
-from graphrefine.system.versions import version_problem
 
 META = "meta.json"
 _BLOCK = 1 << 16  # rows summed up at a time
@@ -92,10 +92,8 @@ def write_meta(folder: Path, meta: Mapping[str, Any]) -> None:
 
 
 def is_whole(folder: Path, meta: Mapping[str, Any], *files: str) -> bool:
-    """Return whether ``meta.json`` and all files have the digests that they were written with, these files among them.
-
-    Asked before anything is made of the files: a damaged index can end the process that opens it.
-    """
+    """Return whether ``meta.json`` and all files, `files` among them, have the digests that they were written with."""
+    # Asked before anything is made of the files: usearch trusts what it reads, and a damaged index ends the process.
     digests = meta.get("digests")
     if not isinstance(digests, dict) or not set(files) <= digests.keys():
         return False
@@ -108,10 +106,9 @@ def is_whole(folder: Path, meta: Mapping[str, Any], *files: str) -> bool:
 
 def check_version(folder: Path, mark: str, newest: int) -> None:
     """Raise OutputError where a companion was written by a newer graphrefine: it is neither read nor replaced."""
-    meta = read_meta(folder, mark)
-    version = None if meta is None else meta.get("version")
-    if isinstance(version, int) and version > newest and (problem := version_problem(version, newest)):
-        raise OutputError(f"{folder}: {problem}")
+    version = (read_meta(folder, mark) or {}).get("version")
+    if isinstance(version, int) and version > newest:
+        raise OutputError(f"{folder}: {version_problem(version, newest)}")
 
 
 def check_ours(folder: Path, mark: str, *files: str) -> None:

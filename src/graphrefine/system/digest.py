@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 from graphrefine.system.threads import map_tasks, usable_threads
 
-BLOCK = 1 << 20  # bytes: a part of the definition
+# Bytes of a block, and names of one: both are parts of the definition, and another number would give all embeddings
+# other fingerprints. SHA-256 over a whole array could not be shared by threads.
+BLOCK = 1 << 20
+_NAMES_AT_ONCE = 1 << 16
 DIGITS = 32
-_NAMES_AT_ONCE = 1 << 16  # a part of the definition
-_FEW = 8  # blocks that are not worth a thread
 
 
 def digest_blocks(blocks: Iterable[bytes]) -> str:
@@ -64,7 +65,8 @@ def digest_array(array: NDArray[Any], dtype: str) -> str:
     def digest(start: int) -> bytes:
         return hashlib.sha256(content[start : start + BLOCK]).digest()
 
-    return _join(map(digest, starts) if len(starts) <= _FEW else map_tasks(starts, digest, usable_threads(None)))
+    few = len(starts) <= 8  # 8 MB take 5 ms, about as long as starting threads
+    return _join(map(digest, starts) if few else map_tasks(starts, digest, usable_threads(None)))
 
 
 def digest_names(names: NDArray[Any]) -> str:
@@ -84,15 +86,7 @@ def digest_names(names: NDArray[Any]) -> str:
 
 
 def _pack(names: list[Any]) -> bytes:
-    texts = names
-    try:
-        joined = "".join(texts)
-    except TypeError:  # some are no strings
-        texts = [str(name) for name in names]
-        joined = "".join(texts)
-    if joined.isascii():  # one byte a character
-        return np.fromiter(map(len, texts), "<u4", len(texts)).tobytes() + joined.encode()
-    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    encoded = [str(name).encode("utf-8", "surrogatepass") for name in names]
     return np.fromiter(map(len, encoded), "<u4", len(encoded)).tobytes() + b"".join(encoded)
 
 
@@ -117,14 +111,3 @@ def hash_parts(*parts: NDArray[Any] | bytes | None) -> str:
     for part in parts:
         digest.update(part if isinstance(part, bytes) else b"-" if part is None else np.ascontiguousarray(part).data)
     return digest.hexdigest()
-
-
-def hash_json(value: Any) -> str:
-    """Return the digits of a value of JSON, in any order of its keys.
-
-    Examples
-    --------
-    >>> hash_json({"b": 1, "a": [1, 2]}) == hash_json({"a": [1, 2], "b": 1})
-    True
-    """
-    return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()[:24]

@@ -70,44 +70,36 @@ class FolderStorage:
 
     def __init__(self, root: str) -> None:
         self.root = str(Path(root).absolute())
-        self._folders: set[str] = set()
-
-    def _path(self, name: str) -> str:
-        return f"{self.root}/{name}"
 
     def size(self, name: str) -> int | None:
         """See `Storage.size`."""
         try:
-            return Path(self._path(name)).stat().st_size
+            return Path(self.root, name).stat().st_size
         except FileNotFoundError:
             return None
 
     def read_into(self, name: str, out: NDArray[Any], *, offset: int = 0) -> None:
         """See `Storage.read_into`."""
-        view, done = as_bytes(out), 0
+        path, view = f"{self.root}/{name}", as_bytes(out)
         try:
-            with Path(self._path(name)).open("rb", buffering=0) as file:
+            with Path(path).open("rb") as file:
                 file.seek(offset)
-                while done < len(view) and (count := file.readinto(view[done:])):
-                    done += count
+                done = file.readinto(view)
         except FileNotFoundError:
-            raise FormatError(self._path(name), "this file is missing") from None
+            raise FormatError(path, "this file is missing") from None
         if done < len(view):
-            raise _short(self._path(name), offset + len(view), offset + done)
+            raise _short(path, offset + len(view), offset + done)
 
     def write(self, name: str, *arrays: NDArray[Any]) -> None:
         """See `Storage.write`."""
-        path = Path(self._path(name))
-        if str(path.parent) not in self._folders:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._folders.add(str(path.parent))
-        hidden = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")  # others may write the same file
+        path = Path(self.root, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # A name of its own for each writer: two workers may do the same task, and write the same file at once.
+        hidden = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
         try:
-            with hidden.open("wb", buffering=0) as file:
+            with hidden.open("wb") as file:
                 for array in arrays:
-                    view = as_bytes(np.ascontiguousarray(array))
-                    while len(view):
-                        view = view[file.write(view) :]
+                    file.write(as_bytes(np.ascontiguousarray(array)))
             hidden.replace(path)
         except BaseException:
             hidden.unlink(missing_ok=True)
@@ -115,27 +107,22 @@ class FolderStorage:
 
     def write_at(self, name: str, array: NDArray[Any], offset: int) -> None:
         """Write into a file from ``offset`` on; the file is created if it is missing."""
-        view = as_bytes(np.ascontiguousarray(array))
-        with open(self._path(name), "r+b", buffering=0, opener=_open_or_make) as file:
+        path = Path(self.root, name)
+        path.touch()
+        with path.open("r+b") as file:
             file.seek(offset)
-            while len(view):
-                view = view[file.write(view) :]
+            file.write(as_bytes(np.ascontiguousarray(array)))
 
     def names(self, folder: str) -> set[str]:
         """See `Storage.names`."""
         try:
-            return {name for name in os.listdir(self._path(folder)) if not name.startswith(".")}  # noqa: PTH208
+            return {path.name for path in Path(self.root, folder).iterdir() if not path.name.startswith(".")}
         except FileNotFoundError:
             return set()
 
     def remove(self, folder: str) -> None:
         """See `Storage.remove`."""
-        self._folders = {path for path in self._folders if not path.startswith(self._path(folder))}
-        shutil.rmtree(self._path(folder), ignore_errors=True)
-
-
-def _open_or_make(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CREAT, 0o666)
+        shutil.rmtree(Path(self.root, folder), ignore_errors=True)
 
 
 class RemoteStorage:
@@ -241,7 +228,9 @@ def write_array(storage: Storage, name: str, array: NDArray[Any]) -> None:
 def write_arrays(storage: Storage, name: str, arrays: dict[str, NDArray[Any]]) -> None:
     """Write small arrays as one .npz."""
     file = io.BytesIO()
-    with ZipFile(file, "w") as archive:  # savez of NumPy 2.0 would pickle objects, and store allow_pickle as an array
+    # savez of NumPy 2.0 has no allow_pickle: it would pickle objects, which nobody may load, and store the argument as
+    # an array of that name.
+    with ZipFile(file, "w") as archive:
         for key, array in arrays.items():
             with archive.open(f"{key}.npy", "w") as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)

@@ -1,24 +1,33 @@
-"""Number of threads that this process may use, and stretches of code in which BLAS has one."""
+"""Number of threads that this process may use, and blocks of code in which BLAS has one."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import Context, copy_context
 from functools import cache
 from itertools import repeat
-from threading import Lock, local
+from threading import Lock
 from typing import Any, TypeVar
 
 from graphrefine.system import as_plain
 from graphrefine.system.checks import check_integer
 
+# Rows of a block that a thread takes at a time. With 128 numbers of float32 they are 256 KB, which the cache of a core
+# holds; fewer would take less time than handing them to a thread, and more would let threads wait for the last one.
 ROWS_PER_TASK = 512
+thread_pool = ThreadPoolExecutor
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+
+# threadpoolctl's own limits are set and restored one by one: where two threads overlap, the one that leaves first would
+# give all cores back to BLAS while the other is still within its block. Hence a count of blocks, and one limit.
+_lock = Lock()
+_blocks = 0
+_limit: Any = None
 
 
 def usable_threads(threads: int | None) -> int:
@@ -32,14 +41,24 @@ def usable_threads(threads: int | None) -> int:
 def one_blas_thread() -> Iterator[None]:
     """Have BLAS and LAPACK use one thread: OpenBLAS changes last bits with their number.
 
-    The limit holds for the whole process. Stretches may be within each other and overlap, in one thread and in several:
-    the first one sets the limit, the last one lifts it. Also a decorator.
+    The limit holds for the whole process. Blocks of code may be nested and overlap, in one thread and in several: the
+    first one sets the limit, the last one lifts it. Also a decorator.
     """
-    _blas_limit.enter()
+    global _blocks, _limit
+    with _lock:
+        if not _blocks:
+            _release_control()
+            _limit = _blas_libraries().limit(limits=1, user_api="blas")
+        _blocks += 1
     try:
         yield
     finally:
-        _blas_limit.leave()
+        with _lock:
+            _blocks -= 1
+            if not _blocks:
+                _release_control()
+                _limit.restore_original_limits()
+                _release_control()
 
 
 def map_tasks(tasks: Iterable[Task], work: Callable[[Task], Result], threads: int) -> Iterator[Result]:
@@ -54,23 +73,6 @@ def map_tasks(tasks: Iterable[Task], work: Callable[[Task], Result], threads: in
         contexts = map(Context.copy, repeat(copy_context()))  # one for each task: no two threads can be in the same
         with thread_pool(threads) as pool:
             yield from pool.map(Context.run, contexts, repeat(work), tasks)
-
-
-def thread_pool(threads: int) -> Executor:
-    """Return a pool of threads; of fewer where a limit of processes or memory allows no more."""
-    return _LenientPool(threads)
-
-
-class _LenientPool(ThreadPoolExecutor):
-    """A pool that goes on with the threads it has where the system starts no more."""
-
-    def _adjust_thread_count(self) -> None:
-        # Called for each task that is submitted, which waits in a queue already: any thread can take it from there.
-        try:
-            super()._adjust_thread_count()
-        except RuntimeError:
-            if not self._threads:
-                raise
 
 
 def run_tasks(tasks: Iterable[Task], work: Callable[[Task], None], threads: int) -> None:
@@ -106,46 +108,23 @@ def in_blocks(
             advance()
 
 
-class _BlasLimit:
-    """The stretches that are under way, and the limit that they share."""
-
-    def __init__(self) -> None:
-        self._lock, self._stretches = Lock(), 0
-        self._own = local()  # .depth: stretches that this thread is in
-        self._limit: Any = None
-        if hasattr(os, "register_at_fork"):
-            os.register_at_fork(after_in_child=self._forget_other_threads)
-
-    def _forget_other_threads(self) -> None:
-        """After a fork, those that were in a stretch or held the lock are not there to leave it."""
-        self._lock, self._stretches = Lock(), getattr(self._own, "depth", 0)
-
-    def enter(self) -> None:
-        with self._lock:
-            if not self._stretches:
-                _let_any_thread_set()
-                self._limit = _blas_libraries().limit(limits=1, user_api="blas")
-            self._stretches += 1
-            self._own.depth = getattr(self._own, "depth", 0) + 1
-
-    def leave(self) -> None:
-        with self._lock:
-            self._stretches -= 1
-            self._own.depth = getattr(self._own, "depth", 0) - 1
-            if not self._stretches:
-                _let_any_thread_set()
-                self._limit.restore_original_limits()
-                _let_any_thread_set()
-
-
-def _let_any_thread_set() -> None:
-    """Release the lock of threadpoolctl: from 3.8 on it ignores all threads but the first that has set a limit."""
+def _release_control() -> None:
+    """Let this thread set the limit."""
+    # From 3.8 on, threadpoolctl ignores all threads but the first that has set a limit of OpenBLAS, for as long as that
+    # one lives. In a server that would be the thread of the first request, and all others would have several threads.
     for library in _blas_libraries().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
 
 
-_blas_limit = _BlasLimit()
+def _forget_lock() -> None:
+    # A thread that held the lock when the process was forked is not in the child, and would never release it there.
+    global _lock
+    _lock = Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_lock)
 
 
 def _blas_libraries() -> Any:
@@ -157,6 +136,8 @@ def _blas_libraries() -> Any:
 
 @cache
 def _search_libraries(scipy: bool) -> Any:
+    # A search looks at every shared library of the process, which takes milliseconds: one before SciPy is there, and
+    # one after.
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()

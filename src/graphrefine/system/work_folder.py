@@ -3,7 +3,7 @@
 ::
 
     OUT.work/
-      lock          locked by the process whose id is in it
+      lock          locked by the process that works there
       NAME.json     state, replaced in one step
       ...           files of the work
 
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.errors import OutputError
-from graphrefine.system.versions import version_problem
+from graphrefine.system.checks import version_problem
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -61,8 +61,22 @@ class WorkFolder:
 
     def lock(self) -> None:
         """Take the lock, if this object does not hold it yet; leaving the block releases it."""
-        while not self.locked:
-            self._try_lock()
+        # 50 ms to import, for which a run without a work folder need not wait.
+        from filelock import FileLock, Timeout
+
+        if self.locked:
+            return
+        try:
+            self.path.mkdir(exist_ok=True)
+            # The object may be used by other threads than the one that made it, as that of live vectors is.
+            self._lock = FileLock(self.path / LOCK, timeout=0, thread_local=False)
+            self._lock.acquire()
+        except Timeout:
+            raise OutputError(f"another run works in {self.path}; wait for it or choose another folder") from None
+        except FileExistsError:
+            raise OutputError(f"{self.path}: is a file, but the work needs a folder there; remove it") from None
+        except OSError as error:
+            raise OutputError(f"{self.path}: cannot write there ({error.strerror}); choose another folder") from error
 
     def __enter__(self) -> WorkFolder:
         self.lock()
@@ -74,8 +88,7 @@ class WorkFolder:
     def close(self) -> None:
         """Release the lock, if this object holds it."""
         if self._lock is not None:
-            with contextlib.suppress(OSError):  # the system releases what it did not now, when this process ends
-                self._lock.release()
+            self._lock.release()
             self._lock = None
 
     def state(self, name: str) -> Any:
@@ -103,57 +116,19 @@ class WorkFolder:
         fresh.replace(self.path / f"{name}.json")
 
     def clear(self, *, keep: Container[str] = ()) -> None:
-        """Start again: remove everything but the lock and the names to keep.
-
-        Saved state goes first, the oldest before all: a run that is killed here must not leave state that says that
-        there is work to go on with, when that work is gone.
-        """
+        """Start again: remove everything but the lock and the names to keep."""
+        # Saved state goes first, the oldest before all: a run that is killed here must not leave state that says that
+        # there is work to go on with, when that work is gone.
         entries = [entry for entry in self.path.iterdir() if entry.name != LOCK and entry.name not in keep]
         for entry in sorted(entries, key=lambda entry: (entry.suffix != ".json", entry.stat().st_mtime_ns)):
-            _remove(entry)
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink(missing_ok=True)
 
     def finish(self) -> None:
         """Remove the folder; the work is done, and stays so if the disk refuses to remove a file."""
         with contextlib.suppress(OSError):
             self.clear()
-        for _ in range(2):
-            shutil.rmtree(self.path, ignore_errors=True)  # the lock is last, so nobody else works here before
-
-    def _try_lock(self) -> None:
-        """Make the folder and lock it; no lock if the run that had it removes it at this moment."""
-        from filelock import FileLock, Timeout  # 50 ms, which a run without a work folder need not wait
-
-        self._lock = FileLock(self.path / LOCK, timeout=0, thread_local=False)
-        try:
-            self.path.mkdir(exist_ok=True)
-            self._lock.acquire()
-            (self.path / LOCK).write_text(str(os.getpid()), encoding="ascii")
-        except FileExistsError:
-            raise OutputError(f"{self.path}: is a file, but the work needs a folder there; remove it") from None
-        except FileNotFoundError as error:
-            if not self.path.parent.is_dir():
-                problem = f"{self.path}: the folder {self.path.parent} does not exist; create it first"
-                raise OutputError(problem) from error
-        except Timeout:
-            if (self.path / LOCK).exists():
-                raise OutputError(
-                    f"another run works in {self.path}, process {self._holder()}; wait for it or choose another folder"
-                ) from None
-        except NotImplementedError as error:
-            raise OutputError(f"{self.path}: the file system has no locks; choose another folder") from error
-        except OSError as error:
-            self.close()
-            raise OutputError(f"{self.path}: cannot write there ({error.strerror}); choose another folder") from error
-
-    def _holder(self) -> str:
-        """Return the id of the process that has the lock."""
-        with contextlib.suppress(OSError, ValueError):
-            return (self.path / LOCK).read_text(encoding="ascii").strip() or "unknown"
-        return "unknown"
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+        # The lock is last: nobody else may begin to work here while there are files of this run.
+        shutil.rmtree(self.path, ignore_errors=True)

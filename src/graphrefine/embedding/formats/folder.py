@@ -31,8 +31,8 @@ from graphrefine.embedding.state import EmbeddingData, names_of
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, save_npy
-from graphrefine.system.files import check_only, recover
-from graphrefine.system.versions import version_problem
+from graphrefine.system.checks import version_problem
+from graphrefine.system.files import check_only
 
 _ARRAYS = names_of("column", "array")  # of the state; its numbers stand in meta.json
 _FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy", *(f"{name}.npy" for name in _ARRAYS)})
@@ -102,12 +102,11 @@ class _Folder:
         self._handle: int | None = None
 
     def __enter__(self) -> _Folder:
-        while os.open in os.supports_dir_fd and self._handle is None:  # elsewhere (Windows) go by the name
+        if os.open in os.supports_dir_fd:  # elsewhere (Windows) go by the name
             try:
                 self._handle = os.open(self.path, os.O_RDONLY)
             except FileNotFoundError as error:
-                if not recover(self.path):
-                    raise FormatError(self.path, "no such file or folder") from error
+                raise FormatError(self.path, "no such file or folder") from error
         return self
 
     def __exit__(self, *_: object) -> None:

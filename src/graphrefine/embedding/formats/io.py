@@ -32,8 +32,8 @@ from graphrefine.embedding.formats import (
 from graphrefine.embedding.state import EmbeddingData, Kind, State, names_of
 from graphrefine.errors import ArgumentWarning, FormatError, InputError, OutputError
 from graphrefine.graph.node_ids import Names, text_names
+from graphrefine.system.checks import version_problem
 from graphrefine.system.files import replacing, replacing_folder
-from graphrefine.system.versions import version_problem
 from graphrefine.tables.limits import check_unpacked
 
 _log = logging.getLogger(__name__)

@@ -121,10 +121,7 @@ class WorkFolder:
         # there is work to go on with, when that work is gone.
         entries = [entry for entry in self.path.iterdir() if entry.name != LOCK and entry.name not in keep]
         for entry in sorted(entries, key=lambda entry: (entry.suffix != ".json", entry.stat().st_mtime_ns)):
-            if entry.is_dir() and not entry.is_symlink():
-                shutil.rmtree(entry)
-            else:
-                entry.unlink(missing_ok=True)
+            _remove(entry)
 
     def finish(self) -> None:
         """Remove the folder; the work is done, and stays so if the disk refuses to remove a file."""
@@ -132,3 +129,10 @@ class WorkFolder:
             self.clear()
         # The lock is last: nobody else may begin to work here while there are files of this run.
         shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

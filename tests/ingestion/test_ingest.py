@@ -543,7 +543,7 @@ def test_work_that_was_begun_differently_is_refused(tmp_path: Path) -> None:
     same(ingest(tmp_path / "g.txt", tmp_path / "g.grf"), read(tmp_path / "g.txt"))
     with (
         WorkFolder(tmp_path / "g.grf.work"),
-        pytest.raises(OutputError, match=rf"another run .* process {os.getpid()};"),
+        pytest.raises(OutputError, match="another run works in"),
     ):
         ingest(tmp_path / "g.txt", tmp_path / "g.grf")
 

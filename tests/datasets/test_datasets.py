@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import hashlib
 import io
 import socket
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -40,11 +42,16 @@ def mat_file(nodes: int = 300) -> bytes:
 
 
 MAT = mat_file()
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Retry downloading"),
+    # scikit-learn drops the errors of attempts before the last one without closing their sockets.
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 SUM = hashlib.sha256(MAT).hexdigest()
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A cache of its own, and no folder of the user's; no waiting between attempts."""
     folder = tmp_path / "cache"
     monkeypatch.setenv("GRAPHREFINE_CACHE", str(folder))
@@ -52,7 +59,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(download, "PAUSE", 0.0)
-    return folder
+    yield folder
+    gc.collect()  # so that those sockets are not found in another test
 
 
 @pytest.fixture
@@ -78,80 +86,54 @@ def entry_for(site: Site, **changes: Any) -> Entry:
 
 
 def left_in(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-
-
-class Told:
-    """A watcher that keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.stages: list[tuple[str, int]] = []
-        self.steps = 0
-
-    def start(self, stage: str, steps: int) -> None:
-        self.stages.append((stage, steps))
-
-    def advance(self) -> None:
-        self.steps += 1
+    """Names of files, without the lock."""
+    return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock") if folder.exists() else []
 
 
 def test_a_download_is_checked_read_and_used_again(cache: Path, site: Site) -> None:
-    told = Told()
-    dataset = load(entry_for(site), progress=told)
+    told: list[str] = []
+    watcher: Any = SimpleNamespace(start=lambda stage, steps: told.append(stage), advance=lambda: None)
+    dataset = load(entry_for(site), progress=watcher)
     assert (dataset.graph.nodes, dataset.classes, dataset.path) == (300, 3, cache / "tiny.mat")
     assert not dataset.generated and dataset.labels is not None
     assert (cache / "tiny.mat").read_bytes() == MAT
-    assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
-    assert told.stages == [("download", 1)]
+    assert left_in(cache) == ["tiny.mat"] and told == ["download"]
     again = load(entry_for(site), download=False)
     assert site.requests == 1 and np.array_equal(again.graph.indices, dataset.graph.indices)
 
 
-def test_a_cut_connection_is_tried_again(cache: Path, site: Site) -> None:
-    site.cuts = [50_000, 0, 30_000]
-    load(entry_for(site))
-    assert (cache / "tiny.mat").read_bytes() == MAT and site.requests == 4
-    assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
-
-
-def test_a_connection_that_is_cut_again_and_again(cache: Path, site: Site) -> None:
-    site.cuts = [60_000] * download.ATTEMPTS
-    with pytest.raises(DownloadError, match=r"cannot be downloaded \(retrieval incomplete: got only 60000") as error:
-        load(entry_for(site))
-    assert site.url in str(error.value) and str(cache / "tiny.mat") in str(error.value)
-    assert left_in(cache) == [] and site.requests == download.ATTEMPTS
-
-
-def test_what_a_killed_process_left_is_removed(cache: Path, site: Site) -> None:
+@pytest.mark.parametrize(
+    "trouble",
+    [{"cuts": [50_000, 0, 30_000]}, {"statuses": [503, 429, 500]}, {"length": False}],
+    ids=["cut", "busy", "no length"],
+)
+def test_trouble_on_the_way_is_overcome(cache: Path, site: Site, trouble: dict[str, Any]) -> None:
     cache.mkdir()
-    for name in (".tiny.123.part.mat", ".tiny.123.part.mat.part_x", ".tiny.part.mat", ".tiny.part.tag"):
+    for name in (".tiny.part.mat", ".tiny.part.mat.part_x"):  # of a killed process
         (cache / name).write_bytes(bytes(10))
+    for name, value in trouble.items():
+        setattr(site, name, value)
     load(entry_for(site))
-    assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
+    assert (cache / "tiny.mat").read_bytes() == MAT and left_in(cache) == ["tiny.mat"]
 
 
-def test_a_size_that_is_not_said_is_no_obstacle(cache: Path, site: Site) -> None:
-    site.length = False
-    load(entry_for(site))
-    assert (cache / "tiny.mat").read_bytes() == MAT
+FAILURES: dict[str, tuple[dict[str, Any], dict[str, Any], type[Exception], str]] = {
+    "cut again and again": ({"cuts": [60_000] * 4}, {}, DownloadError, "cannot be downloaded .*save it as"),
+    "missing page": ({"statuses": [404] * 4}, {}, DownloadError, "cannot be downloaded .*404"),
+    "other checksum": ({"content": MAT[:-1] + b"x"}, {}, DownloadError, f"is not kept: .*{SUM}.*save it as"),
+    "other sizes": ({}, {"sha256": None, "nodes": 301}, DownloadError, r"not Tiny: it has 300 nodes.* and 301 nodes"),
+    "no graph": ({"content": b"<html>moved</html>"}, {"sha256": None}, DownloadError, "not a readable"),
+}
 
 
-def test_a_wrong_checksum_keeps_nothing(cache: Path, site: Site) -> None:
-    site.content = MAT[:-1] + b"x"
-    with pytest.raises(DownloadError, match=r"is not kept: .* checksum of .* differs from expected") as error:
-        load(entry_for(site))
-    assert SUM in str(error.value) and "save it as" in str(error.value)
-    assert hashlib.sha256(site.content).hexdigest() in str(error.value)
-    assert left_in(cache) == [] and site.requests == 1
-
-
-def test_without_a_checksum_the_sizes_must_fit(cache: Path, site: Site) -> None:
-    with pytest.raises(DownloadError, match=r"this is not Tiny: it has 300 nodes.* and 301 nodes"):
-        load(entry_for(site, sha256=None, nodes=301), unverified=True)
-    assert left_in(cache) == []
-    with pytest.raises(DownloadError, match="not a readable"):
-        site.content = b"<html>moved</html>"
-        load(entry_for(site, sha256=None), unverified=True)
+@pytest.mark.parametrize("kind", FAILURES)
+def test_a_download_that_fails_leaves_nothing(cache: Path, site: Site, kind: str) -> None:
+    trouble, changes, error, message = FAILURES[kind]
+    for name, value in trouble.items():
+        setattr(site, name, value)
+    with pytest.raises(error, match=message) as caught:
+        load(entry_for(site, **changes), unverified=True)
+    assert site.url in str(caught.value) and str(cache / "tiny.mat") in str(caught.value)
     assert left_in(cache) == []
 
 
@@ -159,27 +141,8 @@ def test_what_nobody_can_verify_is_asked_for_by_name_only(cache: Path, site: Sit
     with pytest.raises(DownloadError, match=r"has neither TLS nor a published checksum.* is Tiny;.*unverified=True"):
         load(entry_for(site, sha256=None))
     assert not site.requests and left_in(cache) == []
-    for entry in datasets.DATASETS.values():
-        assert entry.sha256 is not None or entry.name in ("flickr", "youtube")
-
-
-def test_without_a_checksum_that_of_the_first_download_holds(cache: Path, site: Site) -> None:
-    unknown = entry_for(site, sha256=None)
-    load(unknown, unverified=True)
-    assert (cache / "tiny.mat.sha256").read_text() == f"{SUM}  tiny.mat\n"
-    (cache / "tiny.mat").write_bytes(MAT[:-1] + b"x")
-    with pytest.raises(FormatError, match=r"tiny.mat: its sha256 is .* delete it to download it again"):
-        load(unknown)
-    (cache / "tiny.mat").unlink()
-    load(unknown, unverified=True)
+    load(entry_for(site, sha256=None), unverified=True)
     assert (cache / "tiny.mat").read_bytes() == MAT
-
-
-def test_a_file_put_into_the_cache_by_hand_is_taken_and_recorded(cache: Path, site: Site) -> None:
-    cache.mkdir()
-    (cache / "tiny.mat").write_bytes(MAT)
-    load(entry_for(site, sha256=None))
-    assert not site.requests and SUM in (cache / "tiny.mat.sha256").read_text()
 
 
 @pytest.mark.parametrize("end", [OSError(errno.ENOSPC, "No space left on device"), KeyboardInterrupt()])
@@ -191,7 +154,7 @@ def test_a_download_that_ends_midway_leaves_nothing(
         raise end
 
     kind = OutputError if isinstance(end, OSError) else KeyboardInterrupt
-    expected = r"the disk is full; free some space .* GRAPHREFINE_CACHE" if kind is OutputError else None
+    expected = r"No space left.* free some space .* GRAPHREFINE_CACHE" if kind is OutputError else None
     with monkeypatch.context() as ending:
         ending.setattr("sklearn.datasets._base.urlretrieve", retrieve_some)
         with pytest.raises(kind, match=expected):
@@ -201,42 +164,14 @@ def test_a_download_that_ends_midway_leaves_nothing(
     assert (cache / "tiny.mat").read_bytes() == MAT
 
 
-def test_a_missing_page_is_not_asked_for_again(cache: Path, site: Site) -> None:
-    site.statuses = [404]
-    with pytest.raises(DownloadError, match=r"the server says 404 .*; download http.* yourself and save it as"):
-        load(entry_for(site))
-    assert site.requests == 1 and left_in(cache) == []
-
-
-def test_a_server_that_is_busy_is_asked_again(cache: Path, site: Site) -> None:
-    site.statuses = [503, 200, 500]
-    load(entry_for(site))
-    assert site.requests == 2
-    (cache / "tiny.mat").unlink()
-    site.statuses = [503] * download.ATTEMPTS
-    with pytest.raises(DownloadError, match="the server says 503"):
-        load(entry_for(site))
-
-
 def test_a_silent_server_is_not_waited_for_forever(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.delay = 0.3
     monkeypatch.setattr(download, "TIMEOUT", 0.05)
-    monkeypatch.setattr(download, "ATTEMPTS", 2)
-    with pytest.raises(DownloadError, match=r"cannot be downloaded \((nothing came|timed out)"):
+    with pytest.raises(DownloadError, match=r"cannot be downloaded \(.*timed out"):
         load(entry_for(site))
 
 
-def test_without_a_network_the_message_says_what_to_do(cache: Path, site: Site) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))  # a port that nobody listens on
-        url = f"http://127.0.0.1:{free.getsockname()[1]}/x.mat"
-        with pytest.raises(DownloadError, match="cannot be downloaded") as error:
-            load(entry_for(site, url=url))
-    assert f"download {url} yourself and save it as {cache / 'tiny.mat'}" in str(error.value)
-    assert "GRAPHREFINE_DATA" in str(error.value)
-
-
-def test_a_cache_that_cannot_be_written_is_said(tmp_path: Path, cache: Path, site: Site) -> None:
+def test_a_cache_that_cannot_be_written_is_said(cache: Path, site: Site) -> None:
     cache.write_text("a file in the way")
     with pytest.raises(OutputError, match="cannot be written"):
         load(entry_for(site))
@@ -247,7 +182,7 @@ def test_many_at_once_download_it_once(cache: Path, site: Site) -> None:
     with ThreadPoolExecutor(4) as pool:
         loaded = list(pool.map(lambda _: load(entry_for(site)), range(4)))
     assert site.requests == 1 and all(one.graph.nodes == 300 for one in loaded)
-    assert left_in(cache) == ["tiny.mat", "tiny.mat.sha256"]
+    assert left_in(cache) == ["tiny.mat"]
 
 
 def test_many_processes_download_it_once(cache: Path, site: Site) -> None:

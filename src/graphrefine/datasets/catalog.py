@@ -4,15 +4,14 @@ The sizes are those of Table 3, edges counted once; for PPI and Wikipedia the ta
 for an edge and one for a self-loop. The checksums are those of the files that this project is tested with, whose
 headers bear the dates of the originals (2009 and 2015); they were not compared with the servers. None is published for
 Flickr and YouTube, and their server is asked without TLS: nobody can tell whether a download is the file, so it needs
-``unverified=True``. It must have the sizes, and its own checksum is recorded beside it and checked from then on.
+``unverified=True``, and must have the sizes.
 """
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 
-from graphrefine.errors import InputError
+from graphrefine.errors import InputError, suggest
 
 _SOCIAL = "http://leitang.net/code/social-dimension/data"
 _SNAP = "https://snap.stanford.edu/node2vec"
@@ -129,7 +128,5 @@ def find(name: str) -> Entry:
     'https://snap.stanford.edu/node2vec/Homo_sapiens.mat'
     """
     if name not in DATASETS:
-        near = difflib.get_close_matches(str(name).lower(), DATASETS, n=1)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise InputError(f"there is no dataset {name!r}{hint}; there are {', '.join(DATASETS)}")
+        raise InputError(f"there is no dataset {name!r}{suggest(name, DATASETS)}; there are {', '.join(DATASETS)}")
     return DATASETS[name]

@@ -23,9 +23,9 @@ class Dataset:
     path : Path, optional
         File of the graph.
     generated : bool
-        True if the graph was drawn at random: figures on it say nothing of a real graph of the same shape.
+        True if the graph was drawn at random: scores on it say nothing of a real graph of the same shape.
     note : str
-        Remark for readers of figures.
+        Note for readers of scores.
     recipe : dict
         Settings of the generator.
     """

@@ -7,12 +7,12 @@ Each node i has an expected degree t_i. They fall as a power law and level off a
 Each edge starts at a node, in proportion to t. It ends at a node drawn in proportion to t: among all nodes with
 probability ``mixing``, else among those of one of the communities of its start. That is the degree-corrected stochastic
 block model of Karrer and Newman (Physical Review E, 2011) and, with ``mixing`` 1, the model of Chung and Lu. Self-loops
-and repeated edges are drawn anew, so the number of edges is exact.
+and repeated edges are drawn again, so the number of edges is exact.
 
 Stand-ins are graphs of the shape of Flickr and YouTube, in place of the real ones. The numbers of nodes, edges, classes
 and labeled nodes are those of the real graph; the largest degree and the labels of a node are about the same. The
 mixing of communities and the noise of labels were set so that REFINE's F1 with 9% of the labels comes out near the
-published one. So a stand-in shows the cost of a method at that size; its scores there are figures of the generator.
+published one. So a stand-in shows the cost of a method at that size; its scores there are those of the generator.
 """
 
 from __future__ import annotations
@@ -127,6 +127,8 @@ def block_model(
     check_number("noise", noise, least=0, most=1)
     check_integer("labeled", nodes if labeled is None else labeled, least=1, most=nodes)
     recipe = {name: value for name, value in locals().items() if name not in ("degrees", "threads")}
+    # The second number keeps the streams of one seed apart: 0 and 1 for nodes and labels, 2 for each piece of edges,
+    # 3 for those that are drawn again. Otherwise the edges would be correlated with the communities.
     rng = np.random.default_rng((seed, 1))
     share = np.arange(1, classes + 1) ** -SIZES
     members = _members(nodes, share / share.sum(), labels_per_node, rng)
@@ -238,13 +240,13 @@ def standin(name: str, *, seed: int = 0, threads: int | None = None) -> Dataset:
 
 @dataclass(frozen=True)
 class EndSampler:
-    """EndSampler of the starts and ends of edges; nodes are numbered by their first community."""
+    """A sampler of the starts and ends of edges; nodes are numbered by their first community."""
 
     degrees: Floats  # (n,): expected
     members: sp.csr_array[np.bool_]  # (n, classes)
     starts: Whole  # (n + 1,): edges starts[i] to starts[i + 1] start at node i
     table: NDArray[np.int32]  # nodes, as often as their degree says; by community
-    bounds: Whole  # (classes + 1,): first place of each community
+    bounds: Whole  # (classes + 1,): offset of each community in the table
     mixing: float
     names: NDArray[np.int32]  # (n,): number of each node in the graph, in no order
 
@@ -252,16 +254,19 @@ class EndSampler:
     def from_degrees(
         cls, degrees: Floats, members: sp.csr_array[np.bool_], edges: int, *, mixing: float, rng: np.random.Generator
     ) -> EndSampler:
-        """EndSampler of nodes of these degrees and memberships, numbered by first community."""
+        """Make the sampler of nodes of these degrees and memberships, numbered by first community."""
         n = len(degrees)
         counts = degrees / 2  # edges that start at each node
         if edges > n:  # at least one at each node, so that none is isolated
             above = np.maximum(counts - 1, 0)
             counts = 1 + above * ((edges - n) / above.sum())
+        # Sums are rounded, not counts: the number of edges is exact, and each count is off by less than one.
         starts = np.concatenate([[0], _round(np.cumsum(counts) * (edges / counts.sum()), rng)])
         starts[-1] = edges
         by_class = members.tocsc()
         weights = (degrees / np.diff(members.indptr))[by_class.indices]
+        # A table with an entry for each half of an edge would be exact, and as large as the graph. A smaller one rounds
+        # the probabilities of nodes of few edges; the number of edges that start at a node stays exact.
         size = max(min(2 * edges, SLOTS * n), 1 << 16)
         ends = np.concatenate([[0], _round(np.cumsum(weights) * (size / weights.sum()), rng)])
         table = np.repeat(by_class.indices.astype(np.int32), np.diff(ends))
@@ -271,6 +276,7 @@ class EndSampler:
         """Draw ends of edges that start at these nodes."""
         low, size = np.zeros(len(first), np.int64), np.full(len(first), len(self.table))
         if self.mixing < 1:
+            # One of the communities of the start, then any slot of that community's part of the table.
             at = self.members.indptr[first]
             count = self.members.indptr[first + 1] - at
             community = self.members.indices[at + (rng.random(len(first)) * count).astype(np.int64)]
@@ -363,9 +369,10 @@ def _fill(keys: Whole, count: int, sampler: EndSampler, rng: np.random.Generator
         starts = sampler.table[rng.integers(0, len(sampler.table), 2 * missing + 64)]
         candidates = sampler.keys(starts, sampler.draw_ends(starts, rng))
         different, when = np.unique(candidates, return_index=True)
-        place = np.minimum(np.searchsorted(keys[:count], different), count - 1)
-        new = (different >= 0) & (keys[place] != different)
-        fresh = candidates[np.sort(when[new])[:missing]]  # the first of the draw, not the smallest
+        index = np.minimum(np.searchsorted(keys[:count], different), count - 1)
+        new = (different >= 0) & (keys[index] != different)
+        # The first of the draw: `np.unique` sorts, and taking the smallest keys would favor nodes of small numbers.
+        fresh = candidates[np.sort(when[new])[:missing]]
         keys[count : count + len(fresh)] = fresh
         count += len(fresh)
         keys[:count].sort()
@@ -382,6 +389,7 @@ def _graph(keys: Whole, nodes: int, threads: int) -> Graph:
         part = keys[lo : lo + PIECE]
         ends[0, lo : lo + PIECE] = part // nodes
         ends[1, lo : lo + PIECE] = part % nodes
-    keys.resize(0, refcheck=False)  # half of all memory, and not needed to the end
+    # Keys are half of all memory, and the caller's reference to them would keep them until the graph is built.
+    keys.resize(0, refcheck=False)
     numbered = (ends[0], ends[1], np.arange(nodes))
     return graph_of(merge_edges(numbered, None, directed=False, threads=threads), source="generated")

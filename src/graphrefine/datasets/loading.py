@@ -12,12 +12,11 @@ from pathlib import Path
 
 from graphrefine.datasets.catalog import Entry, find
 from graphrefine.datasets.dataset import Dataset
-from graphrefine.datasets.download import fetch, sha256_of
+from graphrefine.datasets.download import fetch
 from graphrefine.errors import DownloadError, FormatError, InputError
 from graphrefine.progress import Watcher
 from graphrefine.readers.labels import read_labels
 from graphrefine.readers.read import read
-from graphrefine.system.files import replacing
 
 
 def data_folder() -> Path | None:
@@ -80,8 +79,7 @@ def load(
     download : bool
         False: refuse to download.
     unverified : bool
-        True: download also what nobody can verify, as there is neither a checksum nor TLS; the checksum of the first
-        download is recorded, and holds from then on.
+        True: download also what nobody can verify, as there is neither a checksum nor TLS.
     threads : int, optional
         Threads for reading.
     progress : Watcher, optional
@@ -97,7 +95,7 @@ def load(
         if entry.sha256 is None and not entry.url.startswith("https://") and not unverified:
             raise DownloadError(
                 f"{entry.url}: has neither TLS nor a published checksum, so nobody can tell whether what comes is "
-                f"{entry.title}; {advise_download(entry)}, from a source that you trust, or say unverified=True",
+                f"{entry.title}; {advise_download(entry)}, from a source that you trust, or pass unverified=True",
                 argument="unverified",
             )
         path = cache_folder() / entry.file
@@ -109,10 +107,8 @@ def load(
             advice=advise_download(entry),
             progress=progress,
         )
-        _record(path)
-    elif path.parent != data_folder():
-        _check_unchanged(entry, path)
     dataset = _read(entry, path, threads)
+    # At each load: a file that was saved again, by hand, has another checksum, but the sizes of the same graph.
     _check_sizes(entry, dataset)
     return dataset
 
@@ -129,26 +125,4 @@ def _check_sizes(entry: Entry, dataset: Dataset) -> None:
         has, must = ("{:,} nodes, {:,} edges, {:,} classes".format(*counts) for counts in (sizes, expected))
         raise FormatError(
             str(dataset.path), f"this is not {entry.title}: it has {has}, and {must} are expected; move it elsewhere"
-        )
-
-
-def _checksum_file(path: Path) -> Path:
-    return path.with_name(path.name + ".sha256")
-
-
-def _record(path: Path) -> None:
-    """Write the checksum of a file beside it."""
-    with replacing(_checksum_file(path)) as hidden:
-        hidden.write_text(f"{sha256_of(path)}  {path.name}\n")
-
-
-def _check_unchanged(entry: Entry, path: Path) -> None:
-    """Hold a file in the cache to its checksum: the catalog's, or that of its first download."""
-    record = _checksum_file(path)
-    expected = entry.sha256 or (record.read_text().split()[0] if record.is_file() and record.stat().st_size else None)
-    if expected is None:
-        _record(path)  # put there by hand: it has to stay as it is now
-    elif (checksum := sha256_of(path)) != expected:
-        raise FormatError(
-            path, f"its sha256 is {checksum}, and {expected} is expected: it is damaged; delete it to download it again"
         )

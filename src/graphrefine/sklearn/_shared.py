@@ -1,4 +1,4 @@
-"""What both estimators share: a seed under three names, output with an index, a fingerprint of edges."""
+"""What both estimators share: the seed, output with an index, a fingerprint of edges."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphrefine.errors import InputError, MissingExtraError
+from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.system.checks import check_integer
 from graphrefine.system.digest import hash_parts
@@ -14,43 +14,24 @@ from graphrefine.system.digest import hash_parts
 _MOST = 2**64 - 1  # the largest seed of a method
 
 
-def settle_seed(*, seed: Any = None, random_state: Any = None, rng: Any = None) -> int | None:
-    """Return the seed that one of three arguments sets; None where none is set, InputError where several are.
+def settle_seed(seed: Any, random_state: Any) -> int | None:
+    """Return the seed that ``seed`` or ``random_state``, scikit-learn's name of it, sets; None where neither does.
 
     An integer is the seed itself. A generator of NumPy draws one, so that successive fits differ.
 
     Examples
     --------
-    >>> settle_seed(rng=7), settle_seed(random_state=7), settle_seed()
+    >>> settle_seed(7, None), settle_seed(None, 7), settle_seed(None, None)
     (7, 7, None)
-    >>> settle_seed(rng=np.random.default_rng(7)) == settle_seed(rng=np.random.default_rng(7))
-    True
     """
-    values = {"seed": seed, "random_state": random_state, "rng": rng}
-    values = {name: value for name, value in values.items() if value is not None}
-    if len(values) > 1:
-        listed = " and ".join(f"{name}={value!r}" for name, value in values.items())
-        raise InputError(f"{listed} mean the same; set only one of them")
-    for name, value in values.items():
-        if name == "seed":
-            return check_integer(name, value, least=0, most=_MOST)
-        return _draw_seed(name, value)
-    return None
-
-
-def _draw_seed(name: str, value: Any) -> int:
-    if isinstance(value, np.random.RandomState):
-        return int(value.randint(2**31))
-    if isinstance(value, np.random.Generator):
-        return int(value.integers(2**63))
-    if isinstance(value, np.random.BitGenerator | np.random.SeedSequence):
-        return int(np.random.default_rng(value).integers(2**63))
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InputError(
-            f"{name}={value!r} must be an integer, a numpy.random.Generator or a numpy.random.RandomState",
-            argument=name,
-        )
-    return check_integer(name, value, least=0, most=_MOST)
+    if seed is not None and random_state is not None:
+        raise InputError(f"seed={seed!r} and random_state={random_state!r} mean the same; set only one of them")
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**63))
+    name, value = ("seed", seed) if random_state is None else ("random_state", random_state)
+    return None if value is None else check_integer(name, value, least=0, most=_MOST)
 
 
 def add_index(estimator: Any, vectors: Any, index: Any) -> Any:
@@ -62,10 +43,8 @@ def add_index(estimator: Any, vectors: Any, index: Any) -> Any:
     settings = getattr(estimator, "_sklearn_output_config", {})
     if index is None or settings.get("transform", get_config()["transform_output"]) != "pandas":
         return vectors
-    try:
-        import pandas
-    except ModuleNotFoundError:
-        raise MissingExtraError("output in pandas frames (set_output)", "pandas") from None
+    import pandas
+
     return pandas.DataFrame(vectors, index=index, copy=False)
 
 

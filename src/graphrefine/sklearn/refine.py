@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -38,21 +37,18 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import list_some, quote_name
 from graphrefine.graph.node_ids import Names, name_array
-from graphrefine.pipeline.embed_run import embed_graph
+from graphrefine.pipeline.embed import embed
 from graphrefine.pipeline.feature_table import read_features
-from graphrefine.pipeline.memory_plan import choose_dimension
 from graphrefine.readers.frames import is_counted, match_labels
-from graphrefine.refine.settings import refine_settings
 from graphrefine.sklearn._shared import add_index, edge_digits, settle_seed
 from graphrefine.system.checks import check_choice
-from graphrefine.system.threads import usable_threads
 
 _CHECKS: dict[str, Any] = {
     "accept_sparse": ("csr", "csc", "coo"),
     "dtype": (np.float64, np.float32),
     "ensure_non_negative": True,
 }
-_NO_SETTINGS = ("preset", "directed", "rows", "seed", "random_state", "rng", "threads")
+_NO_SETTINGS = ("directed", "rows", "random_state", "threads")
 
 
 class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -81,9 +77,9 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         are the fitted nodes if the matrix is symmetric or the fitted one, and refused otherwise.
     seed : int, default=None
         Seed of the random sketch; None is 0, so that every fit gives the same vectors.
-    random_state, rng : int, numpy.random.Generator or RandomState, default=None
-        The same under the names of scikit-learn and of SPEC 7; one of the three only. An int is the seed itself; a
-        generator draws one at each fit.
+    random_state : int, numpy.random.Generator or RandomState, default=None
+        The same under the name of scikit-learn; one of the two only. An int is the seed itself; a generator draws one
+        at each fit.
     threads : int, default=None
         All that the process may run on. The vectors do not depend on it.
 
@@ -139,7 +135,6 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         rows: str | None = None,
         seed: int | None = None,
         random_state: Any = None,
-        rng: Any = None,
         threads: int | None = None,
     ) -> None:
         self.dim = dim
@@ -163,7 +158,6 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         self.rows = rows
         self.seed = seed
         self.random_state = random_state
-        self.rng = rng
         self.threads = threads
 
     def fit(self, X: Any, y: None = None, features: Any = None) -> REFINE:
@@ -173,29 +167,28 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         ``features`` (n, f), sparse or dense, are what is known of the nodes beside the edges; with names (a mapping, a
         data frame with an index of names ...) they are joined by name.
         """
-        seed = settle_seed(seed=self.seed, random_state=self.random_state, rng=self.rng) or 0
         options = {name: value for name, value in self.get_params().items() if name not in _NO_SETTINGS}
-        if automatic := isinstance(self.dim, str) and self.dim == "auto":
-            options["dim"] = None
-        settings = refine_settings(self.preset, **options, seed=seed)
-        self._check_rows()
+        options["seed"] = settle_seed(self.seed, self.random_state) or 0
+        check_choice("rows", self.rows, [None, "nodes", "new"])
         source = read_matrix(X)
-        check_nodes(source)
+        if source.rows is not None and not source.square:
+            raise InputError(
+                f"the rows of the data frame are {list_some(source.rows.tolist())}, which are not its columns: an "
+                "adjacency matrix has the same nodes in both; X.to_numpy() leaves the labels out"
+            )
         graph, names = self._graph_of(source)
-        table, dimension = place_features(features, graph, names), None
-        if automatic:
-            dimension = choose_dimension(graph, threads=usable_threads(self.threads))
-            settings = replace(settings, dim=dimension.dim)
-        embedding, _ = embed_graph(graph, settings, features=table, threads=self.threads, learn=True)
-        if dimension is not None:
-            embedding.recipe["auto_dim"] = dimension.figures()
-        self.seed_, self._settings, self._has_features = settings.seed, settings, features is not None
+        table = place_features(features, graph, names)
+        embedding = embed(graph, **options, features=table, threads=self.threads, learn=True)
+        # `transform` embeds by these: parameters may be set after `fit`, a generator would draw another seed, and
+        # "auto" might choose another dim for a snapshot, whose vectors could not be rotated onto the fitted ones.
+        self.seed_, self._options, self._has_features = options["seed"], options, features is not None
+        self._options["dim"] = embedding.dim
         self._directed, self._by_name, self._fingerprint = graph.directed, isinstance(X, Graph), edge_digits(graph)
         self.model_ = Embedding.from_data(
             EmbeddingData(names, embedding.vectors, embedding.recipe, state=embedding.state)
         )
         self.embedding_ = self.model_.vectors
-        self._n_features_out = settings.dim
+        self._n_features_out = embedding.dim
         return self
 
     def fit_transform(self, X: Any, y: None = None, features: Any = None) -> NDArray[np.float32]:
@@ -213,7 +206,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             its columns, some of which are fitted nodes; or a matrix (n, n) of the fitted nodes in their order. The
             fitted graph itself has the fitted vectors.
             New nodes: a matrix (m, n) with a row for each new node and a column for each fitted node, in their order;
-            or a data frame with new names in its index and names of fitted and new nodes in its columns.
+            or a data frame with new names in its index and names of fitted nodes in its columns.
         features
             For a snapshot, where `fit` had features: those of its nodes.
 
@@ -222,53 +215,32 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         ndarray of shape (rows of X, dim)
         """
         check_is_fitted(self)
-        self._check_rows()
+        check_choice("rows", self.rows, [None, "nodes", "new"])
         source = read_matrix(X)
+        check_direction(source, self._directed)
         if source.rows is not None and source.square:
-            check_direction(source, self._directed, by="the fitted one was")
-            matrix = source.matrix if isinstance(source.matrix, Graph) else self._check_labeled(source)
+            is_graph = isinstance(source.matrix, Graph)
+            matrix = source.matrix if is_graph else check_array(source.matrix, estimator=self, **_CHECKS)
             vectors = self._embed_snapshot(matrix, source.rows, features)
             return add_index(self, vectors, _index_of(X, source.rows))  # type: ignore[no-any-return]
         if source.rows is not None:
-            columns = number_columns(source, self.model_.lookup)
-            labels = [f"new node {name!r}" for name in source.rows.tolist()]
-            return self._fold_in(self._check_labeled(source), columns, labels, features)
-        matrix = self._check_entries(source.matrix, reset=False)
+            columns = self._find_columns(source)
+            return self._fold_in(check_array(source.matrix, estimator=self, **_CHECKS), columns, features)
+        matrix = validate_data(self, source.matrix, reset=False, **_CHECKS)
         if self._are_nodes(matrix):
             return self._embed_snapshot(matrix, self.model_.names, features)
-        labels = [f"new node in row {at}" for at in range(matrix.shape[0])]
-        return self._fold_in(matrix, np.arange(len(self.model_)), labels, features)
-
-    def _check_rows(self) -> None:
-        check_choice("rows", self.rows, [None, "nodes", "new"])
-
-    def _check_entries(self, matrix: Any, *, reset: bool) -> Any:
-        """Check a matrix as scikit-learn does: finite numbers, not negative, and the columns as in `fit`."""
-        shape: tuple[int, ...] = getattr(matrix, "shape", ())
-        n = 0 if reset else len(self.model_)
-        if not reset and self.rows != "new" and len(shape) == 2 and shape[0] == shape[1] != n:
-            raise InputError(
-                f"a matrix of {shape[0]} x {shape[1]} without names cannot be matched with the {n} fitted nodes: X has "
-                f"{shape[1]} features, but REFINE is expecting {n} features as input; a NetworkX graph, and a data "
-                "frame with names in its index and columns, is matched by names"
-            )
-        return validate_data(self, matrix, reset=reset, ensure_min_samples=2 if reset else 1, **_CHECKS)
-
-    def _check_labeled(self, source: LabeledMatrix) -> Any:
-        """Check a matrix whose columns have names, and with them an order."""
-        return check_array(source.matrix, estimator=self, **_CHECKS)
+        return self._fold_in(matrix, np.arange(len(self.model_)), features)
 
     def _graph_of(self, source: LabeledMatrix) -> tuple[Graph, Names]:
         """Return the graph to fit and the names of its nodes; rows of a matrix are 0 to n - 1 to the method."""
         if isinstance(source.matrix, Graph):
-            if self.directed is not None:
-                check_direction(source, self.directed, by="directed= says")
+            check_direction(source, self.directed)
             self.n_features_in_ = source.matrix.nodes
             if hasattr(self, "feature_names_in_"):  # of an earlier fit
                 del self.feature_names_in_
             return source.matrix, source.matrix.names
         directed = source.directed if self.directed is None else self.directed
-        matrix = self._check_entries(source.matrix, reset=True)
+        matrix = validate_data(self, source.matrix, ensure_min_samples=2, **_CHECKS)
         graph = Graph.from_matrix(matrix, directed=bool(directed), threads=self.threads)
         if source.rows is not None:
             return graph, source.rows
@@ -281,12 +253,12 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
             raise InputError(f"rows='nodes', and X has {m} rows for {n} fitted nodes", argument="rows")
         if m != n or self.rows is not None:
             return self.rows == "nodes"
+        # New nodes that are as many as the fitted ones, with symmetric edges in the same order, are no real input.
         if _is_symmetric(matrix) or self._is_fitted_graph(self._snapshot_graph(matrix, self.model_.names)):
             return True
         raise InputError(
             f"a matrix of {n} x {n} without names can be read in two ways: rows='nodes' reads its rows as the {n} "
-            "fitted nodes (another snapshot), rows='new' as new nodes, by their edges to the fitted ones; "
-            "set_params(rows=...) says which",
+            "fitted nodes (another snapshot), rows='new' as new nodes, by their edges to the fitted ones",
             argument="rows",
         )
 
@@ -295,7 +267,9 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
 
     def _snapshot_graph(self, matrix: Any, names: Names) -> Graph:
         """Make a snapshot whose known nodes have the names, and so the random rows, that they had in `fit`."""
-        rows = find_positions(names, self.model_.lookup)
+        # A node draws its random row by its name. Where `fit` knew nodes by their rows, a snapshot gets these numbers
+        # for names; otherwise the sketch of every node would change, and alignment would have to undo that too.
+        rows = self.model_.lookup.rows(names.tolist(), unknown="skip")
         new = rows < 0
         rows[new] = len(self.model_) + np.arange(new.sum())
         if isinstance(matrix, Graph):
@@ -303,12 +277,13 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         else:
             ids = names.tolist() if self._by_name else rows.tolist()
             graph = Graph.from_matrix(matrix, directed=self._directed, names=ids, threads=self.threads)
-        check_shared_edges(graph, new)
         return graph
 
     def _embed_snapshot(self, matrix: Any, names: Names, features: Any) -> NDArray[np.float32]:
         """Embed a snapshot, and rotate it onto the fitted vectors; the fitted graph has the fitted vectors."""
         graph = self._snapshot_graph(matrix, names)
+        # scikit-learn asks that `fit(X).transform(X)` is `fit_transform(X)`: bit for bit, which an alignment of equal
+        # vectors is not.
         if features is None and self.model_.names.tolist() == names.tolist() and self._is_fitted_graph(graph):
             return self.embedding_.copy()
         if self._has_features != (features is not None):
@@ -318,18 +293,28 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
                 argument="features",
             )
         table = place_features(features, graph, names)
-        embedding, _ = embed_graph(graph, self._settings, features=table, threads=self.threads)
+        embedding = embed(graph, **self._options, features=table, threads=self.threads)
         moved = Embedding.from_data(embedding.data._replace(names=names))
         return moved.align_to(self.model_).vectors
 
-    def _fold_in(
-        self, matrix: Any, columns: NDArray[np.int64], labels: list[str], features: Any
-    ) -> NDArray[np.float32]:
-        """Fold new nodes in; ``columns`` are fitted rows, or n + i for the new node i."""
+    def _find_columns(self, source: LabeledMatrix) -> NDArray[np.int64]:
+        """Find the fitted rows of the columns of a frame whose index has the names of new nodes."""
+        rows, columns = ([] if names is None else names.tolist() for names in (source.rows, source.columns))
+        known = next((name for name in rows if self.model_.lookup.find(name) is not None), None)
+        if known is not None:
+            raise InputError(
+                f"the row {quote_name(known)} is a fitted node, but the columns are not the nodes of the rows: for "
+                "another snapshot, index and columns must have the same names; for new nodes, the index must have new "
+                "names only"
+            )
+        found: NDArray[np.int64] = self.model_.lookup.rows(columns)
+        return found
+
+    def _fold_in(self, matrix: Any, columns: NDArray[np.int64], features: Any) -> NDArray[np.float32]:
+        """Fold new nodes in; ``columns`` are fitted rows."""
         if features is not None:
-            problem = "features= cannot be used with new nodes, which are known by their edges alone"
-            raise InputError(problem, argument="features")
-        return fold_rows(self.model_, matrix, columns, labels=labels, threads=self.threads)
+            raise InputError("features= cannot be used with new nodes, which have edges alone", argument="features")
+        return fold_rows(self.model_, matrix, columns, threads=self.threads)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -386,19 +371,9 @@ def read_matrix(X: Any) -> LabeledMatrix:
 
         names = name_array(X.nodes)
         return LabeledMatrix(to_scipy_sparse_array(X), names, names, bool(X.is_directed()))
-    X = _keep_names(X)
     if hasattr(X, "iloc") and hasattr(X, "columns") and not is_counted(X.index):
         return _read_frame(X)
     return LabeledMatrix(X)
-
-
-def _keep_names(X: Any) -> Any:
-    """Turn a frame of polars into one of pandas: scikit-learn before 1.9 sees no names of its columns."""
-    if type(X).__module__.partition(".")[0] != "polars" or not hasattr(X, "columns") or find_spec("pandas") is None:
-        return X
-    from pandas import DataFrame
-
-    return DataFrame(X.to_numpy(), columns=list(X.columns))
 
 
 def _read_frame(frame: Any) -> LabeledMatrix:
@@ -414,95 +389,28 @@ def _read_frame(frame: Any) -> LabeledMatrix:
     return LabeledMatrix(frame, rows, columns)
 
 
-def check_nodes(source: LabeledMatrix) -> None:
-    """Refuse a data frame to fit whose rows are labeled, but not by the names of its columns."""
-    if source.rows is not None and source.columns is not None and not source.square:
-        raise InputError(
-            f"the rows of the data frame are {list_some(source.rows.tolist())}, and its columns "
-            f"{list_some(source.columns.tolist())}: an adjacency matrix has the same nodes in both; "
-            "X.to_numpy() leaves the labels out"
-        )
+def check_direction(source: LabeledMatrix, directed: bool | None) -> None:
+    """Refuse a graph whose own direction is not that of `directed=` or of the fitted graph."""
+    if None not in (source.directed, directed) and source.directed != directed:
+        raise InputError(f"the graph has directed={source.directed}, and directed={directed} is expected")
 
 
-def check_direction(source: LabeledMatrix, directed: bool, *, by: str) -> None:
-    """Refuse a graph that says another direction than is wanted ``by`` someone."""
-    if source.directed is None or source.directed == directed:
-        return
-    kinds = {True: "directed", False: "undirected"}
-    raise InputError(f"the graph is {kinds[source.directed]}, and {by} {kinds[directed]}; make both the same")
-
-
-def check_shared_edges(graph: Graph, new: NDArray[np.bool_]) -> None:
-    """Refuse a graph of new nodes and their edges alone as a snapshot; ``new`` is its mask of nodes not fitted."""
-    if not new.any() or graph.edges == 0:
-        return
-    of_new = np.repeat(new, graph.out_counts) | new[graph.indices]
-    if of_new.all():
-        raise InputError(
-            f"every edge of the graph leads to one of {int(new.sum()):,} new nodes, so it is no snapshot of the fitted "
-            "graph; model_.fold_in(edges) gives vectors for new nodes alone, and so does a matrix with a row for each "
-            "new and a column for each fitted node"
-        )
-
-
-def find_positions(names: Names, lookup: Any) -> NDArray[np.int64]:
-    """Find the fitted row of each node of a snapshot, -1 for a new one; InputError if all are new."""
-    rows = np.fromiter((-1 if (row := lookup.find(name)) is None else row for name in names), np.int64, len(names))
-    if not (rows >= 0).any():
-        raise InputError(
-            f"no node is in both graphs, so their vectors cannot be compared; the names begin with "
-            f"{quote_name(names[0])} here and {quote_name(lookup.names[0])} in the fitted graph"
-        )
-    return rows
-
-
-def number_columns(source: LabeledMatrix, lookup: Any) -> NDArray[np.int64]:
-    """Assign numbers to columns of a frame of new nodes: fitted rows, or n + i for new node i.  # (columns,)."""
-    rows, columns = (np.zeros(0) if names is None else names for names in (source.rows, source.columns))
-    known = [name for name in rows.tolist() if lookup.find(name) is not None]
-    if known:
-        raise InputError(
-            f"{len(known):,} of the {len(rows):,} rows are fitted nodes, such as {quote_name(known[0])}, but the "
-            "columns are not the nodes of the rows: for another snapshot, index and columns must have the same "
-            "names; for new nodes, the index must have new names only"
-        )
-    new = {name: len(lookup.names) + at for at, name in enumerate(rows.tolist())}
-    places = [new.get(name) if (row := lookup.find(name)) is None else row for name in columns.tolist()]
-    missing = [name for name, place in zip(columns.tolist(), places, strict=True) if place is None]
-    if missing:
-        raise InputError(
-            f"column {quote_name(missing[0])} is neither a fitted node nor a row{lookup.hint(missing[0])}; "
-            f"{len(missing):,} of {len(places):,} columns are not: leave them out"
-        )
-    return np.array(places, np.int64)
-
-
-def fold_rows(
-    model: Embedding, matrix: Any, columns: NDArray[np.int64], *, labels: list[str], threads: int | None
-) -> NDArray[np.float32]:
-    """Fold in new nodes by the weights (m, columns) of their edges.  # (m, dim).
-
-    ``columns`` are rows of the model, or n + i for the new node i; ``labels`` name the new nodes in messages.
+def fold_rows(model: Embedding, matrix: Any, columns: NDArray[np.int64], *, threads: int | None) -> NDArray[np.float32]:
+    """Fold in new nodes by the weights (m, columns) of their edges; ``columns`` are rows of the model.  # (m, dim).
 
     Examples
     --------
     >>> people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
-    >>> fold_rows(people, [[0, 2]], np.array([0, 1]), labels=["eve"], threads=1).tolist()
+    >>> fold_rows(people, [[0, 2]], np.array([0, 1]), threads=1).tolist()
     [[0.0, 1.0]]
     """
-    n, entries = len(model), coo_array(matrix)
-    ends = columns[entries.col]
-    used = np.unique(ends[ends < n])
-    edges = Graph.from_edges(
-        entries.row + len(used),
-        np.where(ends < n, np.searchsorted(used, ends), ends - n + len(used)),
-        entries.data,
-        names=[*used.tolist(), *labels],
-        directed=True,
-        threads=threads,
-    )
-    by_position = Embedding.from_data(EmbeddingData(np.arange(n), model.vectors, model.recipe, state=model.state))
-    return by_position.fold_in(edges).vectors
+    entries = coo_array(matrix)
+    used, ends = np.unique(columns[entries.col], return_inverse=True)
+    names = [*used.tolist(), *(f"new node in row {row}" for row in range(entries.shape[0]))]
+    edges = Graph.from_edges(entries.row + len(used), ends, entries.data, names=names, directed=True, threads=threads)
+    # Nodes go by their rows here: the names of columns and new rows may be equal where X is a matrix.
+    by_row = EmbeddingData(np.arange(len(model)), model.vectors, model.recipe, state=model.state)
+    return Embedding.from_data(by_row).fold_in(edges).vectors
 
 
 def place_features(features: Any, graph: Graph, names: Names) -> Any:
@@ -510,6 +418,7 @@ def place_features(features: Any, graph: Graph, names: Names) -> Any:
 
     Rows without names are those of the graph, in its order. The names of the others are the users' names.
     """
+    # The graph of a matrix calls its nodes by their rows, also where the user's frame or NetworkX graph has names.
     if features is None or graph.names is names:
         return features
     if hasattr(features, "iloc") and hasattr(features, "index") and is_counted(features.index):

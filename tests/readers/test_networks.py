@@ -172,7 +172,7 @@ def test_the_sides_of_a_bipartite_graph_are_an_attribute() -> None:
     with pytest.raises(InputError, match="the edge 'ann' - 'bob' joins two nodes of one side"):
         read(graph, bipartite=True)
     graph.add_node("odd")
-    with pytest.raises(InputError, match="the node 'odd' has the attribute 'bipartite' = None"):
+    with pytest.raises(InputError, match="that of the node 'odd' is None"):
         read(graph, bipartite=True)
     with pytest.raises(InputError, match=r"bipartite=True needs the side of each node, 0 or 1"):
         read(networkx.path_graph(3), bipartite=True)

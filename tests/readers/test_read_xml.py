@@ -103,8 +103,6 @@ def test_the_root_decides_not_the_suffix(tmp_path: Path) -> None:
     for name, format in {"a.graphml": "gexf", "a.gexf": "graphml", "a.xml": "gexf", "a.txt": "graphml"}.items():
         same_graph(read(tmp_path / name), graph)
         assert read(tmp_path / name).report["format"] == format
-    assert "the name ends in .graphml, the content is gexf" in read(tmp_path / "a.graphml").reading
-    assert "the name ends" not in read(tmp_path / "a.xml").reading
     with pytest.raises(FormatError, match=r"format='graphml', and the content is gexf; .* pass format='gexf'"):
         read(tmp_path / "a.graphml", format="graphml")
 

@@ -59,6 +59,9 @@ class SparseTensor(Tensor):
     def numpy(self) -> Any:
         raise TypeError("can't convert a sparse tensor")
 
+    def to_sparse_coo(self) -> Any:
+        return SparseTensor(self.matrix.tocoo(), "sparse_coo")
+
     def coalesce(self) -> Any:
         return self
 
@@ -67,14 +70,6 @@ class SparseTensor(Tensor):
 
     def values(self) -> Tensor:
         return Tensor(self.matrix.data)
-
-    def crow_indices(self) -> Tensor:
-        return Tensor(self.matrix.indptr)
-
-    def col_indices(self) -> Tensor:
-        return Tensor(self.matrix.indices)
-
-    ccol_indices, row_indices = crow_indices, col_indices
 
 
 def data(**pieces: Any) -> SimpleNamespace:
@@ -87,6 +82,7 @@ def test_sparse_tensors_are_matrices() -> None:
         SparseTensor(sp.coo_array(ARCS), "sparse_coo"),
         SparseTensor(sp.csr_array(ARCS), "sparse_csr"),
         SparseTensor(sp.csc_array(ARCS), "sparse_csc"),
+        SparseTensor(sp.bsr_array(ARCS), "sparse_bsr"),
         Tensor(ARCS),
     ):
         assert dense(read(tensor, directed=True)) == ARCS.tolist()
@@ -94,8 +90,6 @@ def test_sparse_tensors_are_matrices() -> None:
         assert read(tensor, weights=False).weights is None
         with pytest.raises(InputError, match="a matrix holds its own weights"):
             read(tensor, weights="size")
-    with pytest.raises(InputError, match=r"layout sparse_bsr cannot be read; convert it with to_sparse_csr\(\)"):
-        read(SparseTensor(sp.bsr_array(ARCS), "sparse_bsr"))
     with pytest.raises(InputError, match="an adjacency matrix must be square, not 2 x 4"):
         read(SparseTensor(sp.csr_array(ARCS[:2]), "sparse_csr"))
 
@@ -105,7 +99,7 @@ def test_the_direction_of_pyg_data_is_what_it_says_and_the_reading_says_so() -> 
     graph = read(one_way)
     assert dense(graph) == [[0, 1, 0, 0], [0, 0, 1, 0], [0] * 4, [0] * 4]
     assert "directed, as the graph says" in graph.reading
-    assert "edges stand in one direction only in the edge_index" in graph.reading
+    assert "the edge_index lists edges in one direction only" in graph.reading
     assert read(one_way, directed=False).directed is False
     both = data(edge_index=Tensor([[0, 1], [1, 0]]), num_nodes=2, is_directed=lambda: False)
     assert (read(both).directed, read(both).edges) == (False, 1)
@@ -155,9 +149,7 @@ def test_types_of_a_hetero_graph_are_in_its_names() -> None:
     with pytest.raises(InputError, match="hold a colon"):
         read(Store({"a:b": SimpleNamespace(num_nodes=1)}))
     store["author", "writes", "paper"].edge_index = Tensor([[2], [0]])
-    with pytest.raises(
-        InputError, match="edges of type author, writes, paper hold the node 2 of 'author', which has 2"
-    ):
+    with pytest.raises(InputError, match=r"edges of type author, writes, paper hold .* 'author' has 2"):
         read(store)
 
 

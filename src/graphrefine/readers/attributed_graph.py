@@ -23,16 +23,13 @@ from graphrefine.graph.object_ids import as_texts, table_key
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.decode import decoding_error, find_encoding
-from graphrefine.tables.limits import check_fields
+from graphrefine.tables.limits import check_fields, check_unpacked
 from graphrefine.tables.source import Source
 
 LISTED = 8  # attributes and columns that a remark or an error names
-ALWAYS = 1 << 20  # cells of the table of attributes that a file of any size may have
-CELLS = 16  # of that table, for each node and each value
 _ENTITY = re.compile("&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
 _NAMED = {**name2codepoint, "apos": ord("'")}
 _DIRECTIONS = {None: 0, True: 1, False: 2}
-_UNDIRECTED = 2
 
 
 class AttributedGraph:
@@ -149,14 +146,13 @@ class AttributedGraph:
         if not self._ends:
             raise self.error("there is no edge in the file")
         self._check_declared()
-        ends, values = np.array(self._ends, dtype=np.int64).reshape(-1, 2), np.array(self._weights)
-        weights = self._check_weights(values)
-        directed = self._direction()
-        ends, weights = self._turn(ends, weights, directed if self.options.directed is None else self.options.directed)
+        weights = self._check_weights(np.array(self._weights))
+        declared = self._direction()
+        directed = declared if self.options.directed is None else self.options.directed
+        ends, weights = self._add_reverse(np.array(self._ends, np.int64).reshape(-1, 2), weights, bool(directed))
         names, attributes = self._names(), self._attributes()
         order = sort_rows(names)
-        rank = np.empty(len(names), dtype=np.int32)
-        rank[order] = np.arange(len(names), dtype=np.int32)
+        rank = np.argsort(order).astype(np.int32)
         if attributes:
             self.notes.append(f"node attributes {list_names(attributes)}")
         report: dict[str, Any] = {"weight_column": None if weights is None else self.weight_name, **self.report}
@@ -166,7 +162,7 @@ class AttributedGraph:
             (rank[ends[:, 0]], rank[ends[:, 1]], names[order]),
             weights,
             report,
-            directed=directed,
+            directed=declared,
             attributes={name: column[order] for name, column in attributes.items()},
         )
 
@@ -183,17 +179,11 @@ class AttributedGraph:
         try:
             weight = math.nan if isinstance(value, bool) else float(value)
         except (ValueError, TypeError, OverflowError):
-            raise self.error(
-                f"weight {value!r} is not a number; weights=False reads the edges without weights", line, "weights"
-            ) from None
-        if not 0 <= weight < math.inf:
-            raise self.error(
-                f"weight {value!r} is negative or not finite; weights=False reads the edges without weights",
-                line,
-                "weights",
-            )
-        problem = describe_outside(weight, text=value if isinstance(value, str) else "")
-        if problem is not None:
+            weight = math.nan
+        problem = "is no finite number of at least 0; weights=False reads the edges without weights"
+        if 0 <= weight < math.inf:
+            problem = describe_outside(weight, text=value if isinstance(value, str) else "") or ""
+        if problem:
             raise self.error(f"weight {value!r} {problem}", line, "weights")
         return weight
 
@@ -226,59 +216,50 @@ class AttributedGraph:
             self.notes.append(f"undirected edges among directed ones, which count in both directions: {both_ways:,}")
         return bool(one_way) if one_way or both_ways else None
 
-    def _turn(
-        self, ends: NDArray[np.int64], weights: NDArray[np.float32] | None, directed: bool | None
+    def _add_reverse(
+        self, ends: NDArray[np.int64], weights: NDArray[np.float32] | None, directed: bool
     ) -> tuple[NDArray[np.int64], NDArray[np.float32] | None]:
-        """In a directed graph, undirected edges in both directions."""
-        undirected = np.frombuffer(bytes(self._directions), np.uint8) == _UNDIRECTED
-        if not directed or not undirected.any():
+        """Add the other direction of undirected edges, if the graph is directed."""
+        undirected = np.frombuffer(bytes(self._directions), np.uint8) == _DIRECTIONS[False]
+        if not directed:
             return ends, weights
-        turned = None if weights is None else np.concatenate([weights, weights[undirected]])
-        return np.concatenate([ends, ends[undirected][:, ::-1]]), turned
+        both = None if weights is None else np.concatenate([weights, weights[undirected]])
+        return np.concatenate([ends, ends[undirected][:, ::-1]]), both
 
     def _names(self) -> NDArray[Any]:
-        attribute = self.options.names
-        if attribute is None and self.label is not None:
-            problem = self._name_problem(self.label)
-            if not problem:
-                self.notes.append(f"nodes named by {self.label!r}")
-                return self._take_names(self.label)
-            if self.label in self._columns:
-                self.notes.append(f"nodes named by id, as {problem}")
-        if attribute is None or (attribute == "id" and "id" not in self._columns):
+        attribute, wanted = self.options.names or self.label, self.options.names is not None
+        if attribute is None or (wanted and attribute == "id" and "id" not in self._columns):
             return self._as_names(self._ids)
-        problem = self._name_problem(attribute)
-        if problem:
-            raise InputError(f"names={attribute!r}: {problem}", argument="names")
-        return self._take_names(attribute)
+        if problem := self._name_problem(attribute):
+            if wanted:
+                raise InputError(f"names={attribute!r}: {problem}", argument="names")
+            if attribute in self._columns:
+                self.notes.append(f"nodes named by id, as {problem}")
+            return self._as_names(self._ids)
+        if not wanted:
+            self.notes.append(f"nodes named by {attribute!r}")
+        names = self._as_names(self._attribute(attribute))
+        # The ids are an attribute in place of the one that names the nodes, unless there is an attribute "id".
+        self._columns.pop(attribute, None)
+        self._defaults.pop(attribute, None)
+        self._columns.setdefault("id", dict(enumerate(self._as_names(self._ids).tolist())))
+        return names
 
     def _name_problem(self, attribute: str) -> str:
         """Return the reason why an attribute cannot name the nodes; empty if it can."""
-        column, ids = self._columns.get(attribute, {}), self._ids
-        if attribute in self._defaults:
-            values = enumerate(self._attribute(attribute))
-            self._columns[attribute] = column = {position: value for position, value in values if value is not None}
-        if not column:
+        if attribute not in (*self._columns, *self._defaults):
             names = list_names({"id": None, **self._columns, **self._defaults})
             return f"no node has this attribute; the attributes are {names}"
-        if len(column) < len(ids):
-            position = next(position for position in range(len(ids)) if position not in column)
-            return f"the node {ids[position]!r} has no {attribute!r}"
-        owners: dict[str, int] = {}
-        for position, value in column.items():
+        owners: dict[str, Any] = {}
+        for id, value in zip(self._ids, self._attribute(attribute), strict=True):
+            if value is None:
+                return f"the node {id!r} has no {attribute!r}"
             if not isinstance(value, str | int | float) or value == "" or "\n" in str(value):
-                return f"{attribute!r} of the node {ids[position]!r} is {value!r}, which is no name"
-            if (other := owners.setdefault(str(value), position)) != position:
-                return f"{attribute!r} of the nodes {ids[other]!r} and {ids[position]!r} is {value!r}"
+                return f"{attribute!r} of the node {id!r} is {value!r}, which is no name"
+            if str(value) in owners:
+                return f"{attribute!r} of the nodes {owners[str(value)]!r} and {id!r} is {value!r}"
+            owners[str(value)] = id
         return ""
-
-    def _take_names(self, attribute: str) -> NDArray[Any]:
-        """Return the names that an attribute holds, which becomes one no longer; the ids become one."""
-        column = self._columns.pop(attribute)
-        if "id" not in self._columns:
-            ids = self._as_names(self._ids).tolist()
-            self._columns["id"] = dict(enumerate(ids))
-        return self._as_names([column[position] for position in range(len(column))])
 
     def _as_names(self, values: list[Any]) -> NDArray[Any]:
         if not self.typed and all(isinstance(value, str) for value in values):
@@ -290,13 +271,11 @@ class AttributedGraph:
         return names
 
     def _attributes(self) -> dict[str, NDArray[Any]]:
-        """Return the attributes of the nodes, without those of few nodes where cells are far more than values."""
+        """Return the attributes of the nodes, if the memory allows a cell for each of them and each node."""
         names = list(dict.fromkeys([*self._columns, *self._defaults]))
-        values = len(self._ids) + sum(map(len, self._columns.values()))
-        most = max(ALWAYS, CELLS * values) // len(self._ids)
-        if len(names) > most:
-            self.notes.append(f"node attributes that few nodes have, which are left out: {len(names) - most:,}")
-            names = sorted(names, key=lambda name: -len(self._columns.get(name, ())))[:most]
+        # Thousands of attributes that few nodes have are a small file, and a table that takes all memory.
+        size = np.dtype(object).itemsize * len(names) * len(self._ids)
+        check_unpacked(self.source.name, size, "the table of node attributes", hint="leave out those of few nodes")
         return {name: as_array(self._attribute(name)) for name in names}
 
     def _attribute(self, name: str) -> list[Any]:

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array
 
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import name_array, object_array, sort_rows
+from graphrefine.graph.node_ids import Numbered, name_array, object_array, sort_rows
 from graphrefine.readers.formats import EdgeTable, MatrixTable
 from graphrefine.readers.objects import as_array, edge_index, edge_weights, load_array, load_matrix
 from graphrefine.readers.options import ReadOptions
@@ -87,12 +87,9 @@ def load_rustworkx(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
 
 def load_networkit(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load a NetworKit graph, whose nodes are numbers."""
-    if isinstance(options.weights, str | int) and options.weights is not False:
-        raise InputError(
-            f"weights={options.weights!r}: a NetworKit graph has one weight for each edge; leave it out, or say "
-            "weights=False",
-            argument="weights",
-        )
+    if options.names_weights:
+        problem = "a NetworKit graph has one weight for each edge; leave it out, or pass weights=False"
+        raise InputError(f"weights={options.weights!r}: {problem}", argument="weights")
     nodes, triples = list(graph.iterNodes()), list(graph.iterEdgesWeights())
     place = {node: at for at, node in enumerate(nodes)}
     weighted = bool(graph.isWeighted()) and options.weights is not False
@@ -105,16 +102,16 @@ def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Edges, or the matrix of two sides, with the nodes sorted by name."""
     names, remarks = network.names, list(network.remarks)
     weights = _edge_weights(network, remarks)
-    ends = network.ends if network.directed else np.sort(network.ends, axis=1)  # so that parallel edges add up
+    # Some libraries list the parallel edges of an undirected graph in both orders, which would be the two directions of
+    # one edge, of which the larger weight counts: in one order they add up.
+    ends = network.ends if network.directed else np.sort(network.ends, axis=1)
     if len(np.unique(ends[:, 0] * len(names) + ends[:, 1])) < len(ends):
         remarks.append("parallel edges are one, with the sum of their weights (1 each where there are none)")
     report: dict[str, Any] = {"weight_column": network.weight_column}
     report |= {"ignored_columns": list(network.unused)} if network.unused else {}
-    order = sort_rows(names)
-    attributes = {name: values[order] for name, values in network.attributes.items()}
     if options.bipartite:
         report["remarks"] = [*remarks, f"sides by the nodes' attribute {network.side!r}"]
-        return _load_sides(network, weights, order, report)
+        return _load_sides(network, weights, report)
     if network.side in network.attributes and set(network.attributes[network.side].tolist()) == {0, 1}:
         remarks.append(f"bipartite=True would read the nodes' attribute {network.side!r} as two sides")
     if remarks:
@@ -122,76 +119,70 @@ def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
     if options.directed and not network.directed:
         ends = np.concatenate([ends, ends[:, ::-1]])
         weights = None if weights is None else np.concatenate([weights, weights])
-    rank = np.empty(len(names), dtype=np.int32)
-    rank[order] = np.arange(len(names), dtype=np.int32)
-    numbered = (rank[ends[:, 0]], rank[ends[:, 1]], names[order])
+    order = sort_rows(names)
+    attributes = {name: values[order] for name, values in network.attributes.items()}
+    numbered = _renumber(ends.T, names, order)
     return EdgeTable(numbered, weights, report, directed=network.directed, attributes=attributes)
 
 
-def _load_sides(
-    network: Network, weights: NDArray[np.float32] | None, order: NDArray[np.int64], report: dict[str, Any]
-) -> MatrixTable:
+def _renumber(ends: NDArray[np.int64], names: NDArray[Any], order: NDArray[np.int64]) -> Numbered:
+    """Return ends, of shape (2, m), as rows of the sorted names."""
+    rank = np.argsort(order).astype(np.int32)
+    return rank[ends[0]], rank[ends[1]], names[order]
+
+
+def _load_sides(network: Network, weights: NDArray[np.float32] | None, report: dict[str, Any]) -> MatrixTable:
     """Return the matrix of a bipartite graph, a row for each node of side 0 and a column for each of side 1."""
-    sides = _sides(network)[order]
-    rows, columns = order[sides == 0], order[sides == 1]
-    rank = np.empty(len(order), np.int64)
-    rank[rows], rank[columns] = np.arange(len(rows)), np.arange(len(columns))
-    ends, side = network.ends, _sides(network)
+    side, ends, order = _sides(network), network.ends, sort_rows(network.names)
     inside = np.flatnonzero(side[ends[:, 0]] == side[ends[:, 1]])
     if inside.size:
-        pair = [network.names.tolist()[at] for at in ends[inside[0]]]
+        first, second = (network.names.tolist()[at] for at in ends[inside[0]])
         raise InputError(
-            f"the edge {pair[0]!r} - {pair[1]!r} joins two nodes of one side, by their attribute {network.side!r}; "
+            f"the edge {first!r} - {second!r} joins two nodes of one side, by their attribute {network.side!r}; "
             "bipartite=True needs edges between the sides",
             argument="bipartite",
         )
-    first = np.where(side[ends[:, 0]] == 0, ends[:, 0], ends[:, 1])
-    second = ends.sum(axis=1) - first
+    rows, columns = order[side[order] == 0], order[side[order] == 1]
+    rank = np.empty(len(order), np.int64)
+    rank[rows], rank[columns] = np.arange(len(rows)), np.arange(len(columns))
+    row, column = rank[np.where(side[ends[:, :1]] == 0, ends, ends[:, ::-1])].T
     values = np.ones(len(ends), np.float32) if weights is None else weights
-    matrix = coo_array((values, (rank[first], rank[second])), shape=(len(rows), len(columns)))
     both = np.concatenate([rows, columns])
     return MatrixTable(
-        matrix,
+        coo_array((values, (row, column)), shape=(len(rows), len(columns))),
         report,
         names=network.names[rows],
         column_names=network.names[columns],
-        attributes={name: column[both] for name, column in network.attributes.items()},
+        attributes={name: values[both] for name, values in network.attributes.items()},
     )
 
 
 def _sides(network: Network) -> NDArray[np.int64]:
     """Return the side of each node, 0 or 1."""
-    column = network.attributes.get(network.side)
-    if column is None:
-        raise InputError(
-            f"bipartite=True needs the side of each node, 0 or 1, as its attribute {network.side!r}; or give pairs "
-            "(source, target)",
-            argument="bipartite",
-        )
-    odd = next((at for at, side in enumerate(column.tolist()) if side not in (0, 1)), None)
+    sides = network.attributes.get(network.side, object_array([None] * len(network.names)))
+    odd = next((at for at, side in enumerate(sides.tolist()) if side not in (0, 1)), None)
     if odd is not None:
         raise InputError(
-            f"the node {network.names.tolist()[odd]!r} has the attribute {network.side!r} = {column[odd]!r}; "
-            "bipartite=True needs 0 or 1 for each node",
+            f"bipartite=True needs the side of each node, 0 or 1, as its attribute {network.side!r}; that of the node "
+            f"{network.names.tolist()[odd]!r} is {sides[odd]!r}; or give pairs (source, target)",
             argument="bipartite",
         )
-    return column.astype(np.int64)
+    return sides.astype(np.int64)
 
 
 def _names(nodes: Iterable[Any], attributes: dict[str, NDArray[Any]], options: ReadOptions) -> NDArray[Any]:
     """Return the names of the nodes: the nodes themselves, or the attribute that the options name; all different."""
     if options.names is None:
         names = name_array(nodes)
-        way_out = "; names= can name an attribute that tells them apart"
+        hint = "; names= can name an attribute that tells them apart"
     else:
         if options.names not in attributes:
             known = f"the attributes are {sorted(attributes)}" if attributes else "they have none"
             raise InputError(f"names={options.names!r}: no node has that attribute; {known}", argument="names")
-        names, way_out = name_array(attributes[options.names].tolist()), f", by names={options.names!r}"
-    if len(set(names.tolist())) != len(names):
-        counts = Counter(names.tolist())
-        twice = next(name for name, count in counts.items() if count > 1)
-        raise InputError(f"two nodes are called {twice!r}{way_out}", argument="names")
+        names, hint = name_array(attributes[options.names].tolist()), f", by names={options.names!r}"
+    (name, count) = Counter(names.tolist()).most_common(1)[0] if len(names) else (None, 0)
+    if count > 1:
+        raise InputError(f"two nodes are called {name!r}{hint}", argument="names")
     return names
 
 
@@ -226,11 +217,10 @@ def _payload_weights(payloads: list[Any], options: ReadOptions) -> tuple[str | N
 
 
 def _edge_weights(network: Network, remarks: list[str]) -> NDArray[np.float32] | None:
-    """Weights, 1 where an edge has none, which the remarks say."""
+    """Weights, 1 where an edge has none, which is added to the remarks."""
     if network.weights is None:
         return None
-    absent = sum(weight is None for weight in network.weights)
-    if absent:
+    if absent := sum(weight is None for weight in network.weights):
         remarks.append(f"edges without a weight count as 1: {absent:,}")
     values = object_array([1 if weight is None else weight for weight in network.weights])
     odd = next((weight for weight in values if isinstance(weight, str | bytes)), None)
@@ -261,76 +251,47 @@ def _distinct(values: list[Any]) -> bool:
 
 def load_tensor(tensor: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load a tensor: an edge_index of shape (2, m), or a matrix, sparse or dense."""
-    layout = str(getattr(tensor, "layout", "")).rpartition(".")[2]
-    if layout in ("sparse_csr", "sparse_csc", "sparse_coo"):
-        return load_matrix(_sparse_matrix(tensor.detach().cpu(), layout), options)
-    if layout.startswith("sparse"):
-        raise InputError(f"a tensor of layout {layout} cannot be read; convert it with to_sparse_csr()")
+    if str(getattr(tensor, "layout", "")).startswith("torch.sparse"):
+        return load_matrix(_sparse_matrix(tensor), options)
     values = as_array(tensor)
-    return edge_index(values, options.weights, None) if _is_edge_index(values) else load_array(values, options)
+    is_index = values.ndim == 2 and values.shape[0] == 2 and values.dtype.kind in "iu"
+    return edge_index(values, options.weights, None) if is_index else load_array(values, options)
 
 
-def _is_edge_index(values: NDArray[Any]) -> bool:
-    return values.ndim == 2 and values.shape[0] == 2 and values.dtype.kind in "iu"
-
-
-def _sparse_matrix(tensor: Any, layout: str) -> Any:
-    """Return a sparse tensor as SciPy's matrix; entries that stand twice add up."""
+def _sparse_matrix(tensor: Any) -> Any:
+    """Return a sparse tensor of any layout as SciPy's matrix; duplicate entries add up."""
     if len(tensor.shape) != 2:
         raise InputError(f"an adjacency matrix has two dimensions, not {len(tensor.shape)}")
-    shape = (int(tensor.shape[0]), int(tensor.shape[1]))
-    if layout == "sparse_coo":
-        whole = tensor.coalesce()
-        rows, columns = as_array(whole.indices())
-        return coo_array((as_array(whole.values()), (rows, columns)), shape=shape)
-    if layout == "sparse_csc":
-        pointers, indices = tensor.ccol_indices(), tensor.row_indices()
-        parts = (as_array(tensor.values()), as_array(indices), as_array(pointers))
-        return csr_array(parts, shape=shape[::-1]).T
-    parts = (as_array(tensor.values()), as_array(tensor.col_indices()), as_array(tensor.crow_indices()))
-    return csr_array(parts, shape=shape)
+    entries = tensor.detach().cpu().to_sparse_coo().coalesce()
+    rows, columns = as_array(entries.indices())
+    return coo_array((as_array(entries.values()), (rows, columns)), shape=tuple(map(int, tensor.shape)))
 
 
 def load_pyg(data: Any, options: ReadOptions) -> EdgeTable:
     """Load a PyG Data object; its nodes are numbers, and its direction is what `is_directed` says."""
-    weights = _pyg_weights(data, options)
+    named = isinstance(options.weights, str)
+    name = options.weights if named else "edge_weight"
+    weights = getattr(data, name, None) if named or options.weights is None else options.weights
+    if named and weights is None:
+        raise InputError(f"the data has no {name!r}; edge_weight and edge_attr are usual", argument="weights")
     nodes = data.num_nodes
     table = edge_index(as_array(data.edge_index), weights, None if nodes is None else int(nodes))
-    used = {*_PYG_EDGES} | ({options.weights} if isinstance(options.weights, str) else set())
     attributes, ignored = {}, []
-    for name in sorted(_keys(data) - used):
-        values = getattr(data, name, None)
+    keys = data.keys() if callable(getattr(data, "keys", None)) else vars(data)
+    for key in sorted(set(map(str, keys)) - {*_PYG_EDGES, name}):
+        values = getattr(data, key, None)
         shape = tuple(getattr(values, "shape", ()))
-        if shape == (len(table.numbered[2]),) and not name.startswith("edge"):
-            attributes[name] = object_array(as_array(values).tolist())
+        if shape == (len(table.numbered[2]),) and not key.startswith("edge"):
+            attributes[key] = object_array(as_array(values).tolist())
         elif values is not None:
-            ignored.append(name)
+            ignored.append(key)
     report: dict[str, Any] = {"ignored_columns": ignored} if ignored else {}
     directed = bool(data.is_directed()) if callable(getattr(data, "is_directed", None)) else None
     if directed is not None:
         listed = "one direction only" if directed else "both directions"
-        report["remarks"] = [f"edges stand in {listed} in the edge_index"]
-    weight_column = options.weights if isinstance(options.weights, str) else "edge_weight"
-    report["weight_column"] = None if weights is None or weights is False else weight_column
+        report["remarks"] = [f"the edge_index lists edges in {listed}"]
+    report["weight_column"] = None if table.weights is None else name
     return EdgeTable(table.numbered, table.weights, report, row_numbers=True, directed=directed, attributes=attributes)
-
-
-def _pyg_weights(data: Any, options: ReadOptions) -> Any:
-    if not isinstance(options.weights, str):
-        return getattr(data, "edge_weight", None) if options.weights is None else options.weights
-    weights = getattr(data, options.weights, None)
-    if weights is None:
-        raise InputError(
-            f"the data has no {options.weights!r}; edge_weight and edge_attr are usual", argument="weights"
-        )
-    return weights
-
-
-def _keys(data: Any) -> set[str]:
-    """Names of what a Data object holds."""
-    keys = getattr(data, "keys", None)
-    listed = keys() if callable(keys) else vars(data)
-    return {str(name) for name in listed}
 
 
 def load_hetero(data: Any, options: ReadOptions) -> EdgeTable:
@@ -338,50 +299,39 @@ def load_hetero(data: Any, options: ReadOptions) -> EdgeTable:
     kinds = [str(kind) for kind in data.node_types]
     if any(":" in kind for kind in kinds):
         raise InputError(f"the types of nodes {kinds} hold a colon, so that names such as 'type:3' would not be clear")
-    counts = {kind: _count_nodes(data, kind) for kind in kinds}
+    stores = {kind: data[kind] for kind in data.edge_types}
+    indices = {kind: as_array(store.edge_index).astype(np.int64) for kind, store in stores.items()}
+    counts = _count_nodes(data, indices)
     first = dict(zip(kinds, np.cumsum([0, *counts.values()])[:-1].tolist(), strict=True))
     ends, weights = [], []
-    for source, relation, target in data.edge_types:
-        store = data[source, relation, target]
-        index = as_array(store.edge_index)
-        for side, end in zip(index, (source, target), strict=True):
-            if side.max(initial=-1) >= counts[end] or side.min(initial=0) < 0:
-                kind = f"{source}, {relation}, {target}"
-                raise InputError(f"edges of type {kind} hold the node {side.max()} of {end!r}, which has {counts[end]}")
-        ends.append(index.astype(np.int64) + np.array([[first[source]], [first[target]]]))
-        values = None if options.weights is False else getattr(store, options.weights or "edge_weight", None)
+    for (source, relation, target), index in indices.items():
+        if (index < 0).any() or (index >= [[counts[source]], [counts[target]]]).any():
+            most = f"{source!r} has {counts[source]} and {target!r} {counts[target]}"
+            raise InputError(f"edges of type {source}, {relation}, {target} hold nodes that there are not: {most}")
+        ends.append(index + np.array([[first[source]], [first[target]]]))
+        name, store = str(options.weights or "edge_weight"), stores[source, relation, target]
+        values = None if options.weights is False else getattr(store, name, None)
         weights.append(None if values is None else edge_weights(values, index.shape[1]))
-    if isinstance(options.weights, str) and all(each is None for each in weights):
+    if options.names_weights and all(each is None for each in weights):
         raise InputError(f"weights={options.weights!r}: no type of edges has it", argument="weights")
-    names = [f"{kind}:{number}" for kind in kinds for number in range(counts[kind])]
-    return _merge_types(np.concatenate(ends, axis=1), weights, names, ends)
+    names = object_array([f"{kind}:{number}" for kind in kinds for number in range(counts[kind])])
+    numbered = _renumber(np.concatenate(ends, axis=1), names, sort_rows(names))
+    report = {"remarks": [f"types of edges read as one graph: {len(ends)}; names are type:number"]}
+    if all(each is None for each in weights):
+        return EdgeTable(numbered, None, report)
+    # Edges without weights count as 1 where others have some.
+    parts = [np.ones(part.shape[1], np.float32) if w is None else w for part, w in zip(ends, weights, strict=True)]
+    return EdgeTable(numbered, np.concatenate(parts), report)
 
 
-def _count_nodes(data: Any, kind: str) -> int:
-    """Return the number of nodes of a type: as the data says, or up to the largest in its edges."""
-    count = getattr(data[kind], "num_nodes", None)
-    if count is not None:
-        return int(count)
-    largest = [-1]
-    for source, relation, target in data.edge_types:
-        index = as_array(data[source, relation, target].edge_index)
-        largest += [int(side.max(initial=-1)) for side, end in zip(index, (source, target), strict=True) if end == kind]
-    return max(largest) + 1
-
-
-def _merge_types(
-    ends: NDArray[np.int64], weights: list[NDArray[np.float32] | None], names: list[str], parts: list[NDArray[np.int64]]
-) -> EdgeTable:
-    """Edges of all types as one list, with the names sorted; edges without weights count as 1 beside those with."""
-    values = None
-    if any(each is not None for each in weights):
-        sizes = [part.shape[1] for part in parts]
-        values = np.concatenate(
-            [np.ones(n, np.float32) if each is None else each for each, n in zip(weights, sizes, strict=True)]
+def _count_nodes(data: Any, indices: dict[Any, NDArray[np.int64]]) -> dict[str, int]:
+    """Return the number of nodes of each type: as the data says, or up to the largest in its edges."""
+    counts = {}
+    for kind in data.node_types:
+        count = getattr(data[kind], "num_nodes", None)
+        sides = [each[0] for (source, _, _), each in indices.items() if source == kind]
+        sides += [each[1] for (_, _, target), each in indices.items() if target == kind]
+        counts[str(kind)] = (
+            max((int(side.max(initial=-1)) + 1 for side in sides), default=0) if count is None else int(count)
         )
-    texts = object_array(names)
-    order = np.argsort(texts, kind="stable")
-    rank = np.empty(len(names), np.int32)
-    rank[order] = np.arange(len(names), dtype=np.int32)
-    report = {"remarks": [f"types of edges read as one graph: {len(parts)}; names are type:number"]}
-    return EdgeTable((rank[ends[0]], rank[ends[1]], texts[order]), values, report)
+    return counts

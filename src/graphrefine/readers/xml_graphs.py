@@ -6,10 +6,10 @@ weight, or as the option ``weights`` names it. Times in GEXF are not used, and a
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 from xml.parsers import expat
 
-from graphrefine.errors import FormatError
 from graphrefine.readers.attributed_graph import AttributedGraph
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
@@ -21,118 +21,153 @@ _NUMBERS: dict[str, type[int] | type[float]] = {
     **dict.fromkeys(("int", "integer", "long", "short", "byte", "biginteger"), int),
     **dict.fromkeys(("float", "double", "decimal", "bigdecimal"), float),
 }
-_DIRECTIONS = {"directed": True, "undirected": False, "true": True, "false": False, None: None}  # of GraphML
-_OWNERS = ("node", "edge", "port")  # elements of GraphML that have data
-_KINDS = {"directed": True, "undirected": False, "mutual": None}  # of edges in GEXF
-_ENDS = ("source", "target", "type", "id")
+_DIRECTIONS = {"directed": True, "undirected": False, "true": True, "false": False}  # of GraphML
+_KINDS = {"directed": True, "undirected": False, "mutual": True}  # of edges in GEXF
+_TIMES = {"start", "end", "timestamp", "intervals"}
+_WITH_TEXT = ("data", "default")
+_PARTS = (*_WITH_TEXT, "graph", "attribute", "attvalue", "attvalues")  # elements that say something about their parent
+
+
+@dataclass(slots=True)
+class _Element:
+    """An element, with what is said in it once it is closed."""
+
+    tag: str  # without a prefix; empty for elements of other vocabularies
+    attributes: dict[str, str]
+    line: int
+    children: list[_Element] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    holds_others: bool = False
+
+    @property
+    def text(self) -> str | None:
+        """Text of the element; None if it has elements in it, such as the graphics of yEd."""
+        return None if self.holds_others else "".join(self.texts)
+
+    def find(self, tag: str) -> list[_Element]:
+        """Return the children with a tag."""
+        return [each for each in self.children if each.tag == tag]
 
 
 def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a GraphML or GEXF file."""
-    parser = expat.ParserCreate()
-    parser.buffer_text = True
-    readers: list[_Elements] = []
-
-    def start_root(tag: str, attributes: dict[str, str]) -> None:
-        reader = _find_reader(source, options, tag, parser.CurrentLineNumber)(source, options, parser)
-        readers.append(reader)
-        parser.StartElementHandler, parser.EndElementHandler = reader.start, reader.end
-        reader.start(tag, attributes)
-
-    # An entity may stand for others, ten times each, and these for others again: no graph needs any.
-    def refuse_entity(*_: Any) -> None:
-        raise source.error("the file declares XML entities, which are refused", line=parser.CurrentLineNumber)
-
-    parser.StartElementHandler, parser.EntityDeclHandler = start_root, refuse_entity
+    document = _Document(source, options)
     with wrap_errors(source, "XML file"):
-        try:
-            parser.Parse(source.data, True)
-        except expat.ExpatError as error:
-            problem = f"this is not well-formed XML: {expat.ErrorString(error.code)}"
-            raise source.error(problem, line=error.lineno) from None
+        document.parse(source.data)
     source.release()
-    (reader,) = readers  # a document without a root is not well-formed
-    if source.suffix[1:] in _READERS and source.suffix[1:] != reader.format:
-        reader.graph.notes.append(f"the name ends in {source.suffix}, the content is {reader.format}")
-    table = reader.graph.table()
-    table.report["format"] = reader.format
+    table = document.graph.table()
+    table.report["format"] = document.format
     return table
 
 
-def _find_reader(source: Source, options: ReadOptions, tag: str, line: int) -> type[_Elements]:
-    """Return the reader for a root element; refuse one that the option ``format`` contradicts."""
-    root = tag.rpartition(":")[2].lower()
-    if root not in _READERS:
-        problem = f"the root element is {tag!r}; that of GraphML is 'graphml', that of GEXF 'gexf'"
-        raise source.error(problem, line=line)
-    if options.format not in (None, root):
-        problem = f"format={options.format!r}, and the content is {root}; leave it out, or pass format={root!r}"
-        raise source.error(problem, argument="format")
-    return _READERS[root]
+class _Document:
+    """Elements of a file as the parser gives them, handed to the reader of the format when they are closed."""
 
-
-class _Elements:
-    """Reader of the elements of one document, which the parser calls as it walks through the file."""
-
-    format = ""
-
-    def __init__(self, source: Source, options: ReadOptions, parser: expat.XMLParserType) -> None:
-        self.parser = parser
+    def __init__(self, source: Source, options: ReadOptions) -> None:
+        self.source, self.options = source, options
         self.graph = AttributedGraph(source, options)
-        self.prefix = ""
-        self.path: list[str] = []  # tags from the root to here
-        self.owners: list[dict[str, Any]] = []  # attributes of the nodes and edges that are open
-        self.nodes: list[str] = []  # those that are open: a node may hold others
-        self.graphs = 0
-        self._text: list[str] | None = None
-        self._nested = False
+        self.format = ""
+        self._prefix = ""
+        self._open: list[_Element] = []
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler, self._parser.EndElementHandler = self._start, self._end
+        self._parser.EntityDeclHandler = self._refuse_entity
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Enter an element; those of other vocabularies, which have other prefixes, do not count."""
+    def parse(self, data: bytes) -> None:
+        """Read all elements."""
+        try:
+            self._parser.Parse(data, True)
+        except expat.ExpatError as error:
+            problem = f"this is not well-formed XML: {expat.ErrorString(error.code)}"
+            raise self.source.error(problem, line=error.lineno) from None
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
         prefix, _, name = tag.rpartition(":")
-        if not self.path:
-            self.prefix = prefix
-        self._nested = self._text is not None
-        self.path.append("" if self._nested else name if prefix == self.prefix else tag)
-        if not self._nested:
-            self.open(self.path[-1], attributes)
+        if not self._open:
+            self._prefix, self.format = prefix, self._find_format(name)
+            self._reader = _READERS[self.format](self.graph)
+        else:
+            parent = self._open[-1]
+            parent.holds_others = True
+            name = "" if prefix != self._prefix or parent.tag in ("", *_WITH_TEXT) else name
+        element = _Element(name, attributes, self._parser.CurrentLineNumber)
+        self._open.append(element)
+        # Most text is the indentation between elements: only that which is a value is asked for.
+        self._parser.CharacterDataHandler = element.texts.append if name in _WITH_TEXT else None
 
-    def end(self, tag: str) -> None:
-        """Leave an element."""
-        self.close(self.path.pop())
+    def _end(self, _: str) -> None:
+        element = self._open.pop()
+        self._parser.CharacterDataHandler = None
+        if element.tag == "graph" and len(self._open) == 1 and self._open[0].find("graph"):
+            raise self.graph.error("a second graph begins here; keep one graph in the file", element.line)
+        self._reader.close(element, self._open)
+        # Nodes and edges go as soon as they are read: a tree of a large file would take many times its size.
+        if self._open and element.tag in _PARTS:
+            self._open[-1].children.append(element)
 
-    def open(self, tag: str, attributes: dict[str, str]) -> None:
-        """Read an element and its attributes."""
+    def _find_format(self, root: str) -> str:
+        """Return the format of a root element; refuse one that the option ``format`` contradicts."""
+        name, wanted = root.lower(), self.options.format
+        if name not in _READERS:
+            problem = f"the root element is {root!r}; that of GraphML is 'graphml', that of GEXF 'gexf'"
+            raise self.source.error(problem, line=self._parser.CurrentLineNumber)
+        if wanted not in (None, name):
+            problem = f"format={wanted!r}, and the content is {name}; leave it out, or pass format={name!r}"
+            raise self.source.error(problem, argument="format")
+        return name
+
+    def _refuse_entity(self, *_: Any) -> None:
+        # An entity may stand for others, ten times each, and these for others again: no graph needs any.
+        line = self._parser.CurrentLineNumber
+        raise self.source.error("the file declares XML entities, which are refused", line=line)
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A declared attribute: its name, and the name of its type."""
+
+    name: str
+    type: str
+
+
+class _Reader:
+    """What the readers of the two formats share."""
+
+    def __init__(self, graph: AttributedGraph) -> None:
+        self.graph = graph
+        self.fields: dict[str, dict[str, _Field]] = {"node": {}, "edge": {}}  # by the element and the id
+
+    def close(self, element: _Element, parents: list[_Element]) -> None:
+        """Read an element with all that is in it."""
         raise NotImplementedError
 
-    def close(self, tag: str) -> None:
-        """Finish an element."""
-        raise NotImplementedError
+    def declare(self, tag: str, id: str, declared: _Field) -> None:
+        """Add an attribute of nodes or edges."""
+        self.fields[tag][id] = declared
+        check_fields(len(self.fields[tag]))
 
-    def collect(self) -> None:
-        """Begin to collect the text of this element."""
-        self._text, self._nested = [], False
-        self.parser.CharacterDataHandler = self._text.append
+    def set_default(self, tag: str, declared: _Field, element: _Element) -> None:
+        """Take the default value out of the declaration of an attribute, if it has one."""
+        for default in element.find("default"):
+            value = self.value(default, default.text, declared.type)
+            if value is not None:
+                self.graph.set_default(declared.name, value, edges=tag == "edge")
 
-    def text(self) -> str | None:
-        """Return the text since `collect`; None if it has elements in it."""
-        text, self._text = self._text, None
-        self.parser.CharacterDataHandler = None
-        return None if self._nested or text is None else "".join(text)
+    def required(self, element: _Element, name: str) -> str:
+        """Return an XML attribute that the element must have."""
+        if not element.attributes.get(name):
+            raise self.graph.error(f"the {element.tag} has no {name}", element.line)
+        return element.attributes[name]
 
-    def count_graph(self) -> None:
-        """Refuse a second graph."""
-        self.graphs += 1
-        if self.graphs > 1:
-            raise self.error("a second graph begins here; keep one graph in the file")
+    def one_of(self, element: _Element, text: str, allowed: dict[str, bool]) -> bool:
+        """Return the direction that a text means."""
+        if text not in allowed:
+            known = ", ".join(allowed)
+            raise self.graph.error(f"the direction {text!r} is not known; known are {known}", element.line)
+        return allowed[text]
 
-    def attribute(self, attributes: dict[str, str], name: str) -> str:
-        """Return an attribute that the element must have."""
-        if not attributes.get(name):
-            raise self.error(f"the {self.path[-1]} has no {name}")
-        return attributes[name]
-
-    def value(self, text: str | None, kind: str) -> Any:
+    def value(self, element: _Element, text: str | None, kind: str) -> Any:
         """Return the value of a text, by the name of its type; None for no text where a number must be."""
         if text is None or (kind not in _NUMBERS and kind != "boolean"):
             return text
@@ -142,194 +177,104 @@ class _Elements:
         try:
             return _TRUTH[bare.lower()] if kind == "boolean" else _NUMBERS[kind](bare)
         except (ValueError, KeyError):
-            raise self.error(f"{text!r} is no {kind}") from None
-
-    @property
-    def line(self) -> int:
-        """Line of the file at which the parser is."""
-        return int(self.parser.CurrentLineNumber)
-
-    def error(self, problem: str) -> FormatError:
-        """Return an error of this line."""
-        return self.graph.error(problem, self.line)
+            raise self.graph.error(f"{text!r} is no {kind}", element.line) from None
 
 
-class _Key(NamedTuple):
-    """A declaration of data in GraphML: what it is for, its name and its type."""
+class _Graphml(_Reader):
+    """Reader of GraphML: nodes and edges with data whose keys are declared before."""
 
-    scope: str
-    name: str
-    type: str
-
-
-class _Graphml(_Elements):
-    """Reader of GraphML: nodes and edges with data whose keys are declared."""
-
-    format = "graphml"
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.keys: dict[str, _Key] = {}
-        self.key: _Key | None = None  # of the data, or of the declaration, that is open
-        self.directions: list[bool | None] = []  # of the graphs that are open
-        self.ends: tuple[str, str, bool | None] = ("", "", None)
-
-    def open(self, tag: str, attributes: dict[str, str]) -> None:
-        """Read an element and its attributes."""
-        match tag:
+    def close(self, element: _Element, parents: list[_Element]) -> None:
+        """Read an element with all that is in it."""
+        match element.tag:
             case "graph":
-                if not self.directions:
-                    self.count_graph()
-                self.directions.append(self._direction(attributes.get("edgedefault")))
+                self._direction(element, [element])
             case "key":
-                self.key = self.keys[attributes.get("id", "")] = _Key(
-                    attributes.get("for", "all"),
-                    attributes.get("attr.name", attributes.get("id", "")),
-                    attributes.get("attr.type", "string").lower(),
-                )
-                check_fields(len(self.keys))
+                id, scope = element.attributes.get("id", ""), element.attributes.get("for", "all")
+                kind = element.attributes.get("attr.type", "string").lower()
+                declared = _Field(element.attributes.get("attr.name", id), kind)
+                for tag in self.fields:
+                    self.declare(tag, id, declared)
+                    if scope in (tag, "all"):
+                        self.set_default(tag, declared, element)
             case "node":
-                self.nodes.append(self.attribute(attributes, "id"))
-                self.owners.append({})
+                self.graph.add_node(self.required(element, "id"), self._data(element), line=element.line)
             case "edge":
-                ends = (self.attribute(attributes, "source"), self.attribute(attributes, "target"))
-                self.ends = (*ends, self._direction(attributes.get("directed")))
-                self.owners.append({})
-            case "port":
-                self.owners.append({})
+                ends = self.required(element, "source"), self.required(element, "target")
+                directed = self._direction(element, parents)
+                self.graph.add_edge(*ends, self._data(element), directed=directed, line=element.line)
             case "hyperedge":
-                raise self.error("hyperedges join more than two nodes and cannot be read")
-            case "data" if self.owners and self.path[-2] in _OWNERS:
-                self.key = self.keys.get(attributes.get("key", ""))
-                if self.key is None:
-                    raise self.error(f"the data has the key {attributes.get('key')!r}, which is not declared")
-                self.collect()
-            case "default" if self.path[-2] == "key":
-                self.collect()
+                raise self.graph.error("hyperedges join more than two nodes and cannot be read", element.line)
 
-    def close(self, tag: str) -> None:
-        """Finish an element."""
-        match tag:
-            case "graph":
-                self.directions.pop()
-            case "node":
-                self.graph.add_node(self.nodes.pop(), self.owners.pop(), line=self.line)
-            case "edge":
-                first, second, directed = self.ends
-                self.graph.add_edge(first, second, self.owners.pop(), directed=directed, line=self.line)
-            case "port":
-                self.owners.pop()
-            case "data" if self.owners and self.key is not None and self.path[-1] in _OWNERS:
-                text = self.text()
-                if text is not None:  # elements in it are graphics, as those of yEd
-                    of_node = self.path[-1] == "node"
-                    self.owners[-1][self.key.name] = self.value(text, self.key.type) if of_node else text.strip()
-            case "default" if self.path[-1] == "key" and self.key is not None:
-                self._set_default(self.key, self.value(self.text(), self.key.type))
+    def _data(self, element: _Element) -> dict[str, Any]:
+        values = {}
+        for data in element.find("data"):
+            key = data.attributes.get("key", "")
+            declared = self.fields[element.tag].get(key)
+            if declared is None:
+                raise self.graph.error(f"the data has the key {key!r}, which is not declared", data.line)
+            if data.text is not None:
+                # A weight is checked as text, which tells 1e-400 from 0.
+                is_node = element.tag == "node"
+                values[declared.name] = self.value(data, data.text, declared.type) if is_node else data.text.strip()
+        return values
 
-    def _set_default(self, key: _Key, value: Any) -> None:
-        """Keep the value of data that a node or an edge has unless it says otherwise."""
-        for scope in ("node", "edge"):
-            if value is not None and key.scope in (scope, "all"):
-                self.graph.set_default(key.name, value, edges=scope == "edge")
-
-    def _direction(self, text: str | None) -> bool | None:
-        """Return the direction that a text means; without one, that of the graph around it."""
-        if text not in _DIRECTIONS:
-            raise self.error(f"the direction {text!r} is not known")
-        return _DIRECTIONS[text] if text is not None or not self.directions else self.directions[-1]
+    def _direction(self, element: _Element, parents: list[_Element]) -> bool | None:
+        """Return the direction of an edge: its own, or that of the innermost graph around it that declares one."""
+        defaults = [each.attributes.get("edgedefault") for each in parents if each.tag == "graph"]
+        for text in (element.attributes.get("directed"), *reversed(defaults)):
+            if text is not None:
+                return self.one_of(element, text, _DIRECTIONS)
+        return None
 
 
-class _Field(NamedTuple):
-    """A declared attribute of GEXF: its title and its type."""
-
-    title: str
-    type: str
-
-
-class _Gexf(_Elements):
+class _Gexf(_Reader):
     """Reader of GEXF: nodes, also within each other, and edges, with values of attributes that are declared."""
 
-    format = "gexf"
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self.fields: dict[str, dict[str, _Field]] = {"node": {}, "edge": {}}
-        self.scope = ""  # of the declarations that are open: node or edge
-        self.declared = ""  # the id of the declaration that is open
-        self.kind = "undirected"
-        self.is_timed = False
-        self.ends = ("", "", "")
-
-    def open(self, tag: str, attributes: dict[str, str]) -> None:
-        """Read an element and its attributes."""
-        match tag:
+    def close(self, element: _Element, parents: list[_Element]) -> None:
+        """Read an element with all that is in it."""
+        match element.tag:
             case "graph":
-                self.count_graph()
-                self.kind = self._kind(attributes.get("defaultedgetype", "undirected"))
-            case "attributes":
-                self.scope = attributes.get("class", "")
-            case "attribute" if self.scope in self.fields:
-                self.declared = attributes.get("id", "")
-                title, kind = attributes.get("title", self.declared), attributes.get("type", "string").lower()
-                self.fields[self.scope][self.declared] = _Field(title, kind)
-                check_fields(len(self.fields[self.scope]))
-            case "default" if self.path[-2] == "attribute":
-                self.collect()
+                self.one_of(element, element.attributes.get("defaultedgetype", "undirected").lower(), _KINDS)
+            case "attributes" if element.attributes.get("class") in self.fields:
+                for each in element.find("attribute"):
+                    tag, id = element.attributes["class"], each.attributes.get("id", "")
+                    declared = _Field(each.attributes.get("title", id), each.attributes.get("type", "string").lower())
+                    self.declare(tag, id, declared)
+                    self.set_default(tag, declared, each)
             case "node":
-                self.nodes.append(self.attribute(attributes, "id"))
-                self.owners.append({"label": attributes.get("label")})
-                self._note_times(attributes)
+                attributes = {"label": element.attributes.get("label"), **self._values(element)}
+                self.graph.add_node(self.required(element, "id"), attributes, line=element.line)
             case "edge":
-                ends = (self.attribute(attributes, "source"), self.attribute(attributes, "target"))
-                self.ends = (*ends, self._kind(attributes.get("type", self.kind)))
-                self.owners.append({name: text for name, text in attributes.items() if name not in _ENDS})
-                self._note_times(attributes)
-            case "attvalue" if self.owners:
-                self._take_value(attributes)
+                self._add_edge(element, parents)
 
-    def close(self, tag: str) -> None:
-        """Finish an element."""
-        match tag:
-            case "attributes":
-                self.scope = ""
-            case "default" if self.path[-1] == "attribute" and self.scope in self.fields:
-                field = self.fields[self.scope][self.declared]
-                value = self.value(self.text(), field.type)
-                if value is not None:
-                    self.graph.set_default(field.title, value, edges=self.scope == "edge")
-            case "node":
-                self.graph.add_node(self.nodes.pop(), self.owners.pop(), line=self.line)
-            case "edge":
-                self._close_edge()
-            case "gexf" if self.is_timed:
-                self.graph.notes.append("times of nodes and edges are not used")
-
-    def _kind(self, text: str) -> str:
-        if text.lower() not in _KINDS:
-            raise self.error(f"the type {text!r} is none of {', '.join(_KINDS)}")
-        return text.lower()
-
-    def _close_edge(self) -> None:
-        first, second, kind = self.ends
-        attributes = self.owners.pop()
+    def _add_edge(self, element: _Element, parents: list[_Element]) -> None:
+        first, second = self.required(element, "source"), self.required(element, "target")
+        usual = next((each.attributes.get("defaultedgetype") for each in parents if each.tag == "graph"), None)
+        kind = (element.attributes.get("type") or usual or "undirected").lower()
+        directed = self.one_of(element, kind, _KINDS)
+        own = {
+            name: text for name, text in element.attributes.items() if name not in ("source", "target", "type", "id")
+        }
+        attributes = {**own, **self._values(element)}
+        self.graph.add_edge(first, second, attributes, directed=directed, line=element.line)
         if kind == "mutual":  # two arcs
-            self.graph.add_edge(second, first, attributes, directed=True, line=self.line)
-        directed = _KINDS[kind] is not False
-        self.graph.add_edge(first, second, attributes, directed=directed, line=self.line)
+            self.graph.add_edge(second, first, attributes, directed=True, line=element.line)
 
-    def _take_value(self, attributes: dict[str, str]) -> None:
-        scope = "edge" if "edge" in self.path else "node"
-        id = attributes.get("for", attributes.get("id", ""))
-        field = self.fields[scope].get(id)
-        if field is None:
-            raise self.error(f"the value is for the attribute {id!r}, which is not declared")
-        self._note_times(attributes)
-        text = attributes.get("value")
-        self.owners[-1][field.title] = self.value(text, field.type) if scope == "node" else text
+    def _values(self, element: _Element) -> dict[str, Any]:
+        """Return the values of the declared attributes that a node or an edge has."""
+        stated = [each for child in element.children for each in (child, *child.children) if each.tag == "attvalue"]
+        values = {}
+        for each in stated:
+            id = each.attributes.get("for", each.attributes.get("id", ""))
+            declared = self.fields[element.tag].get(id)
+            if declared is None:
+                raise self.graph.error(f"the value is for the attribute {id!r}, which is not declared", each.line)
+            text, is_node = each.attributes.get("value"), element.tag == "node"
+            values[declared.name] = self.value(each, text, declared.type) if is_node else text
+        note = "times of nodes and edges are not used"
+        if note not in self.graph.notes and any(not _TIMES.isdisjoint(each.attributes) for each in (element, *stated)):
+            self.graph.notes.append(note)
+        return values
 
-    def _note_times(self, attributes: dict[str, str]) -> None:
-        self.is_timed = self.is_timed or any(name in attributes for name in ("start", "end", "timestamp", "intervals"))
 
-
-_READERS: dict[str, type[_Elements]] = {"graphml": _Graphml, "gexf": _Gexf}
+_READERS: dict[str, type[_Reader]] = {"graphml": _Graphml, "gexf": _Gexf}

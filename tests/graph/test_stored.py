@@ -121,9 +121,9 @@ def test_reading_it_and_saying_what_does_not_apply(tmp_path: Path) -> None:
     store(read([("a", "b"), ("b", "c")]), place)
     assert isinstance(read(place), StoredGraph), "without the suffix too"
     assert isinstance(read(str(place), format="grf"), StoredGraph)
-    with pytest.raises(InputError, match="was not ingested as directed; ingest it again with directed=True"):
+    with pytest.raises(InputError, match="was ingested with directed=False; ingest it again with directed=True"):
         read(place, directed=True)
-    with pytest.raises(InputError, match="was not ingested as bipartite"):
+    with pytest.raises(InputError, match="was ingested with bipartite=False"):
         read(place, bipartite=True)
     with pytest.raises(InputError, match="nodes= does not apply to a graph on disk"):
         read(place, nodes=3)

@@ -256,7 +256,7 @@ def test_pandas_types_of_its_own() -> None:
         (sp.eye_array(3), {"source": 1}, "source= does not apply to a SciPy sparse matrix"),
         ([(1, 2)], {"format": "csv"}, "format='csv' is for files"),
         ([(1, 2)], {"weights": "w"}, "these edges have no named columns"),
-        ([(1, 2)], {"weights": True}, "weights=True says nothing"),
+        ([(1, 2)], {"weights": True}, "weights=True does not say which"),
         ([(1, 2)], {"nodes": 2}, "nodes=2 means nodes 0 to 1, and the edges mention 2"),
         ([("a", "b")], {"nodes": 2}, "the edges mention 'a'"),
         ([(1, 2)], {"nodes": 0}, "must be positive"),

@@ -177,15 +177,9 @@ class AttributedGraph:
 
     def _weight(self, value: Any, line: int) -> float:
         try:
-            weight = math.nan if isinstance(value, bool) else float(value)
-        except (ValueError, TypeError, OverflowError):
-            weight = math.nan
-        problem = "is no finite number of at least 0; weights=False reads the edges without weights"
-        if 0 <= weight < math.inf:
-            problem = describe_outside(weight, text=value if isinstance(value, str) else "") or ""
-        if problem:
-            raise self.error(f"weight {value!r} {problem}", line, "weights")
-        return weight
+            return parse_weight(value)
+        except InputError as error:
+            raise self.source.error(error, line=line or None) from None
 
     def _check_declared(self) -> None:
         missing = self._declared.count(0)
@@ -284,6 +278,26 @@ class AttributedGraph:
         if default is None:
             return list(map(column.get, range(len(self._ids))))
         return [column.get(position, default if declared else None) for position, declared in enumerate(self._declared)]
+
+
+def parse_weight(value: Any) -> float:
+    """Return the weight that a value is, or that a text says.
+
+    Examples
+    --------
+    >>> parse_weight("2.5")
+    2.5
+    """
+    try:
+        weight = math.nan if isinstance(value, bool) else float(value)
+    except (ValueError, TypeError, OverflowError):
+        weight = math.nan
+    problem = "is no finite number of at least 0; weights=False reads the edges without weights"
+    if 0 <= weight < math.inf:
+        problem = describe_outside(weight, text=value if isinstance(value, str) else "") or ""
+    if problem:
+        raise InputError(f"weight {value!r} {problem}", argument="weights")
+    return weight
 
 
 def as_array(values: list[Any]) -> NDArray[Any]:

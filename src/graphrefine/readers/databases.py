@@ -29,25 +29,32 @@ _SAFE = {  # no files, also none beside the database, and no Python variables
     "python_enable_replacements": "false",
     "temp_directory": "",
 }
-_CELL = 64  # bytes of a value in memory
-_LEAST = 1 << 27  # bytes that DuckDB may take, whatever the budget
+_CELL = 64  # bytes of a value in memory: an object of Python, and its place in a list
+_LEAST = 1 << 27  # bytes that DuckDB may take with any budget: with fewer it refuses to open a database
 _PORTION = 1 << 20  # bytes of rows between two looks at the memory
-_WAY_OUT = "pass a larger memory=, or write its result into a table"
+_HINT = "pass a larger memory=, or write its result into a table"
 _SQL = re.compile(r"\s*(?:select|with|from|values|\()\b|\s*\(|.*\s", re.IGNORECASE | re.DOTALL)
 
 
 def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load the edges of a database."""
     head = source.data[:16] if source.path == "-" else source.head[:16]
-    formats = {"sqlite": head.startswith(_SQLITE), "duckdb": head[8:12] == _DUCKDB}
-    name = next((format for format, matches in formats.items() if matches), None)
-    if name is None:
+    if not head.startswith(_SQLITE) and head[8:12] != _DUCKDB:
         raise source.error("this is neither a SQLite nor a DuckDB database")
+    name = "sqlite" if head.startswith(_SQLITE) else "duckdb"
     if options.format not in (None, name):
         raise source.error(f"format={options.format!r}, and this is a {name} database", argument="format")
     table = _load_sqlite(source, options) if name == "sqlite" else _load_duckdb(source, options)
     table.report["format"] = name
     return table
+
+
+def _is_packed(source: Source) -> bool:
+    """Whether a database is not a file as it is: compressed, or from standard input."""
+    if source.path == "-":
+        return True
+    with Path(source.path).open("rb") as file:
+        return file.read(16) != source.head[:16]
 
 
 def _load_sqlite(source: Source, options: ReadOptions) -> EdgeTable:
@@ -71,7 +78,7 @@ def _watch_rows(source: Source, rows: Iterable[tuple[Any, ...]]) -> Iterator[tup
     for row in rows:
         size += _CELL * len(row)
         if size > most:
-            check_unpacked(source.name, size, "the table or query", hint=_WAY_OUT)
+            check_unpacked(source.name, size, "the table or query", hint=_HINT)
             most = size + _PORTION
         yield row
 
@@ -79,20 +86,17 @@ def _watch_rows(source: Source, rows: Iterable[tuple[Any, ...]]) -> Iterator[tup
 def _connect_sqlite(source: Source) -> sqlite3.Connection:
     """Return a connection that cannot write: to the file, or to its bytes if it is compressed."""
     path = Path(source.path)
-    if source.path == "-" or not _begins_with(path, _SQLITE):
+    if _is_packed(source):
         connection = sqlite3.connect(":memory:")
         connection.deserialize(source.data)
         source.release()
         return connection
     log = path.with_name(path.name + "-wal")
-    logged = source.head[18:19] == b"\2"  # then even a reader writes files beside it, unless it is said not to change
+    # With a write-ahead log even a reader writes files next to the database, unless it is declared immutable; that is
+    # wrong while the log holds changes, which would not be read.
+    logged = source.head[18:19] == b"\2"
     mode = "immutable=1" if logged and not log.exists() else "mode=ro"
     return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True)
-
-
-def _begins_with(path: Path, mark: bytes) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(mark)) == mark
 
 
 def _allow_reading(action: int, *_: Any) -> int:
@@ -105,7 +109,7 @@ def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
     except ModuleNotFoundError:
         raise MissingExtraError("reading DuckDB databases", "duckdb", "scale") from None
     import_pyarrow("DuckDB")
-    if source.path == "-" or _begins_compressed(source):
+    if _is_packed(source):
         raise source.error("a DuckDB database is opened where it is; unpack it into a file first")
     settings = _SAFE | {"memory_limit": f"{max(unpacked_limit(), _LEAST)}B"}
     errors = (duckdb.Error, OSError)  # the latter of batches
@@ -117,7 +121,7 @@ def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
         if kinds != [duckdb.StatementType.SELECT]:
             raise _writing_error(source, query)
         reader = stream_rows(db, query)
-        result = gather_batches(source.name, reader.schema, reader, "the table or query", hint=_WAY_OUT)
+        result = gather_batches(source.name, reader.schema, reader, "the table or query", hint=_HINT)
     if not result.num_rows:
         raise source.error("there is no edge: the table or query has no rows", argument="query")
     table = edges_of_arrow(result, options)
@@ -132,24 +136,13 @@ def stream_rows(database: Any, query: str, rows: int = 1 << 16) -> Any:
     return read(rows)
 
 
-def _begins_compressed(source: Source) -> bool:
-    with Path(source.path).open("rb") as file:
-        return file.read(12)[8:] != _DUCKDB
-
-
 def _find_query(source: Source, query: str | None, tables: list[str], quote: Callable[[str], str]) -> tuple[str, str]:
     """Return the query to run, and the words for it: that of the option, all of its table, or of the only table."""
-    listed = f"the tables are {list_names(tables)}" if tables else "there are no tables"
-    if query is None:
-        if len(tables) != 1:
-            if not tables:
-                raise source.error("there is no table in the database", argument="query")
-            raise source.error(
-                f"there are {len(tables)} tables ({list_names(tables)}), and it is not clear which holds the edges; "
-                "say query= with the name of one, or with a select",
-                argument="query",
-            )
+    if query is None and len(tables) == 1:
         query = tables[0]
+    listed = f"the tables are {list_names(tables)}" if tables else "there is no table in the database"
+    if query is None:
+        raise source.error(f"{listed}; pass query= with the one of the edges, or with a select", argument="query")
     if query in tables:
         return f"select * from {quote(query)}", f"table {query!r}"
     if not _SQL.match(query):

@@ -8,8 +8,10 @@ they are whole numbers, and none of them is a node's id.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from graphrefine.errors import FormatError, InputError
@@ -34,17 +36,16 @@ _SHAPES = (
 
 def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a JSON file; one with a record on each line is read as JSON Lines."""
-    data = source.data
-    try:
-        document = parse(data)
-    except json.JSONDecodeError as error:
-        if error.msg == "Extra data" and options.format is None:
+    with _json_errors(source):
+        try:
+            document = parse(source.data)
+        except json.JSONDecodeError as error:
+            # A second document after the first: many programs call their JSON Lines .json.
+            if error.msg != "Extra data" or options.format is not None:
+                raise
             table = load_lines(source, options)
             table.report["format"] = "jsonl"
             return table
-        raise source.error(f"this is not JSON: {error.msg}", line=error.lineno) from None
-    except _PARSE_ERRORS as error:
-        raise _json_error(source, error) from None
     source.release()
     return _load_document(source, document, options)
 
@@ -53,23 +54,15 @@ def load_lines(source: Source, options: ReadOptions) -> EdgeTable:
     """Load JSON Lines: an object, or an array [u, v] or [u, v, weight], on each line."""
     rows: list[tuple[int, Any]] = []
     for line, text in enumerate(source.data.split(b"\n"), start=1):
-        if not text.strip():
-            continue
-        try:
-            rows.append((line, parse(text)))
-        except json.JSONDecodeError as error:
-            raise source.error(f"this is not JSON: {error.msg}", line=line) from None
-        except _PARSE_ERRORS as error:
-            raise _json_error(source, error, line) from None
+        if text.strip():
+            with _json_errors(source, line):
+                rows.append((line, parse(text)))
     source.release()
     return _load_records(source, rows, options)
 
 
-_PARSE_ERRORS = (ValueError, RecursionError, UnicodeError)
-
-
 def parse(data: bytes) -> Any:
-    """Return a document; keys that stand twice are refused.
+    """Return a document; duplicate keys are refused.
 
     Examples
     --------
@@ -79,14 +72,19 @@ def parse(data: bytes) -> Any:
     return json.loads(data.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=distinct_keys)
 
 
-def _json_error(source: Source, error: Exception, line: int | None = None) -> FormatError:
-    if isinstance(error, InputError):
-        return source.error(error, line=line)
-    if isinstance(error, RecursionError):
-        return source.error("lists and objects stand too deep within each other", line=line)
-    if isinstance(error, UnicodeError):
-        return source.error("the text is not UTF-8", line=line)
-    return source.error(f"this is not readable JSON: {error}", line=line)
+@contextmanager
+def _json_errors(source: Source, line: int | None = None) -> Iterator[None]:
+    """Turn errors of `parse` into errors of the file."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except json.JSONDecodeError as error:
+        raise source.error(f"this is not JSON: {error.msg}", line=line or error.lineno) from None
+    except InputError as error:
+        raise source.error(error, line=line) from None
+    except (ValueError, RecursionError) as error:
+        raise source.error(f"this is not readable JSON: {error}", line=line) from None
 
 
 def _load_document(source: Source, document: Any, options: ReadOptions) -> EdgeTable:
@@ -121,65 +119,38 @@ def _load_records(source: Source, rows: list[tuple[int, Any]], options: ReadOpti
     if not rows:
         raise source.error("there is no edge in the file")
     first = rows[0][1]
-    if isinstance(first, list):
-        return edges_of_columns(_transpose(source, rows, len(first)), options)
-    for place, (line, record) in enumerate(rows, start=1):
-        if not isinstance(record, dict):
-            raise _record_error(source, line, place, f"{str(record)[:40]!r} is no object, as the first record is")
-    columns = Columns([record for _, record in rows])
-    _check_ends(source, rows, [columns.names[at] for at in columns.find_edges(options).positions[:2]])
-    return columns.edges(options)
-
-
-def _check_ends(source: Source, rows: list[tuple[int, Any]], names: list[str]) -> None:
-    """Refuse ends that are objects or lists, such as nodes with all that they have."""
-    for place, (line, record) in enumerate(rows, start=1):
-        for name in names:
-            if isinstance(value := record.get(name), dict | list):
-                way_out = "write the id itself there, or name other keys with source= and target="
-                if record.get("type") == "relationship":
-                    way_out = "this is JSON of apoc.export of Neo4j: export with apoc.export.csv.all, which is read"
-                problem = f"{name!r} is {str(value)[:60]!r}, where an integer or a string is expected; {way_out}"
-                raise _record_error(source, line, place, problem)
-
-
-def _transpose(source: Source, rows: list[tuple[int, Any]], width: int) -> list[list[Any]]:
+    kind, width = (list, len(first)) if isinstance(first, list) else (dict, 0)
     check_fields(width, "values in a record")
-    for place, (line, record) in enumerate(rows, start=1):
-        if not isinstance(record, list) or len(record) != width:
-            problem = f"{str(record)[:40]!r} is no array of {width} values, as the first record is"
-            raise _record_error(source, line, place, problem)
-    return [[record[at] for _, record in rows] for at in range(width)]
-
-
-def _record_error(source: Source, line: int, place: int, problem: str) -> FormatError:
-    return source.error(problem, line=line) if line else source.error(f"record {place}: {problem}")
+    for number, (line, record) in enumerate(rows, start=1):
+        if not isinstance(record, kind) or (width and len(record) != width):
+            expected = f"array of {width} values" if width else "object"
+            problem = f"{str(record)[:40]!r} is no {expected}, as the first record is"
+            raise source.error(problem if line else f"record {number}: {problem}", line=line or None)
+    if kind is dict:
+        return Columns([record for _, record in rows]).edges(options)
+    return edges_of_columns([[record[at] for _, record in rows] for at in range(width)], options)
 
 
 def _load_node_link(
     source: Source, document: dict[str, Any], parts: tuple[Any, Any], options: ReadOptions
 ) -> EdgeTable:
     nodes, edges = parts
-    if isinstance(nodes, dict):  # by id
-        nodes = [{"id": id, **(each if isinstance(each, dict) else {})} for id, each in nodes.items()]
+    directed = _direction(source, document)
     if isinstance(edges, dict):
         raise source.error("the edges are an object; a list is expected")
     if nodes is None:
-        table = _load_records(source, [(0, record) for record in edges], options)
-        return replace(table, directed=_direction(source, document.get("directed")))
-    for word, records in (("node", nodes), ("edge", edges)):
-        for at, record in enumerate(records):
-            if not isinstance(record, dict):
-                if word == "node" and isinstance(record, str | int):
-                    records[at] = {"id": record}
-                    continue
-                raise source.error(f"{word} {at + 1} is {str(record)[:40]!r}; an object is expected")
-    flat = [[_flat(record) for record in records] for records in (nodes, edges)]
-    return _join(source, flat[0], flat[1], options, directed=_direction(source, document.get("directed")))
+        return replace(_load_records(source, [(0, record) for record in edges], options), directed=directed)
+    if isinstance(nodes, dict):  # by id
+        nodes = [{"id": id, **(each if isinstance(each, dict) else {})} for id, each in nodes.items()]
+    nodes = [{"id": node} if isinstance(node, str | int) else node for node in nodes]
+    flat = [[_flat(source, record, word) for record in part] for word, part in (("node", nodes), ("edge", edges))]
+    return _join(source, flat[0], flat[1], options, directed=directed)
 
 
-def _flat(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with its attributes, where these stand in an object of their own."""
+def _flat(source: Source, record: Any, word: str) -> dict[str, Any]:
+    """Return a record with its attributes, where these are in an object inside of it."""
+    if not isinstance(record, dict):
+        raise source.error(f"a {word} is {str(record)[:40]!r}; an object is expected")
     for name in ("attributes", "metadata"):
         if isinstance(record.get(name), dict):
             record = record | record[name]
@@ -187,7 +158,8 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
     return record
 
 
-def _direction(source: Source, value: Any) -> bool | None:
+def _direction(source: Source, document: dict[str, Any]) -> bool | None:
+    value = document.get("directed")
     if value is None or isinstance(value, bool):
         return value
     raise source.error(f'"directed" is {value!r}; it must be true or false')
@@ -206,26 +178,22 @@ def _join(
     if not edges:
         raise source.error("there is no edge in the file")
     columns = Columns(edges)
-    names, edge_columns = columns.names, columns.find_edges(options)
-    first, second = ([_as_id(end) for end in columns.column(at)] for at in (edge_columns.source, edge_columns.target))
+    roles = columns.find_edges(options)
+    first, second, weight = (None if at is None else columns.names[at] for at in roles.positions[:3])
+    ends = [(_as_id(edge.get(first)), _as_id(edge.get(second))) for edge in edges]
     id_key, ids = _ids(nodes)
-    weight = None if edge_columns.weight is None else names[edge_columns.weight]
     weighted = options if options.weights is False else replace(options, weights=weight)
     graph = AttributedGraph(source, weighted, closed=True, typed=typed)
-    resolve = _resolver(graph, ids, [*first, *second])
+    resolve = _resolver(graph, ids, [*chain.from_iterable(ends)])
     for id, node in zip(ids, nodes, strict=True):
         graph.add_node(id, {key: value for key, value in node.items() if key != id_key})
-    rest = [at for at in range(len(names)) if at not in (edge_columns.source, edge_columns.target)]
-    weights = [None] * len(first) if edge_columns.weight is None else columns.column(edge_columns.weight)
-    declared = "directed" in names
-    for at, (start, end) in enumerate(zip(first, second, strict=True)):
-        own = edges[at].get("directed") if declared else None
-        graph.add_edge(
-            resolve(start), resolve(end), {} if weight is None else {weight: weights[at]},
-            directed=own if isinstance(own, bool) else directed,
-        )  # fmt: skip
-    graph.unused |= dict.fromkeys(names[at] for at in rest if names[at] not in (weight, "directed"))
-    graph.report["columns"] = edge_columns.report["columns"]
+    for edge, (start, end) in zip(edges, ends, strict=True):
+        own = edge.get("directed")
+        attributes = {} if weight is None else {weight: edge.get(weight)}
+        direction = own if isinstance(own, bool) else directed
+        graph.add_edge(resolve(start), resolve(end), attributes, directed=direction)
+    graph.unused |= dict.fromkeys(name for name in columns.names if name not in (first, second, weight, "directed"))
+    graph.report["columns"] = roles.report["columns"]
     return graph.table()
 
 
@@ -251,35 +219,33 @@ def _as_id(value: Any) -> Any:
 
 
 def _resolver(graph: AttributedGraph, ids: list[Any], ends: list[Any]) -> Callable[[Any], Any]:
-    """Return the way from the end of an edge to the id of its node: itself, or its position in the list of nodes."""
+    """Return the function from the end of an edge to the id of its node: itself, or its position among the nodes."""
     known, named = set(map(table_key, ids)), {table_key(end): end for end in ends}
     strange = [end for key, end in named.items() if key not in known]
     positions = all(isinstance(end, int) and not isinstance(end, bool) and 0 <= end < len(ids) for end in ends)
-    if strange and len(strange) == len(named) and positions:
-        graph.notes.append("ends of edges are positions in the list of nodes")
-        return ids.__getitem__
-    if strange and positions:
+    if not strange or not positions:
+        return lambda end: end
+    # Some ends that are ids and some that are positions could be either: such a file is not guessed at.
+    if len(strange) < len(named):
         raise graph.error(f"an edge names the node {strange[0]!r}, which is no id; is it a position? others are ids")
-    return lambda end: end
+    graph.notes.append("ends of edges are positions in the list of nodes")
+    return ids.__getitem__
 
 
 def _load_cytoscape(source: Source, document: dict[str, Any], options: ReadOptions) -> EdgeTable:
     """Cytoscape's elements: by kind, or as one list, each with its ``data``."""
     elements = document["elements"]
-    if isinstance(elements, list):
-        every = elements
-    elif isinstance(elements, dict):
-        every = [*(elements.get("nodes") or []), *(elements.get("edges") or [])]
-    else:
+    if isinstance(elements, dict):
+        elements = [*(elements.get("nodes") or []), *(elements.get("edges") or [])]
+    if not isinstance(elements, list):
         raise source.error(f'"elements" is {str(elements)[:40]!r}; a list or an object is expected')
-    data = [each.get("data") if isinstance(each, dict) else None for each in every]
+    data = [each.get("data") if isinstance(each, dict) else None for each in elements]
     if not all(isinstance(each, dict) for each in data):
         raise source.error('an element of Cytoscape has no "data"')
     records = [each | {key: str(each[key]) for key in _TEXTS if key in each} for each in data if each is not None]
     edges = [each for each in records if "source" in each and "target" in each]
     nodes = [each for each in records if not ("source" in each and "target" in each)]
-    directed = _direction(source, document.get("directed"))
-    return _join(source, nodes, edges, options, directed=directed, typed=False)
+    return _join(source, nodes, edges, options, directed=_direction(source, document), typed=False)
 
 
 def _load_adjacency(source: Source, document: dict[str, Any], options: ReadOptions) -> EdgeTable:
@@ -287,16 +253,15 @@ def _load_adjacency(source: Source, document: dict[str, Any], options: ReadOptio
     nodes, rows = document.get("nodes"), document["adjacency"]
     if not isinstance(nodes, list) or len(nodes) != len(rows):
         raise source.error('"nodes" and "adjacency" must be lists of one length')
-    if not all(isinstance(node, dict) and "id" in node for node in nodes):
-        raise source.error("a node is no object with an id")
-    directed = _direction(source, document.get("directed"))
-    place = {table_key(_as_id(node["id"])): at for at, node in enumerate(nodes)}
+    neighbors = [each for row in rows for each in (row if isinstance(row, list) else [None])]
+    if not all(isinstance(each, dict) and "id" in each for each in (*nodes, *neighbors)):
+        raise source.error("a node or a neighbor is no object with an id")
+    directed = _direction(source, document)
+    position = {table_key(_as_id(node["id"])): at for at, node in enumerate(nodes)}
     edges = []
     for at, (node, row) in enumerate(zip(nodes, rows, strict=True)):
-        for neighbor in row if isinstance(row, list) else [None]:
-            if not isinstance(neighbor, dict) or "id" not in neighbor:
-                raise source.error("a neighbor is no object with an id")
+        for neighbor in row:
             other = neighbor.pop("id")
-            if directed or place.get(table_key(_as_id(other)), at) >= at:
+            if directed or position.get(table_key(_as_id(other)), at) >= at:
                 edges.append({**neighbor, "source": node["id"], "target": other})
     return _join(source, nodes, edges, options, directed=directed)

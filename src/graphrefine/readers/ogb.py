@@ -26,12 +26,18 @@ _DIRECTIONS = {
     **dict.fromkeys(("arxiv", "papers100m", "citation", "citation2"), True),
     **dict.fromkeys(("products", "proteins", "ppa", "collab", "ddi"), False),
 }
+_UNREAD = {
+    "data.npz": "that is stored as arrays",
+    "relations": "with several kinds of nodes",
+    "triplet-type-list.csv.gz": "with several kinds of nodes",
+}
 
 
 def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a graph of a folder: that of the graph, or the one called raw in it."""
     folder = _find_raw(source)
-    edges = load_text(_find(source, folder, "edge"), _edge_options(options))
+    columns: dict[str, Any] = {"source": 0, "target": 1, "weights": False, "header": False, "delimiter": ","}
+    edges = load_text(_find(source, folder, "edge"), replace(options, names=None, **columns))
     if not isinstance(edges, EdgeTable):
         raise source.error("the file of the edges holds a matrix, where two columns are expected")
     count = _node_count(source, folder, len(edges.numbered[0]))
@@ -51,20 +57,12 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
     )
 
 
-def _edge_options(options: ReadOptions) -> ReadOptions:
-    columns: dict[str, Any] = {"source": 0, "target": 1, "weights": False, "header": False, "delimiter": ","}
-    return replace(options, names=None, **columns)
-
-
 def _find_raw(source: Source) -> Path:
     folder = Path(source.path)
-    if not folder.is_dir():
-        raise source.error("this is not a folder; a graph of OGB is one, with raw/edge.csv.gz in it", argument="format")
     raw = folder / "raw" if (folder / "raw").is_dir() else folder
-    if (raw / "data.npz").exists():
-        raise source.error("the graph is in raw/data.npz, which is not read; give its edge_index as an array")
-    if (raw / "relations").exists() or (raw / "triplet-type-list.csv.gz").exists():
-        raise source.error("the graph has several kinds of nodes, which is not read; name the edges of one relation")
+    for name, problem in _UNREAD.items():
+        if (raw / name).exists():
+            raise source.error(f"it has {name}, as a graph {problem}, which is not read; give its edges as a table")
     return raw
 
 
@@ -73,7 +71,8 @@ def _find(source: Source, folder: Path, name: str) -> Source:
     for suffix in (".csv.gz", ".csv"):
         if (folder / f"{name}{suffix}").exists():
             return Source(folder / f"{name}{suffix}")
-    raise source.error(f"this is a folder; a graph of OGB needs {folder.name}/{name}.csv.gz in it; name a file in it")
+    problem = f"a graph of OGB is a folder with {folder.name}/{name}.csv.gz in it; of another folder, name a file"
+    raise source.error(problem, argument="format")
 
 
 def _names_of(folder: Path, begin: str) -> list[str]:
@@ -113,17 +112,12 @@ def _edge_weights(
     if options.weights is False or (options.weights is None and name not in files):
         return None, None
     if name not in files:
-        listed = ", ".join(map(repr, files)) or "none"
-        raise source.error(
-            f"there is no file {name!r} with a line for each edge; there is {listed}", argument="weights"
-        )
+        problem = f"there is no file {name!r} with a line for each edge; the files are {', '.join(map(repr, files))}"
+        raise source.error(problem, argument="weights")
     file = _find(source, folder, name)
     numbers = _numbers(file)
-    if numbers.shape != (edges, 1):
-        shape = " x ".join(map(str, numbers.shape))
-        raise file.error(f"one number for each of the {edges:,} edges is needed, not {shape}", argument="weights")
     try:
-        return name, check_weights(numbers[:, 0], edges)
+        return name, check_weights(numbers[:, 0] if numbers.shape[1] == 1 else numbers, edges)
     except InputError as error:
         raise file.error(error) from None
 

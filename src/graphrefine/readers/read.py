@@ -108,7 +108,7 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
     (['ann', 'bob', 'cy'], 2, [3.0, 3.0, 1.0, 1.0])
     """
     settings = read_options(options)
-    check_sides(settings, graph)
+    check_sides(settings)
     if isinstance(graph, Graph):
         _check_unchanged(graph, settings)
         return graph
@@ -130,41 +130,29 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
     return _build(table, settings)
 
 
-def check_sides(options: ReadOptions, graph: Any = None) -> None:
-    """Refuse options that exclude ``bipartite``, and a `Graph` that was not read so."""
-    if not options.bipartite:
-        return
-    if options.directed:
+def check_sides(options: ReadOptions) -> None:
+    """Refuse options that exclude ``bipartite``."""
+    if options.bipartite and options.directed:
+        problem = "directed and bipartite exclude each other: edges of two sets lead one way anyway"
+        raise InputError(problem, argument="directed")
+    if options.bipartite and options.nodes is not None:
         raise InputError(
-            "directed and bipartite exclude each other: edges of two sets lead one way anyway",
-            argument="directed",
-        )
-    if options.nodes is not None:
-        raise InputError(
-            "nodes= cannot tell to which of the two sides of a bipartite graph nodes belong; give a matrix, whose rows "
-            "and columns without entries stay; the index and the columns of a pandas frame name both sides",
+            "nodes= does not say to which of the two sides of a bipartite graph nodes belong; give a matrix, whose "
+            "rows and columns without entries stay",
             argument="nodes",
-        )
-    if isinstance(graph, Graph) and graph.sources is None:
-        raise InputError(
-            f"{graph.source} was not read as bipartite; read it again with bipartite=True", argument="bipartite"
         )
 
 
 def _check_unchanged(graph: Graph, options: ReadOptions) -> None:
     """Refuse options that would read a `Graph` in another way than it was."""
-    for name in (*options.changes(), "nodes", "format"):
-        if getattr(options, name) is not None:
-            raise InputError(
-                f"{name}= does not apply to a Graph, which has been read; give it to read, or hand over what "
-                f"{graph.source} was read from",
-                argument=name,
-            )
-    if options.directed is not None and options.directed != graph.directed:
+    held = {"directed": graph.directed, "bipartite": graph.sources is not None}
+    changes = [name for name in held if getattr(options, name) not in (None, held[name])]
+    changes += [name for name in (*options.changes(), "nodes", "format") if getattr(options, name) is not None]
+    if changes:
         raise InputError(
-            f"{graph.source} was read as {'directed' if graph.directed else 'undirected'}; read it again with "
-            f"directed={options.directed}",
-            argument="directed",
+            f"{changes[0]}={getattr(options, changes[0])!r} does not apply to a Graph, which was read already; read "
+            f"what it was read from ({graph.source}) with it",
+            argument=changes[0],
         )
 
 
@@ -187,30 +175,24 @@ def check_values(options: ReadOptions) -> None:
         if value is not None and (not isinstance(value, kind) or (isinstance(value, bool) and kind == (str, int))):
             raise InputError(f"{each.name}={value!r}: {words} is expected", argument=each.name)
     if options.weights is True:
-        raise InputError(
-            "weights=True says nothing; name the column of the weights, or leave it to be found", argument="weights"
-        )
+        problem = "weights=True does not say which; name the column of the weights, or leave it to be found"
+        raise InputError(problem, argument="weights")
     if options.comments is not None and (not options.comments.isascii() or set(options.comments) & set(" \t\r\n")):
         raise InputError(f"comments={options.comments!r} must be ASCII characters and no blanks", argument="comments")
     for name in ("since", "until", "half_life"):
         if options.time is None and getattr(options, name) is not None:
-            problem = f"{name}={getattr(options, name)!r} needs the column of the times; say time="
+            problem = f"{name}={getattr(options, name)!r} needs the column of the times; pass time="
             raise InputError(problem, argument=name)
     _ = options.thread_count  # which refuses fewer than one
 
 
 def check_options(options: ReadOptions, allowed: frozenset[str], kind: str) -> None:
     """Refuse options that do not apply to a kind of graph."""
-    if options.bipartite and "bipartite" not in allowed:
-        raise InputError(
-            f"bipartite=True does not apply to {kind}, which does not say which end is on which side; give pairs "
-            "(source, target), or a matrix with a row for each source and a column for each target",
-            argument="bipartite",
-        )
-    for name in options.changes():
+    for name in (*(["bipartite"] if options.bipartite else []), *options.changes()):
         if name not in allowed:
             usable = f"it takes {', '.join(sorted(allowed))}"
-            raise InputError(f"{name}= does not apply to {kind}; {usable}", argument=name)
+            hint = "; pairs (source, target), or a matrix, say which end is on which side" * (name == "bipartite")
+            raise InputError(f"{name}= does not apply to {kind}; {usable}{hint}", argument=name)
 
 
 def _may_be_stored(path: str | PathLike[str]) -> bool:
@@ -225,21 +207,17 @@ def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:
     if options.format is None and not is_stored(path):
         format = "ogb" if is_ogb_folder(path) else None
         return read_file(Source(path), replace(options, format=format))  # which refuses any other folder
-    check_options(replace(options, bipartite=False), frozenset({"directed", "bipartite"}), "a graph on disk")
+    check_options(options, frozenset({"directed", "bipartite"}), "a graph on disk")
     if options.nodes is not None:
-        raise InputError(
-            "nodes= does not apply to a graph on disk, whose nodes are known; ingest it again with them",
-            argument="nodes",
-        )
+        problem = "nodes= does not apply to a graph on disk, whose nodes are known; ingest it again with them"
+        raise InputError(problem, argument="nodes")
     graph = open_stored(path)
-    for name, contradicted in (
-        ("directed", options.directed and not graph.directed),
-        ("bipartite", options.bipartite and graph.sources is None),
-    ):
-        if contradicted:
-            raise FormatError(path, f"was not ingested as {name}; ingest it again with {name}=True", argument=name)
-    if options.directed is False and graph.directed:
-        raise FormatError(path, "was ingested as directed; ingest it again with directed=False", argument="directed")
+    held = {"directed": graph.directed, "bipartite": graph.sources is not None}
+    for name, value in held.items():
+        wanted = getattr(options, name)
+        if wanted not in (None, value):
+            problem = f"was ingested with {name}={value}; ingest it again with {name}={wanted}"
+            raise FormatError(path, problem, argument=name)
     _log.info("opened %s: %d nodes, %d edges", graph.source, graph.nodes, graph.edges)
     return graph
 
@@ -247,7 +225,10 @@ def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:
 def read_file(source: Source, options: ReadOptions) -> Graph:
     """Read a file of any format but grf, with options that were checked."""
     if source.query is not None:
-        options = _take_query(source, options)
+        if options.query not in (None, source.query):
+            problem = f"the path has the query {source.query!r}, and query={options.query!r} is another; leave one out"
+            raise source.error(problem, argument="query")
+        options = replace(options, query=source.query)
     format = find_format(source, options.format, lambda: source.data)
     check_options(options, format.options, f"a {format.name} file")
     if format.weights_in_entries and options.names_weights:
@@ -262,16 +243,6 @@ def read_file(source: Source, options: ReadOptions) -> Graph:
         raise
     except InputError as error:
         raise source.error(error) from None
-
-
-def _take_query(source: Source, options: ReadOptions) -> ReadOptions:
-    """Return the options with the query of an address; another one beside it is refused."""
-    if options.query not in (None, source.query):
-        raise source.error(
-            f"the address has the query {source.query!r}, and query={options.query!r} is another; leave one out",
-            argument="query",
-        )
-    return replace(options, query=source.query)
 
 
 def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | None = None) -> Graph:
@@ -389,9 +360,11 @@ def _number_with_nodes(numbered: Numbered, extra: int | NDArray[Any], *, text: b
     if not isinstance(extra, int):
         return add_nodes(numbered, extra, text=text)
     source, target, names = numbered
-    if names.dtype == object or (len(names) and not (names[0] >= 0 and names[-1] < extra)):
-        for name in names.tolist():
-            if not isinstance(name, int) or not 0 <= name < extra:
-                problem = f"nodes={extra} means nodes 0 to {extra - 1}, and the edges mention {name!r}"
-                raise InputError(problem, argument="nodes")
+    if names.dtype == object:
+        outside = [name for name in names.tolist() if not isinstance(name, int) or not 0 <= name < extra]
+    else:
+        outside = names[(names < 0) | (names >= extra)].tolist()
+    if outside:
+        problem = f"nodes={extra} means nodes 0 to {extra - 1}, and the edges mention {outside[0]!r}"
+        raise InputError(problem, argument="nodes")
     return add_nodes((source, target, names.astype(np.int64, copy=False)), np.arange(extra))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import re
 from pathlib import Path
 from typing import Any
 
@@ -61,8 +60,6 @@ def test_weights(tmp_path: Path) -> None:
     assert (graph.report["weight_column"], graph.report["ignored_columns"]) == ("edge_weight", ["edge_year"])
     assert edges_of(read(folder, weights="edge_year"))["4", "3"] == 2002
     assert read(folder, weights=False).weights is None
-    with pytest.raises(FormatError, match="no file 'cost' with a line for each edge; there is 'edge_weight', 'edge_y"):
-        read(folder, weights="cost")
 
 
 def test_labels_that_are_missing_or_many(tmp_path: Path) -> None:
@@ -76,38 +73,40 @@ def test_labels_that_are_missing_or_many(tmp_path: Path) -> None:
     ("files", "options", "problem"),
     [
         ({"num__node__list": "3\n"}, {}, "the edges name 4, and there are 3 nodes"),
-        ({"num__node__list": "3\n4\n"}, {}, "the folder holds 2 graphs, where one is expected"),
-        ({"num__node__list": "10000000000\n"}, {}, "10,000,000,000 is no number of nodes for a graph of 4 edges"),
+        ({"num__node__list": "3\n4\n"}, {}, "the folder holds 2 graphs"),
+        ({"num__node__list": "10000000000\n"}, {}, "10,000,000,000 is no number of nodes"),
         ({"num__node__list": "x\n"}, {}, "each line must hold 1 number"),
-        ({"edge": "0,1\n1\n"}, {}, "edge.csv.gz, line 2: there is 1 column"),
-        ({"edge": "a,b\n"}, {}, "the edges name 'b', and there are 6 nodes"),
+        ({"edge": "0,1\n1\n"}, {}, "edge.csv.gz, line 2"),
+        ({"edge": "a,b\n"}, {}, "the edges name 'b'"),
         ({"node__label": "1\n"}, {}, "there are 1 lines, and 6 nodes"),
         ({"node__label": "1,2\n1\n"}, {}, "each line must hold 2 numbers"),
-        ({"edge_weight": "1\n2\n"}, {}, "one number for each of the 4 edges is needed, not 2 x 1"),
+        ({"edge_weight": "1\n2\n"}, {}, "one for each of the 4 edges"),
         ({"edge_weight": "1\n-2\n3\n4\n"}, {}, "edge_weight.csv.gz: record 2: weight -2"),
-        ({}, {"names": "x"}, "names= does not apply to a ogb file|names= does not apply"),
+        ({"edge_weight": "1\n" * 4}, {"weights": "cost"}, "no file 'cost'.* 'edge_weight'"),
+        ({}, {"names": "x"}, "names= does not apply"),
     ],
 )
 def test_bad_folders(tmp_path: Path, files: dict[str, str], options: dict[str, Any], problem: str) -> None:
-    folder = make(tmp_path / "g", **files)
-    with pytest.raises(InputError) as caught:
-        read(folder, **options)
-    assert re.search(problem, str(caught.value)), caught.value
+    with pytest.raises(InputError, match=problem):
+        read(make(tmp_path / "g", **files), **options)
 
 
-def test_folders_of_another_kind(tmp_path: Path) -> None:
-    (tmp_path / "a" / "raw").mkdir(parents=True)
-    with pytest.raises(FormatError, match=r"this is a folder; a graph of OGB needs raw/edge\.csv\.gz in it"):
-        read(tmp_path / "a")
-    (tmp_path / "a" / "raw" / "data.npz").touch()
-    with pytest.raises(FormatError, match=r"raw/data\.npz, which is not read"):
-        read(tmp_path / "a")
-    (tmp_path / "b" / "raw" / "relations").mkdir(parents=True)
-    with pytest.raises(FormatError, match="several kinds of nodes"):
-        read(tmp_path / "b")
-    (tmp_path / "c.csv").write_text("1,2\n")
-    with pytest.raises(FormatError, match="this is not a folder"):
-        read(tmp_path / "c.csv", format="ogb")
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("g/raw/data.npz", "data.npz.* is not read"),
+        ("g/raw/relations/a", "several kinds of nodes"),
+        ("g/raw/other", "raw/edge.csv.gz in it"),
+    ],
+)
+def test_folders_of_another_kind(tmp_path: Path, path: str, problem: str) -> None:
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).touch()
+    for given in ("g", "g/raw"):
+        with pytest.raises(FormatError, match=problem):
+            read(tmp_path / given, format="ogb")
+    with pytest.raises(FormatError, match=r"this is a folder|is not read|kinds of nodes|a graph of OGB"):
+        read(tmp_path / "g")
 
 
 def test_ingesting_does_not_take_features_for_edges(tmp_path: Path) -> None:

@@ -1,7 +1,15 @@
 """Graph file formats: one module for each family, one line for each format in `FORMATS`.
 
-A loader takes the opened file and the reader's options and returns edges or a matrix. A new format is a module with a
-loader and a line in the table.
+A new format, such as ``.dot``, takes three steps:
+
+1. a module ``dot.py`` in this folder with ``load(source, options)``, which returns the edges (`EdgeTable`) or a matrix
+   (`MatrixTable`). For nodes and edges with attributes `attributed_graph.AttributedGraph` collects them: ``add_node``,
+   ``add_edge``, and ``table()`` at the end; `pajek` is an example. Raise ``source.error(problem, line=line)`` for what
+   cannot be read. Names, duplicates, directions and counts are handled for all formats, in `read`;
+2. a line in `FORMATS`, with the options that apply; and its name in the docstring of `read.read` and in
+   docs/formats.md, which tests hold to the table;
+3. a line in the table of ``tests/readers/test_networkx_formats.py``, which reads what NetworkX wrote, with any names,
+   and one for each error in ``tests/readers/test_format_refusals.py``.
 """
 
 from __future__ import annotations
@@ -65,13 +73,13 @@ class Format:
 
     def load(self, source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
         """Load a file of this format."""
-        load: Loader = _import(self.loader)
+        load: Loader = import_loader(self.loader)
         return load(source, options)
 
 
-def _import(place: str) -> Any:
-    """Return the function at "module:function"."""
-    module, function = place.split(":")
+def import_loader(name: str) -> Any:
+    """Return the function at "module:function" of this folder."""
+    module, function = name.split(":")
     return getattr(import_module(f"graphrefine.readers.{module}"), function)
 
 
@@ -84,7 +92,8 @@ TABLE = COLUMNS | TIMES
 _TEXT = TABLE | {"delimiter", "header", "quote", "comments", "encoding"}
 QUERY = TABLE | {"query"}
 NETWORKX = VALUES | {"delimiter", "comments", "encoding"}
-_SAMPLE = 1 << 15  # bytes by which a text is told from another
+# Bytes that show the format of a text: comments before the first record may be long, and all of them are searched.
+_SAMPLE = 1 << 15
 _MAT_MARKS = (b"MATLAB 5.0 MAT-file", b"MATLAB 7.3 MAT-file", b"\x89HDF\r\n\x1a\n")
 _ARROW_MARKS = (b"ARROW1", b"\xff\xff\xff\xff")
 _JSON_MARKS = (b'{"', b"{\n", b"{\r", b"{ ", b"[{", b"[[", b"[\n", b"[\r", b"[ ")
@@ -131,18 +140,15 @@ def find_format(source: Source, name: str | None, head: Callable[[], bytes]) -> 
     if by_suffix is not None and by_suffix.name != "text":
         return BY_NAME["networkx"] if by_suffix.pieces == "text" and _has_attributes(head()) else by_suffix
     begin = head()[:_SAMPLE].removeprefix(b"\xef\xbb\xbf").lstrip()
-    for format in FORMATS:  # the suffix decides nothing: the first bytes may
+    # After the suffix, which is what people mean: an edge list may begin with any name, also with one like a mark.
+    for format in FORMATS:
         if format.magic and (head().startswith(format.magic) or begin.startswith(format.magic)):
             return format
     if by_suffix is None and source.suffix:
-        suffixes = " ".join(suffix for each in FORMATS for suffix in each.suffixes)
         compressions = " ".join(codec.suffix for codec in CODECS)
-        way_out = 'format="text" reads it as an edge list'
-        if b"\0" in head()[:_SAMPLE]:
-            way_out = "the content is not text; say format= if it is one of the known ones"
         raise source.error(
-            f"the suffix {source.suffix!r} is not known; known are {suffixes}, each also with {compressions}; "
-            f"{way_out}",
+            f"the suffix {source.suffix!r} is not known; known are {' '.join(BY_SUFFIX)}, each also with "
+            f'{compressions}; format="text" reads it as an edge list',
             argument="format",
         )
     return BY_NAME["networkx"] if _has_attributes(head()) else BY_NAME["text"]
@@ -158,4 +164,4 @@ def _has_attributes(head: bytes) -> bool:
     """Whether a text is an edge list with attributes in braces."""
     if b"}" not in head[:_SAMPLE]:  # as in most: no need to load what knows more
         return False
-    return bool(_import("networkx_text:is_attribute_edge_list")(head[:_SAMPLE]))
+    return bool(import_loader("networkx_text:is_attribute_edge_list")(head[:_SAMPLE]))

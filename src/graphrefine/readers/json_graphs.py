@@ -151,11 +151,11 @@ def _flat(source: Source, record: Any, word: str) -> dict[str, Any]:
     """Return a record with its attributes, where these are in an object inside of it."""
     if not isinstance(record, dict):
         raise source.error(f"a {word} is {str(record)[:40]!r}; an object is expected")
+    flat = dict(record)
     for name in ("attributes", "metadata"):
-        if isinstance(record.get(name), dict):
-            record = record | record[name]
-            del record[name]
-    return record
+        if isinstance(flat.get(name), dict):
+            flat |= flat.pop(name)
+    return flat
 
 
 def _direction(source: Source, document: dict[str, Any]) -> bool | None:
@@ -179,7 +179,8 @@ def _join(
         raise source.error("there is no edge in the file")
     columns = Columns(edges)
     roles = columns.find_edges(options)
-    first, second, weight = (None if at is None else columns.names[at] for at in roles.positions[:3])
+    first, second = columns.names[roles.source], columns.names[roles.target]
+    weight = None if roles.weight is None else columns.names[roles.weight]
     ends = [(_as_id(edge.get(first)), _as_id(edge.get(second))) for edge in edges]
     id_key, ids = _ids(nodes)
     weighted = options if options.weights is False else replace(options, weights=weight)

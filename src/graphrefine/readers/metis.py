@@ -35,7 +35,9 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
         problem = f"the first line promises {nodes} nodes, and {len(body)} lines follow"
         raise source.error(f'{problem}; format="text" reads a list of edges', argument="format")
     step = 2 if weighted else 1
-    counts, neighbors, weights = [], [], []
+    counts: list[int] = []
+    neighbors: list[int] = []
+    weights: list[float] = []
     for number, line in body:
         fields = line.split()[skip:]
         if len(fields) % step:

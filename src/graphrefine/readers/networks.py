@@ -22,7 +22,6 @@ from graphrefine.readers.objects import as_array, edge_index, edge_weights, load
 from graphrefine.readers.options import ReadOptions
 
 _PYG_EDGES = frozenset({"edge_index", "edge_weight", "num_nodes"})
-SIDE = "bipartite"  # attribute of the nodes of NetworkX graphs that tells their side; igraph calls it type
 
 
 class Network(NamedTuple):
@@ -34,38 +33,38 @@ class Network(NamedTuple):
     directed: bool
     weight_column: str | None = None
     attributes: dict[str, NDArray[Any]] = {}  # noqa: RUF012 - never changed
-    side: str = SIDE  # the attribute that tells the sides
-    remarks: tuple[str, ...] = ()
+    side: str = "bipartite"  # attribute of the nodes that holds their side, as NetworkX has it
     unused: tuple[str, ...] = ()  # attributes of the edges
 
 
 def load_networkx(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load a NetworkX graph of any of its classes."""
-    edges = list(graph.edges(data=True))
-    present = {name for _, _, data in edges for name in data}
+    records = [data for _, _, data in graph.edges(data=True)]
+    present = {name for data in records for name in data}
     attribute = _weight_attribute(options, present)
-    weights = None if attribute is None else [data.get(attribute) for _, _, data in edges]
-    place = {node: at for at, node in enumerate(graph.nodes)}
-    ends = _ends((place[u], place[v]) for u, v, _ in edges)
+    weights = None if attribute is None else [data.get(attribute) for data in records]
     attributes = _gather_attributes([data for _, data in graph.nodes(data=True)])
     names = _names(list(graph.nodes), attributes, options)
     unused = tuple(sorted(str(name) for name in present if name != attribute))
-    network = Network(names, ends, weights, bool(graph.is_directed()), attribute, attributes, unused=unused)
-    return _load(network, options)
+    ends = _ends(graph.nodes, graph.edges())
+    return _load(Network(names, ends, weights, graph.is_directed(), attribute, attributes, unused=unused), options)
 
 
 def load_igraph(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load an igraph graph; names are the attribute name, if there is one."""
     attribute = _weight_attribute(options, set(graph.es.attributes()))
-    weights = None if attribute is None else graph.es[attribute]
     attributes = {name: object_array(graph.vs[name]) for name in graph.vs.attributes()}
-    nodes = attributes["name"].tolist() if "name" in attributes and options.names is None else range(graph.vcount())
-    names = _names(nodes, attributes, options)
-    ends = _ends(graph.get_edgelist())
-    attributes = {name: values for name, values in attributes.items() if name != (options.names or "name")}
-    unused = tuple(name for name in graph.es.attributes() if name != attribute)
+    nodes = range(graph.vcount())
+    names = _names(attributes.get("name", nodes), attributes, options)
     network = Network(
-        names, ends, weights, bool(graph.is_directed()), attribute, attributes, side="type", unused=unused
+        names,
+        _ends(nodes, graph.get_edgelist()),
+        None if attribute is None else graph.es[attribute],
+        graph.is_directed(),
+        attribute,
+        {name: values for name, values in attributes.items() if name != (options.names or "name")},
+        side="type",
+        unused=tuple(name for name in graph.es.attributes() if name != attribute),
     )
     return _load(network, options)
 
@@ -73,16 +72,14 @@ def load_igraph(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
 def load_rustworkx(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load a rustworkx graph; what it keeps for its nodes are their names, if these differ."""
     indices, payloads = list(graph.node_indices()), list(graph.nodes())
-    place = {index: at for at, index in enumerate(indices)}
     triples = list(graph.weighted_edge_list())
-    attribute, weights, remarks = _payload_weights([payload for _, _, payload in triples], options)
+    attribute, weights = _payload_weights([payload for _, _, payload in triples], options)
     records = bool(payloads) and all(isinstance(payload, dict) for payload in payloads)
     named = not records and _distinct(payloads)
-    attributes = _gather_attributes(payloads) if records else {} if named else {"payload": object_array(payloads)}
-    names = _names(payloads if named and options.names is None else indices, attributes, options)
-    ends = _ends((place[u], place[v]) for u, v, _ in triples)
+    attributes = _gather_attributes(payloads if records else [] if named else [{"payload": each} for each in payloads])
+    names = _names(payloads if named else indices, attributes, options)
     directed = hasattr(graph, "successors")  # of a PyDiGraph alone
-    return _load(Network(names, ends, weights, directed, attribute, attributes, remarks=remarks), options)
+    return _load(Network(names, _ends(indices, triples), weights, directed, attribute, attributes), options)
 
 
 def load_networkit(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
@@ -91,16 +88,15 @@ def load_networkit(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
         problem = "a NetworKit graph has one weight for each edge; leave it out, or pass weights=False"
         raise InputError(f"weights={options.weights!r}: {problem}", argument="weights")
     nodes, triples = list(graph.iterNodes()), list(graph.iterEdgesWeights())
-    place = {node: at for at, node in enumerate(nodes)}
-    weighted = bool(graph.isWeighted()) and options.weights is not False
+    weighted = graph.isWeighted() and options.weights is not False
     weights = [weight for _, _, weight in triples] if weighted else None
-    ends = _ends((place[u], place[v]) for u, v, _ in triples)
-    return _load(Network(name_array(nodes), ends, weights, bool(graph.isDirected())), options)
+    return _load(Network(name_array(nodes), _ends(nodes, triples), weights, graph.isDirected()), options)
 
 
 def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Edges, or the matrix of two sides, with the nodes sorted by name."""
-    names, remarks = network.names, list(network.remarks)
+    names = network.names
+    remarks: list[str] = []
     weights = _edge_weights(network, remarks)
     # Some libraries list the parallel edges of an undirected graph in both orders, which would be the two directions of
     # one edge, of which the larger weight counts: in one order they add up.
@@ -198,22 +194,17 @@ def _weight_attribute(options: ReadOptions, attributes: set[Any]) -> str | None:
     return None if options.weights is False or attribute not in attributes else str(attribute)
 
 
-def _payload_weights(payloads: list[Any], options: ReadOptions) -> tuple[str | None, list[Any] | None, tuple[str, ...]]:
-    """Weights out of what rustworkx keeps for edges: numbers, or dicts with an entry for them; and a remark."""
+def _payload_weights(payloads: list[Any], options: ReadOptions) -> tuple[str | None, list[Any] | None]:
+    """Name and values of the weights that rustworkx keeps for edges: numbers, or entries of dicts; None if neither."""
     if any(isinstance(payload, dict) for payload in payloads):
         attribute = _weight_attribute(options, {name for each in payloads if isinstance(each, dict) for name in each})
-        if attribute is None:
-            return None, None, ()
-        return attribute, [each.get(attribute) if isinstance(each, dict) else each for each in payloads], ()
-    if options.weights is False or all(payload is None for payload in payloads):
-        return None, None, ()
+        values = [each.get(attribute) if isinstance(each, dict) else each for each in payloads]
+        return attribute, None if attribute is None else values
     if isinstance(options.weights, str):
-        raise InputError(
-            f"weights={options.weights!r}: the edges hold single values, not dicts; leave it out", argument="weights"
-        )
-    if not any(isinstance(payload, int | float | np.number) for payload in payloads):
-        return None, None, (f"what edges hold is no weight: {type(payloads[0]).__name__}",)
-    return None, payloads, ()
+        problem = f"weights={options.weights!r}: the edges hold single values, not dicts; leave it out"
+        raise InputError(problem, argument="weights")
+    numeric = any(isinstance(payload, int | float | np.number) for payload in payloads)
+    return None, payloads if numeric and options.weights is not False else None
 
 
 def _edge_weights(network: Network, remarks: list[str]) -> NDArray[np.float32] | None:
@@ -235,8 +226,10 @@ def _gather_attributes(records: list[dict[Any, Any]]) -> dict[str, NDArray[Any]]
     return {str(name): object_array([data.get(name) for data in records]) for name in names}
 
 
-def _ends(pairs: Iterable[Any]) -> NDArray[np.int64]:
-    return np.array(list(pairs), dtype=np.int64).reshape(-1, 2)
+def _ends(nodes: Iterable[Any], edges: Iterable[Sequence[Any]]) -> NDArray[np.int64]:
+    """Return the positions of the ends of edges among the nodes."""
+    position = {node: at for at, node in enumerate(nodes)}
+    return np.array([(position[edge[0]], position[edge[1]]) for edge in edges], dtype=np.int64).reshape(-1, 2)
 
 
 def _distinct(values: list[Any]) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import MAX_NODES, id_array, number, number_checked
-from graphrefine.readers.formats import SIDES, TABLE, VALUES, EdgeTable, MatrixTable
+from graphrefine.readers.formats import SIDES, TABLE, VALUES, EdgeTable, MatrixTable, import_loader
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.kinds import read_days, unit_of
 
@@ -34,10 +33,7 @@ class Kind:
 
     def load(self, graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
         """Load an object of this kind."""
-        module, function = self.loader.split(":")
-        table: EdgeTable | MatrixTable = getattr(import_module(f"graphrefine.readers.{module}"), function)(
-            graph, options
-        )
+        table: EdgeTable | MatrixTable = import_loader(self.loader)(graph, options)
         return table
 
 
@@ -79,18 +75,17 @@ def load_array(array: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load a NumPy array: edges, an edge_index, or a matrix, by its shape."""
     values = array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
     shape = values.shape
-    if values.ndim != 2 or 0 in shape:
-        raise InputError(f"an array of edges has shape (m, 2), (m, 3) or (2, m), a matrix (n, n); not {shape}")
     if shape in ((2, 2), (3, 3), (2, 3)):
         raise InputError(
             f"an array of shape {shape} can be read in more than one way: use "
             "Graph.from_edges(source, target) for edges, or Graph.from_matrix for an adjacency matrix"
         )
-    if shape[0] == shape[1] or (options.bipartite and shape[0] != 2 and shape[1] not in (2, 3)):
+    is_table = len(shape) == 2 and 0 not in shape
+    if is_table and (shape[0] == shape[1] or (options.bipartite and shape[0] != 2 and shape[1] not in (2, 3))):
         return load_matrix(values.filled(0) if isinstance(values, np.ma.MaskedArray) else values, options)
-    if shape[0] == 2:
+    if is_table and shape[0] == 2:
         return edge_index(values, options.weights, None)
-    if shape[1] not in (2, 3):
+    if not is_table or shape[1] not in (2, 3):
         raise InputError(
             f"an array of edges has shape (m, 2), (m, 3) or (2, m), a matrix (n, n); not {shape}; bipartite=True reads "
             "it as a matrix whose rows and columns are two sets of nodes",
@@ -115,30 +110,21 @@ def load_records(records: Iterable[Any], options: ReadOptions) -> EdgeTable:
     ids = id_array(end for record in edges for end in record[:2])
     weights = options.weights
     if width == 3 and weights is None:
-        weights = _third_values(_third_column(edges))
+        odd = next((at for at, edge in enumerate(edges) if isinstance(edge[2], list | tuple | np.ndarray)), None)
+        if odd is not None:
+            problem = f"record {odd + 1} is {edges[odd]!r}; the weight of an edge is one number"
+            raise InputError(problem, argument="weights")
+        weights = _third_values(np.array([edge[2] for edge in edges]))
     ends = number_checked(ids[::2], ids[1::2], threads=options.thread_count, apart=bool(options.bipartite))
     return EdgeTable(ends, edge_weights(weights, len(edges)))
-
-
-def _third_column(edges: list[Any]) -> NDArray[Any]:
-    try:
-        values = np.array([edge[2] for edge in edges])
-    except ValueError:  # lists of several lengths
-        values = np.zeros((0, 0))
-    if values.ndim == 1:
-        return values
-    at = next(at for at, edge in enumerate(edges) if np.ndim(edge[2]))
-    raise InputError(f"record {at + 1} is {edges[at]!r}; the weight of an edge is one number", argument="weights")
 
 
 def _third_values(values: NDArray[Any]) -> NDArray[Any]:
     """Return the third values of edges as weights, unless they look like times."""
     if values.dtype.kind in "iuf" and len(values) and (unit_of(values) is not None or read_days(values) is not None):
-        raise InputError(
-            f"the third value of each edge looks like a time ({values[0]}), not like a weight: say weights=False, give "
-            "weights= as an array to use it all the same, or give a table with names and time=",
-            argument="weights",
-        )
+        problem = f"the third value of each edge looks like a time ({values[0]}), not like a weight"
+        hint = "pass weights=False, weights= as an array, or a table with names and time="
+        raise InputError(f"{problem}: {hint}", argument="weights")
     return values
 
 

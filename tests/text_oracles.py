@@ -1,4 +1,4 @@
-"""Other readers of text tables: pandas, polars, DuckDB and the csv module, told everything or left to find out.
+"""Other readers of text tables: pandas, polars, DuckDB and the csv module, told everything.
 
 Each gives the columns of the ends and of the weights as strings, an empty one for what is missing.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,15 +16,6 @@ from text_tables import TextTable
 
 Columns = tuple[list[str], list[str], list[str]]
 """Sources, targets and weights; no weights where there are none."""
-
-
-@dataclass(frozen=True)
-class Sniffed:
-    """What a reader makes of a text of which it is told nothing."""
-
-    delimiter: str
-    header: bool
-    records: int
 
 
 def truth(table: TextTable) -> Columns:
@@ -116,38 +106,9 @@ def _duckdb() -> Any:
     return connection
 
 
-def sniff_by_pandas(data: bytes, path: Path) -> Sniffed:
-    """By pandas, which looks for a delimiter in the first line, and takes that line for a header."""
-    import pandas as pd
-
-    text = data.decode("utf-8-sig")
-    frame = pd.read_csv(io.StringIO(text), sep=None, engine="python", dtype=str, keep_default_na=False)
-    first = next(line for line in text.splitlines() if line.strip())
-    return Sniffed(csv.Sniffer().sniff(first).delimiter, header=True, records=len(frame))
-
-
-def sniff_by_polars(data: bytes, path: Path) -> Sniffed:
-    import polars as pl
-
-    frame = pl.read_csv(data, infer_schema=False)
-    return Sniffed("," if frame.width > 1 else "", header=True, records=frame.height)
-
-
-def sniff_by_duckdb(data: bytes, path: Path) -> Sniffed:
-    query = "SELECT Delimiter, HasHeader FROM sniff_csv(?)"
-    delimiter, header = _duckdb().execute(query, [str(path)]).fetchone()
-    count = _duckdb().execute("SELECT count(*) FROM read_csv(?, all_varchar=true)", [str(path)]).fetchone()
-    return Sniffed(str(delimiter), header=bool(header), records=int(count[0]))
-
-
 ORACLES: dict[str, Callable[[TextTable, Path], Columns]] = {
     "pandas": read_by_pandas,
     "polars": read_by_polars,
     "DuckDB": read_by_duckdb,
     "csv": read_by_csv,
-}
-SNIFFERS: dict[str, Callable[[bytes, Path], Sniffed]] = {
-    "pandas": sniff_by_pandas,
-    "polars": sniff_by_polars,
-    "DuckDB": sniff_by_duckdb,
 }

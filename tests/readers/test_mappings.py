@@ -78,10 +78,9 @@ def test_the_dicts_of_networkx_are_its_graphs() -> None:
 
 def test_what_can_be_read_in_two_ways_is_refused_with_both() -> None:
     for mapping in ({"a": ["x"], "b": ["y"]}, {"source": ["target"], "target": ["x"]}):
-        with pytest.raises(
-            InputError, match=r"two ways: source= and target= name the columns .*; sets in place of lists"
-        ):
+        with pytest.raises(InputError, match="can be read in two ways") as caught:
             read(mapping)
+        assert caught.value.argument == "source"
     assert read({"a": ["x"], "b": ["y"]}, source="a", target="b").edges == 1
     assert read({"a": {"x"}, "b": {"y"}}).edges == 2
 

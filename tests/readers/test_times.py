@@ -64,6 +64,7 @@ def test_edges_within_the_times_count_and_halve(tmp_path: Path, unit: str) -> No
 def test_the_newest_edge_counts_in_full_where_no_end_is_said(tmp_path: Path) -> None:
     weights = weights_of(read(written(tmp_path, [0, 10, 20, 30, 40]), time="when", half_life=10))
     assert weights == {("a", "b"): 1 / 16, ("b", "c"): 1 / 8, ("c", "d"): 1 / 4, ("d", "e"): 1 / 2, ("a", "e"): 1}
+    assert read(written(tmp_path, [1, 2, 3, 4, 5]), time="when", since=3).edges == 3
 
 
 def test_repeated_edges_add_what_is_left_of_each(tmp_path: Path) -> None:
@@ -151,20 +152,20 @@ def test_times_that_make_no_sense_are_refused(
     assert caught.value.argument == argument
 
 
-def test_mere_numbers_have_no_dates_and_no_days(tmp_path: Path) -> None:
-    path = written(tmp_path, [1, 2, 3, 4, 5])
-    assert read(path, time="when", since=3).edges == 3
-    with pytest.raises(InputError, match="is a date, and the times are mere numbers"):
-        read(path, time="when", since="2024-01-01")
-    with pytest.raises(InputError, match="has a unit, and the times are mere numbers"):
-        read(path, time="when", half_life="30d")
-
-
-def test_a_bad_time_names_its_line(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"line 4: time '2024-02-30' is not a date such as"):
-        read(written(tmp_path, [*DAYS[:2], "2024-02-30", *DAYS[3:]]), time="when")
-    with pytest.raises(FormatError, match=r"line 3: time '' is not a number"):
-        read(written(tmp_path, [1, "", 3, 4, 5]), time="when")
+@pytest.mark.parametrize(
+    ("times", "options", "problem"),
+    [
+        ([1, 2, 3, 4, 5], {"since": "2024-01-01"}, "is a date, and the times are mere numbers"),
+        ([1, 2, 3, 4, 5], {"half_life": "30d"}, "has a unit, and the times are mere numbers"),
+        ([*DAYS[:2], "2024-02-30", *DAYS[3:]], {}, "line 4: time '2024-02-30' is not a date such as"),
+        ([1, "", 3, 4, 5], {}, "line 3: time '' is not a number"),
+    ],
+)
+def test_times_of_another_kind_are_refused(
+    tmp_path: Path, times: list[Any], options: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(FormatError, match=problem):
+        read(written(tmp_path, times), time="when", **options)
 
 
 def test_on_disk_the_newest_edge_is_not_known(tmp_path: Path) -> None:
@@ -194,6 +195,9 @@ def test_days_written_as_numbers(tmp_path: Path) -> None:
     assert ingested.to_scipy().toarray().tolist() == graph.to_scipy().toarray().tolist()
     with pytest.raises(InputError, match="looks like a time"):
         read([(1, 2, 20190101), (2, 3, 20200101)])
+    path.write_text("source,target,weight\na,b,2024-01-01\nb,c,2024-01-02\n")
+    with pytest.raises(FormatError, match=r"time='weight'.* or weights=False"):
+        read(path)
 
 
 @pytest.mark.parametrize(
@@ -217,12 +221,3 @@ def test_days_in_numbers_are_those_of_the_calendar(days: list[date]) -> None:
     seconds = read_days([float(f"{day:%Y%m%d}".zfill(8)) for day in days])
     assert seconds is not None
     assert seconds.tolist() == stamps
-
-
-def test_dates_are_no_weights_even_if_that_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "edges.csv"
-    path.write_text("source,target,weight\na,b,2024-01-01\nb,c,2024-01-02\n")
-    with pytest.raises(FormatError) as caught:
-        read(path)
-    assert "time='weight'" in str(caught.value)
-    assert "all the same" not in str(caught.value)

@@ -1,18 +1,19 @@
 """The drawing of the house: its layers, and the arrows that the files of a source tree hold.
 
 A box is a folder of the package, or a module at its top. An arrow leads from a module to each module of the package
-that it names: in an import at the top of the file, in an import inside a function, in an import for annotations alone
-(``TYPE_CHECKING``), in an annotation written as text, or in a text that is the full name of a module (tables of modules
-that are loaded on first use). The version of the package is no arrow: it stands there before anything is loaded.
+that it imports, at the top of the file, inside a function, or for annotations alone (``TYPE_CHECKING``), or that it
+names in a text that is the full name of a module (tables of modules that are loaded on first use). The version of the
+package is no arrow: it is set before anything is loaded.
 """
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
+
+import networkx
 
 LAYERS = (  # bottom to top; boxes of one layer may use each other in one direction
     ("errors", "progress", "system", "display"),
@@ -41,7 +42,6 @@ class Arrow(NamedTuple):
     start: str  # the module, with dots
     end: str
     line: int
-    lazy: bool  # an import inside a function
 
 
 def module_files(root: Path) -> dict[str, Path]:
@@ -82,7 +82,7 @@ def module_arrows(module: str, tree: ast.Module, files: dict[str, Path]) -> Iter
     """The arrows that start in one module."""
     package = module.split(".")[0]
     inside = module if files[module].name == "__init__.py" else module.rpartition(".")[0]
-    for node, lazy in nodes_with_depth(tree):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             ends = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -95,37 +95,9 @@ def module_arrows(module: str, tree: ast.Module, files: dict[str, Path]) -> Iter
             ends = [node.value] if node.value != package and node.value in files else []
         else:
             continue
-        statement = not isinstance(node, ast.Constant)
         for end in dict.fromkeys(ends):
             if end.split(".")[0] == package:
-                yield Arrow(module, nearest_module(end, files), node.lineno, lazy and statement)
-    for text in written_annotations(tree):
-        for end in dotted_names(text, package):
-            yield Arrow(module, nearest_module(end, files), text.lineno, False)
-
-
-def nodes_with_depth(tree: ast.AST, *, lazy: bool = False) -> Iterator[tuple[ast.AST, bool]]:
-    """Every node below one, and whether it stands inside a function."""
-    for node in ast.iter_child_nodes(tree):
-        yield node, lazy
-        inside = lazy or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        yield from nodes_with_depth(node, lazy=inside)
-
-
-def written_annotations(tree: ast.AST) -> Iterator[ast.Constant]:
-    """Annotations that are written as text, or have a part that is."""
-    for node in ast.walk(tree):
-        for field in ("annotation", "returns"):
-            annotation = getattr(node, field, None)
-            if isinstance(annotation, ast.AST):
-                for part in ast.walk(annotation):
-                    if isinstance(part, ast.Constant) and isinstance(part.value, str):
-                        yield part
-
-
-def dotted_names(text: ast.Constant, package: str) -> list[str]:
-    """The names in an annotation that begin with the package, each in full."""
-    return re.findall(rf"\b{package}(?:\.\w+)+", str(text.value))
+                yield Arrow(module, nearest_module(end, files), node.lineno)
 
 
 def nearest_module(name: str, files: dict[str, Path]) -> str:
@@ -162,21 +134,5 @@ def box_cycles(arrows: list[Arrow]) -> list[list[str]]:
 
 def cycles(pairs: list[tuple[str, str]]) -> list[list[str]]:
     """Groups of names that all reach each other."""
-    ends: dict[str, set[str]] = {name: set() for pair in pairs for name in pair}
-    for start, end in pairs:
-        ends[start].add(end)
-    reach = {name: reachable(name, ends) for name in ends}
-    groups = {tuple(sorted(other for other in reach[name] if name in reach[other])) for name in ends}
-    return [list(group) for group in sorted(groups) if group]
-
-
-def reachable(name: str, ends: dict[str, set[str]]) -> set[str]:
-    """The names that arrows lead to from one, through any number of others."""
-    reached: set[str] = set()
-    ahead = list(ends[name])
-    while ahead:
-        end = ahead.pop()
-        if end not in reached:
-            reached.add(end)
-            ahead += ends[end]
-    return reached
+    groups = networkx.strongly_connected_components(networkx.DiGraph(pairs))
+    return sorted(sorted(group) for group in groups if len(group) > 1)

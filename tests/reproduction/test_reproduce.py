@@ -16,7 +16,6 @@ from graphrefine.errors import OutputError
 from reproduce_setups import tiny
 from reproduction import EXPERIMENTS, Reproduction, cache, claims_theory, label_scores, measure_times, reproduce
 from reproduction.cache import Cache
-from reproduction.progress import Forecast
 from reproduction.setup import Setup
 
 STATUSES = {"measured", "left out", "missing"}
@@ -102,19 +101,6 @@ def test_figure_1_has_the_seconds_of_the_clock_and_of_all_cores(tmp_path: Path) 
     seconds = [(cell["what"]["measure"], cell["ours"]) for cell in cells_of(drawn, "figure1") if cell["unit"] == "s"]
     measured = [pair for pair in seconds if pair[1] is not None]
     assert measured == [("seconds", 10.0), ("processor seconds", 8.0)] * (len(measured) // 2) and len(measured) >= 6
-
-
-def test_a_measurement_of_an_earlier_version_has_no_seconds_of_the_processor(tmp_path: Path) -> None:
-    real = label_scores.measure_f1
-
-    @wraps(real)
-    def measure(*arguments: Any, **options: Any) -> dict[str, Any]:
-        return {name: value for name, value in real(*arguments, **options).items() if name != "processor"}
-
-    with patch.object(label_scores, "measure_f1", measure):
-        drawn = reproduce(tmp_path / "r", tiny(), only=["figure1"])
-    measures = {cell["what"]["measure"] for cell in cells_of(drawn, "figure1")}
-    assert measures == {"micro", "macro", "seconds"} and drawn.results["work"]["failed"] == 0
 
 
 def test_missing_data_is_named_with_the_way_to_get_it(whole: Reproduction) -> None:
@@ -242,55 +228,12 @@ def test_an_interruption_keeps_what_is_finished(tmp_path: Path, monkeypatch: pyt
     assert again.results["work"] == {"computed": 2, "reused": 2, "failed": 0}
 
 
-def test_a_full_disk_ends_the_run_and_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real, room = cache.write_entry, [2]
-
-    def write(*content: Any) -> None:
-        if not room[0]:
-            with monkeypatch.context() as full:
-                full.setattr(Path, "write_text", _no_space)
-                real(*content)
-        room[0] -= 1
-        real(*content)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(cache, "write_entry", write)
-        with pytest.raises(OutputError, match=r"No space left on device.*the same command goes on"):
-            reproduce(tmp_path / "r", tiny(), only=["figure2"])
-    again = reproduce(tmp_path / "r", tiny(), only=["figure2"])
-    assert again.results["work"]["reused"] == 2
-
-
-def _no_space(*_: Any, **__: Any) -> None:
-    raise OSError(28, "No space left on device")
-
-
-def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "r").mkdir()
-    (tmp_path / "r" / "thesis.tex").write_text("years of work")
-    with pytest.raises(OutputError, match="is a folder but no report"):
-        reproduce(tmp_path / "r", tiny(), only=["table3"])
-    assert [path.name for path in (tmp_path / "r").iterdir()] == ["thesis.tex"]
-
-
 def test_a_report_of_another_run_is_refused(tmp_path: Path) -> None:
     reproduce(tmp_path / "r", tiny(), only=["table3"])
     from dataclasses import replace
 
     with pytest.raises(OutputError, match="another report"):
         reproduce(tmp_path / "r", replace(tiny(), name="quick"), only=["table3"])
-
-
-def test_forecasts_learn_from_finished_experiments() -> None:
-    forecast = Forecast({"table1": 2.0, "table2": 1.0, "figure1": 3.0, "figure2": 4.0})
-    assert forecast.estimate(0.0) == 10.0
-    forecast.finish("table1", 20.0)
-    assert forecast.estimate(20.0) == 8.0 * 20 / 2
-    assert forecast.estimate(25.0) == 8.0 * 20 / 2 - 5.0, "a part of table2 is done"
-    forecast.finish("table2", 21.0)
-    assert forecast.estimate(21.0) == 7.0 * 21 / 3
-    forecast.finish("figure1", 50.0)
-    assert forecast.estimate(1000.0) == 0.0
 
 
 def test_the_progress_shows_experiment_forecast_and_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import graphrefine
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import native
+from graphrefine.kernels import exact, native, to_bfloat16, to_float32
 from graphs import random_graph
 from oracles.live import apply_group, random_history, snapshot
 
@@ -58,6 +58,47 @@ def hubs(*, threads: int) -> NDArray[np.float32]:
     return solution
 
 
+def tall_matrices(*, threads: int) -> NDArray[np.uint8]:
+    """Bytes of products, rotations, Gram matrices and sums; of zeros, an infinity and denormals too."""
+    rng, graph, found = np.random.default_rng(0), random_graph(700, degree=9, weighted=True), list[NDArray[Any]]()
+    x = (rng.standard_normal((700, 160)) * 10.0 ** rng.integers(-6, 6, (700, 1))).astype(np.float32)
+    x[5], x[6, 3], x[7] = 0, np.inf, x[7] * np.float32(1e-42)
+    for columns in (32, 96, 160):
+        single = np.ascontiguousarray(x[:, :columns])
+        shift = x[:, 0] + np.float32(3) if columns > 64 else None
+        arrays = {"value": graph.weights, "column_shift": shift, "row_scale": x[:, 1].copy()}
+        product = native.Product(graph.indptr, graph.indices, columns=700, constant=2.3, loop=0.7, **arrays)
+        for y in (single, to_bfloat16(single), native.signs(1, 0, rows=700, words=columns // 32)):
+            for kind in (np.float32, np.uint16):
+                out, gram = np.empty((700, columns), kind), np.zeros((2, columns, columns))
+                more = {"unit": columns == 96, "gram": gram, "threads": threads}
+                product.apply(y, out=out, scale=0.3, plus=single, plus_scale=-2.1, **more)
+                found += [to_float32(out), gram]
+        single[6, 3] = 1
+        turn = np.triu(rng.standard_normal((columns, columns))).astype(np.float32)
+        sums, some = np.zeros((2, columns)), rng.permutation(700)[:300].astype(np.int32)
+        turned = np.empty((300, columns), np.float32)
+        product.apply(single, out=turned, rows=some, rotation=turn, after=x[1, :columns].copy(), threads=threads)
+        shift = x[0, :columns].copy()
+        native.rotate(single, turn, triangular=True, out=single, shift=shift, unit=True, sums=sums, threads=threads)
+        found += [turned, single, sums]
+    numbers = [np.where(np.isnan(each), 0, each) for each in found]  # the sign of NaN is the processor's
+    return np.frombuffer(b"".join(each.tobytes() for each in numbers), np.uint8)
+
+
+def exact_algebra(*, threads: int) -> NDArray[np.uint8]:
+    """Bytes of functions, products, factors and eigenpairs."""
+    rng = np.random.default_rng(0)
+    a, x = rng.standard_normal((211, 150)), rng.uniform(-700, 700, 3001)
+    low = exact.matmul(a[:, :30], a[:30])
+    wide = exact.matmul_tall(a, a.T, threads=threads), exact.gram(a, threads=threads), exact.matmul(a, a.T)
+    functions = [exact.log(a * a, threads=threads), exact.exp(x), exact.expm1(x), exact.log1p(x * x)]
+    powers = [exact.power(exact.exp(x / 4), p) for p in (0.75, -0.4, 3.0)]
+    factors = [*exact.eigh(wide[2]), exact.qr(a), exact.qr(low), exact.solve(wide[1], a.T), exact.cholesky(wide[1])]
+    parts = [*wide, *functions, *powers, exact.row_dots(a, a, threads=threads), *factors]
+    return np.frombuffer(b"".join(np.ascontiguousarray(part).tobytes() for part in parts), np.uint8)
+
+
 def live(*, threads: int) -> NDArray[np.float32]:
     """Targets, states and numbers of live vectors, after ten groups of changes."""
     history = random_history(nodes=NODES, groups=10, seed=4, weighted=True)
@@ -71,7 +112,7 @@ def live(*, threads: int) -> NDArray[np.float32]:
     return np.concatenate([now.targets, now.states, high, (now.numbers - high).astype(np.float32)], axis=1)
 
 
-def cases() -> dict[str, Callable[..., NDArray[np.float32]]]:
+def cases() -> dict[str, Callable[..., NDArray[Any]]]:
     """What is computed, by name: functions of ``threads``."""
     plain, heavy = random_graph(NODES), random_graph(NODES, weighted=True, isolated=3)
     arcs, heavy_arcs = (random_graph(NODES, directed=True, weighted=weighted, seed=2) for weighted in (False, True))
@@ -93,6 +134,8 @@ def cases() -> dict[str, Callable[..., NDArray[np.float32]]]:
         "node2vec": partial(vectors_of, heavy, dim=40, method="node2vec", **walks),
         "line": partial(vectors_of, heavy_arcs, method="line", samples=0.02),
         "hubs": hubs,
+        "tall matrices": tall_matrices,
+        "exact algebra": exact_algebra,
         "live": live,
         "pte": partial(vectors_of, plain, method="pte", samples=0.02),
     }

@@ -23,7 +23,6 @@ from graphrefine.linalg.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
-from oracles import tall
 from stopping import StoppedError, stop_after
 
 
@@ -68,9 +67,11 @@ def test_the_bits_do_not_depend_on_the_cuts(
     assert np.isfinite(vectors).all() and np.abs(vectors).max() > 0
 
 
-def test_every_verb_is_that_of_the_engine_in_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("panel", [32, 64])
+@pytest.mark.parametrize("precise", [False, True])
+def test_every_verb_is_that_of_the_engine_in_memory(tmp_path: Path, panel: int, precise: bool) -> None:
     graph = graph_of(1200, 2000, seed=3)
-    both: list[Any] = [engine_in(tmp_path, graph, 48, panel=32), LocalEngine(graph, columns=48, reorder=False)]
+    both: list[Any] = [engine_in(tmp_path, graph, 48, panel=panel), LocalEngine(graph, columns=48, reorder=False)]
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(1200, 48)).astype(np.float32)
     weights, rotation, shift = rng.random(1200).astype(np.float32), rng.normal(size=(48, 20)), rng.normal(size=48)
@@ -78,14 +79,14 @@ def test_every_verb_is_that_of_the_engine_in_memory(tmp_path: Path) -> None:
     results = []
     for engine in both:
         given = engine.fill(lambda start, stop: rows[start:stop], precise=True)
-        filled = engine.apply(T, engine.random(seed=5), plus=(0.5, given), shift=shift, unit=True, gram=True)
+        signs = engine.random(seed=5)
+        filled = engine.apply(T, signs, plus=(0.5, given), shift=shift, unit=True, gram=True, precise=precise)
         found = [engine.gram(filled), engine.sums(filled, weights), engine.sums(given)]
         turned = engine.rotate(engine.apply(M, filled, precise=True), rotation, unit=True, precise=True)
         found += [engine.collect(turned), engine.collect(filled, rotation, shift=shift[:20]), engine.gram(turned)]
         results.append(found)
     for ours, theirs in zip(*results, strict=True):
-        assert ours.shape == theirs.shape
-        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12 if ours.dtype == np.float64 else 0)
+        assert np.array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("panel", [32, 64])
@@ -156,20 +157,7 @@ def test_what_was_filled_is_held_to_its_checksum_in_a_run_that_is_taken_up(tmp_p
         again.apply(transition(graph), x)
 
 
-@pytest.mark.parametrize("panel", [32, 64])
-def test_gram_matrices_do_not_depend_on_the_panels(tmp_path: Path, panel: int) -> None:
-    """Of a product, whatever its precision."""
-    graph = graph_of(1300, 4000, seed=4)
-    for at, precise in enumerate((False, True)):
-        both: list[Any] = [engine_in(tmp_path / str(at), graph, 64, panel=panel), LocalEngine(graph, columns=64)]
-        made = [
-            engine.gram(engine.apply(transition(graph), engine.random(seed=0), gram=True, precise=precise))
-            for engine in both
-        ]
-        assert np.array_equal(made[0], made[1])
-
-
-@pytest.mark.parametrize(("count", "panel"), [(0, 64), (1, 32), (5, 64), (23, 32), (40, 64), (60, 32)])
+@pytest.mark.parametrize(("count", "panel"), [(0, 64), (5, 64), (23, 32), (60, 32)])
 def test_an_interrupted_run_goes_on_where_it_stood(tmp_path: Path, count: int, panel: int) -> None:
     graph = graph_of(1400, 3000, seed=2)
     chosen = RefineSettings(dim=64)
@@ -197,12 +185,6 @@ def counted(engine: BlockEngine) -> tuple[BlockEngine, list[int]]:
     return engine, asked
 
 
-def test_files_are_removed_when_they_are_not_needed(tmp_path: Path) -> None:
-    graph = graph_of(1400, 3000, seed=2)
-    refine(engine_in(tmp_path, graph, 64), graph, RefineSettings(dim=64), Stages())
-    assert len(list((tmp_path / "tall").iterdir())) <= 3
-
-
 def test_a_damaged_block_of_an_earlier_run_is_found(tmp_path: Path) -> None:
     graph = graph_of(1400, 3000, seed=2)
     first = engine_in(tmp_path, graph, 32)
@@ -220,6 +202,7 @@ def test_a_damaged_block_of_an_earlier_run_is_found(tmp_path: Path) -> None:
 def test_the_work_of_another_run_is_not_taken_up(tmp_path: Path) -> None:
     graph = graph_of(1400, 3000, seed=2)
     refine(engine_in(tmp_path, graph, 32), graph, RefineSettings(dim=32, power=2), Stages())
+    assert len(list((tmp_path / "tall").iterdir())) <= 3, "files that are not needed any more are removed"
     with pytest.raises(OutputError, match="another run"):
         refine(engine_in(tmp_path, graph, 32), graph, RefineSettings(dim=32, power=3), Stages())
 
@@ -257,7 +240,6 @@ def test_a_product_in_pieces_has_the_bits_of_the_whole(seed: int, pieces: int, h
     start, stop = 30, 90  # of the rows
     rows = graph.rows(start, stop)
     cuts = native.split_rows(rows.indptr, rows.indices, firsts)
-    assert np.array_equal(cuts, tall.split_rows(rows.indptr, rows.indices, firsts))
     for c, (low, high) in enumerate(zip(firsts[:-1].tolist(), firsts[1:].tolist(), strict=True)):
         inside = low <= start and stop <= high
         if loop and not inside and not (stop <= low or start >= high):

@@ -128,50 +128,43 @@ def test_a_damaged_block_of_the_graph_is_named(client: Any, tmp_path: Path) -> N
         refine(engine, graph, RefineSettings(dim=32), Stages())
 
 
-@pytest.mark.parametrize(("missing", "words"), [("graph", "graph.grf"), ("other", "another graph")])
-def test_a_worker_that_does_not_see_the_graph_is_named(client: Any, tmp_path: Path, missing: str, words: str) -> None:
-    graph = stored(tmp_path, random_graph(600, seed=8))
+@pytest.mark.parametrize(
+    ("missing", "words"),
+    [("graph", "no access to the storage: .*graph.grf"), ("other", "another graph"), ("work", "see /proc/self/cwd/")],
+)
+def test_a_worker_that_does_not_see_what_it_needs_is_named(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, words: str
+) -> None:
+    graph, work = stored(tmp_path, random_graph(600, seed=8)), tmp_path / "work"
     if missing == "graph":
         shutil.move(tmp_path / "graph.grf", tmp_path / "elsewhere.grf")
-    else:
+    elif missing == "other":
         store(random_graph(600, seed=9), tmp_path / "graph.grf")
-    with pytest.raises(InputError, match=rf"the worker tls://.* has no access to the storage: .*{words}"):
-        cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
+    else:  # a path that means another folder to each process, as one on a disk that is not shared does
+        work.mkdir()
+        monkeypatch.chdir(tmp_path)
+        work = Path("/proc/self/cwd/work")
+    with pytest.raises(InputError, match=rf"the worker tls://.*{words}"):
+        cluster_engine(client, graph, str(work), columns=32)
 
 
-def test_a_worker_that_does_not_see_the_work_folder_is_named(
+def test_a_worker_whose_handshake_fails_is_asked_once_more(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph = stored(tmp_path, random_graph(600, seed=8))
-    (tmp_path / "work").mkdir()
-    # A path that means another folder to each process, as one on a disk that is not shared does.
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=r"the worker tls://.* does not see /proc/self/cwd/work"):
-        cluster_engine(client, graph, "/proc/self/cwd/work", columns=32)
-
-
-@pytest.mark.parametrize("failures", [1, 2])
-def test_a_worker_whose_handshake_fails_is_asked_once_more(
-    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int
-) -> None:
     """Over TLS, Tornado now and then finds a connection busy that has just been made."""
-    graph, run = stored(tmp_path, random_graph(600, seed=8)), client.run
-    questions: list[list[str] | None] = []
+    graph, run, failures = stored(tmp_path, random_graph(600, seed=8)), client.run, [1]
 
-    def fail_first(*arguments: Any, workers: list[str] | None, **options: Any) -> dict[str, Any]:
-        questions.append(workers)
-        answers: dict[str, Any] = run(*arguments, workers=workers, **options)
-        if len(questions) <= failures:
-            answers[min(answers)] = ValueError("IOStream is not idle; cannot convert to SSL")
+    def fail_first(*arguments: Any, **options: Any) -> dict[str, Any]:
+        answers: dict[str, Any] = run(*arguments, **options)
+        if failures:
+            answers[min(answers)] = ValueError(f"IOStream is not idle; cannot convert to SSL {failures.pop()}")
         return answers
 
     monkeypatch.setattr(client, "run", fail_first)
-    if failures == 1:
-        assert len(executor(cluster_engine(client, graph, str(tmp_path / "work"), columns=32))._known) == 2
-    else:
-        with pytest.raises(InputError, match=r"cannot run graphrefine \(ValueError: IOStream is not idle"):
-            cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
-    assert [None if workers is None else len(workers) for workers in questions] == [None, 1]
+    assert len(executor(cluster_engine(client, graph, str(tmp_path / "work"), columns=32))._known) == 2
+    failures += [1, 2]  # of the second question too
+    with pytest.raises(InputError, match=r"cannot run graphrefine \(ValueError: IOStream is not idle"):
+        cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
 
 
 @contextmanager

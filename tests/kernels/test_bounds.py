@@ -1,6 +1,6 @@
 """Compiled kernels refuse what would lead out of their arrays: indices out of range, wrong lengths, NaN.
 
-`fuzz/targets/kernels.py` tries many more, under sanitizers.
+Those of live vectors are in `test_live_cases`. `fuzz/targets/kernels.py` tries many more, under sanitizers.
 """
 
 from __future__ import annotations
@@ -30,11 +30,9 @@ def walk(indptr: Any, indices: Any, *, p: float = 1.0, starts: Any = (0, 1, 2)) 
 
 
 def solve(indptr: Any, indices: Any) -> Any:
-    solution, others = np.zeros((3, 32), np.float32), np.ones((3, 32), np.float32)
-    numbers = {"missing": np.ones(3), "totals": np.ones(3), "diagonal": np.ones((2, 32))}
-    weights = np.ones(4, np.float32)
-    native.solve_rows(indptr, indices, weights, solution, others, **numbers, steps=2, hub=1, threads=2)
-    return solution
+    solution, weights = np.zeros((3, 32), np.float32), np.ones(4, np.float32)
+    numbers = {"weights": weights, "solution": solution, "missing": np.ones(3), "totals": np.ones(3), "hub": 1}
+    return squares(indptr=indptr, indices=indices, others=np.ones((3, 32), np.float32), **numbers)
 
 
 def force(indptr: Any, indices: Any) -> Any:
@@ -46,9 +44,9 @@ def force(indptr: Any, indices: Any) -> Any:
     return out
 
 
-def draw_edges(indptr: Any, indices: Any) -> Any:
+def draw_edges(indptr: Any, indices: Any, *, sums: Any = None) -> Any:
     out = np.empty((200, 2), np.int32)
-    native.random_edges(indptr, indices, None, out, seed=0, first=0, threads=2)
+    native.random_edges(indptr, indices, sums, out, seed=0, first=0, threads=2)
     return out
 
 
@@ -78,66 +76,122 @@ def test_inspection_says_so_instead() -> None:
     assert [native.inspect_rows(*rows, None) for rows in WRONG] == [-1] * len(WRONG)
 
 
-def points(*numbers: float) -> Any:
-    return np.array(numbers, np.float32).reshape(-1, 2)
+ONE, TWO, REST = np.zeros(1, np.int32), np.array([0, 1], np.int32), {"threads": 1}
+NANS = np.full(2, np.nan, np.float32)
+TEXT = np.frombuffer(b"a b\n", np.uint8)
+DEAD_END = np.array([0, 1, 1]), np.ones(1, np.int32)  # the only step from 0 leads to 1, which has no neighbors
+SQUARES: dict[str, Any] = {
+    "indptr": np.array([0, 1]),
+    "indices": np.zeros(1, np.int32),
+    "weights": np.ones(1, np.float32),
+    "solution": np.zeros((1, 32), np.float32),
+    "others": np.ones((50, 32), np.float32),
+    "missing": np.ones(1),
+    "totals": np.ones(1),
+    "diagonal": np.ones((2, 32)),
+    "steps": 3,
+    "hub": 9,
+}
 
 
-ONE, TWO = np.zeros(1, np.int32), np.array([0, 1], np.int32)
-GRID: dict[str, Any] = {"left": 0.0, "bottom": 0.0, "inverse": 1.0, "threads": 1}
+def build(source: Any = TWO, target: Any = TWO, nodes: int = 2, weights: Any = None) -> Any:
+    return native.build_rows(nodes, source, target, weights=weights, directed=True, threads=1)
+
+
+def deal(source: Any, bounds: Any) -> Any:
+    return native.deal_arcs(source, source, weights=None, bounds=np.array(bounds, np.int32), both=True, threads=1)
+
+
+def merge(records: Any, first: int = 0, *, weighted: bool = False) -> Any:
+    return native.merge_arcs(2, first, np.array(records, np.uint32), weighted=weighted, threads=1)
+
+
+def mark(lowest: int, place: int) -> Any:
+    return native.mark_ids(np.zeros(16, np.uint64), np.zeros(1, np.int64), lowest, np.array([place]))
+
+
+def pairs(rows: Any, walks: Any, length: int) -> Any:
+    return native.walk_pairs(*rows, None, 0, np.array(walks), length=length, seed=0, threads=1)
+
+
+def skip_gram(noise: Any = (0, 0), window: int = 2, parts: int = 2) -> Any:
+    return native.SkipGram(np.array(noise, np.int32), window=window, negatives=1, both=True, seed=0, parts=parts)
+
+
+def train(noise: int, walks: Any, shape: tuple[int, int] = (3, 32), other: tuple[int, int] | None = None) -> Any:
+    tables = np.zeros(shape, np.float32), np.zeros(other or shape, np.float32)
+    rates = {"first": 0, "rate": 0.1, "last_rate": 0.1, "threads": 1}
+    return skip_gram([noise, noise]).train(*tables, np.array([walks], np.int32), **rates)
+
+
+def product(**changes: Any) -> Any:
+    return native.Product(**{"indptr": np.array([0, 1]), "indices": ONE, "columns": 2, **changes})
+
+
+def squares(**changes: Any) -> Any:
+    return native.solve_rows(**{**SQUARES, **REST, **changes})
+
+
+def spread_nan() -> Any:
+    points, grid = np.array([[np.nan, 0]], np.float32), np.zeros((4, 4), np.int64)
+    return native.spread(points, left=0.0, bottom=0.0, inverse=1.0, threads=1, out=grid)
+
+
+def parse(columns: Any, marks: Any) -> Any:
+    return native.parse_strings(TEXT, columns, marks, dates=False, threads=1)
+
+
 REFUSED: list[tuple[str, Callable[[], Any]]] = [
-    ("`points` must be finite", lambda: native.spread(points(np.nan, 0), **GRID, out=np.zeros((4, 4), np.int64))),
-    ("must be below `nodes`", lambda: native.build_rows(2, TWO, TWO + 1, weights=None, directed=True, threads=1)),
-    ("equally long", lambda: native.build_rows(2, TWO, ONE, weights=None, directed=True, threads=1)),
-    ("`nodes` must be", lambda: native.build_rows(2**62, TWO, TWO, weights=None, directed=True, threads=1)),
-    (
-        "`weights` must be numbers",
-        lambda: native.build_rows(2, TWO, TWO, weights=np.full(2, np.nan, np.float32), directed=True, threads=1),
-    ),
+    ("`points` must be finite", spread_nan),
+    ("must be below `nodes`", lambda: build(target=TWO + 1)),
+    ("equally long", lambda: build(target=ONE)),
+    ("`nodes` must be", lambda: build(nodes=2**62)),
+    ("`weights` must be numbers", lambda: build(weights=NANS)),
     ("equally long", lambda: native.number_ids(TWO, ONE, threads=1)),
-    ("of these rows", lambda: native.merge_arcs(2, 1, np.array([3, 2], np.uint32), weighted=False, threads=1)),
-    ("must be whole", lambda: native.merge_arcs(2, 0, np.array([1, 2, 0, 1], np.uint32), weighted=True, threads=1)),
-    ("in the range", lambda: native.mark_ids(np.zeros(16, np.uint64), np.zeros(1, np.int64), 0, np.array([1024]))),
-    ("in the range", lambda: native.mark_ids(np.zeros(16, np.uint64), np.zeros(1, np.int64), 9, np.array([8]))),
-    (
-        "in the range",
-        lambda: native.rank_ids(np.zeros(1, np.uint64), np.zeros(2, np.int32), 0, np.array([64]), threads=1),
-    ),
-    (
-        "`source` must be rows",
-        lambda: native.deal_arcs(TWO + 9, TWO, weights=None, bounds=TWO, both=True, threads=1),
-    ),
-    (
-        "`bounds` must not decrease",
-        lambda: native.deal_arcs(ONE, ONE, weights=None, bounds=np.array([0, 5, 2], np.int32), both=True, threads=1),
-    ),
+    ("of these rows", lambda: merge([3, 2], 1)),
+    ("must be whole", lambda: merge([1, 2, 0, 1], weighted=True)),
+    ("in the range", lambda: mark(0, 1024)),
+    ("in the range", lambda: mark(9, 8)),
+    ("in the range", lambda: native.rank_ids(np.zeros(1, "u8"), np.zeros(2, "i4"), 0, np.array([64]), threads=1)),
+    ("`source` must be rows", lambda: deal(TWO + 9, [0, 1])),
+    ("`bounds` must not decrease", lambda: deal(ONE, [0, 5, 2])),
     ("every row once", lambda: native.permute(*PATH, None, *np.array([[1, 1, 1], [0, 1, 2]], np.int32))),
     ("`starts` must be nodes", lambda: walk(*PATH, starts=(0, 1, 3))),
+    ("a row for each start", lambda: walk(*PATH, starts=(0, 1))),
     ("`p` and `q` must be positive", lambda: walk(*PATH, p=float("nan"))),
     ("must not differ", lambda: walk(*PATH, p=1e20)),
-    (
-        "without neighbors",  # the only step from 0 leads to 1, which has none
-        lambda: native.walk_pairs(
-            np.array([0, 1, 1]), np.ones(1, np.int32), None, 0, np.array([1, 0]), length=2, seed=0, threads=1
-        ),
-    ),
+    ("one number more", lambda: draw_edges(*PATH, sums=np.zeros(3))),
+    ("without neighbors", lambda: pairs(DEAD_END, [1, 0], length=2)),
+    ("more steps of walks", lambda: pairs(PATH, [2**40] * 3, length=0)),
     ("`offsets` must not", lambda: native.number_strings(np.zeros(3, np.uint8), np.array([0, 2, 4]))),
     ("`offsets` must not", lambda: native.number_strings(np.zeros(3, np.uint8), np.array([0, 3, 1]))),
-    ("more steps of walks", lambda: native.walk_pairs(*PATH, None, 0, np.full(3, 2**40), length=0, seed=0, threads=1)),
+    ("five columns and four marks", lambda: parse((), ())),
+    ("must be from 0", lambda: parse((-1, 1, -1, -1, 2), (" ", "", "", ""))),
     ("too many columns", lambda: native.Product(*PATH, columns=2**31, first_column=2**62)),
-    (
-        "at most 64",
-        lambda: native.SkipGram(ONE, window=1, negatives=1, both=True, seed=0, parts=2**63),
-    ),
-    (
-        "five columns and four marks",
-        lambda: native.parse_integers(np.zeros(1, np.uint8), (), (), dates=False, wide=False, threads=1),
-    ),
-    (
-        "must be from 0",
-        lambda: native.parse_strings(
-            np.frombuffer(b"a b\n", np.uint8), (-1, 1, -1, -1, 2), (" ", "", "", ""), dates=False, threads=1
-        ),
-    ),
+    ("indices", lambda: product(indices=ONE + 5)),
+    ("indptr", lambda: product(indptr=np.array([0, 2]))),
+    ("row_scale", lambda: product(row_scale=np.ones(3, np.float32))),
+    ("column_shift", lambda: product(column_shift=np.ones(3, np.float32))),
+    ("power of two", lambda: skip_gram(parts=3)),
+    ("at most 64", lambda: skip_gram(parts=128)),
+    ("at most 64", lambda: skip_gram(parts=2**63)),
+    ("must be from 1", lambda: skip_gram(window=0)),
+    ("`noise` must be", lambda: skip_gram([0, 0, 0])),
+    ("`noise` must be", lambda: skip_gram([])),
+    ("`noise` must be", lambda: skip_gram([-1, -1])),
+    ("`noise` must be nodes", lambda: train(3, [0, 1])),
+    ("`walks` must be nodes", lambda: train(2, [1, 3])),
+    ("multiple of 32", lambda: train(2, [0, 1], (3, 33))),
+    ("one shape", lambda: train(2, [0, 1], other=(4, 32))),
+    ("indices", lambda: squares(indices=ONE + 50)),
+    ("indptr", lambda: squares(indptr=np.array([0, 1, 1]))),
+    ("weights", lambda: squares(weights=np.ones(2, np.float32))),
+    ("multiple of 32", lambda: squares(solution=np.zeros((1, 16), np.float32))),
+    ("multiple of 32", lambda: squares(others=np.zeros((50, 64), np.float32))),
+    ("missing", lambda: squares(missing=np.ones(2))),
+    ("totals", lambda: squares(totals=np.ones(2))),
+    ("diagonal", lambda: squares(diagonal=np.ones((1, 32)))),
+    ("rows", lambda: native.rank_scores(np.ones((2, 3), "f4"), np.array([2]), np.ones(1, "f4"), np.ones(1))),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -90,18 +91,13 @@ def test_bounds_are_at_most_what_the_tolerance_says() -> None:
 
 def test_vectors_are_those_of_the_states() -> None:
     live = RING.start()
-    which = np.array([3, 1, 1], np.int32)
-    out, lengths = np.empty((3, COLUMNS), np.float32), np.empty(3)
+    live.add_nodes(1)
+    which = np.array([3, 1, 1, 8], np.int32)
+    out, lengths = np.empty((4, COLUMNS), np.float32), np.empty(4)
     live.vectors(which, out, lengths)
     assert np.allclose(out, snapshot(live).vectors()[which], rtol=1e-6, atol=1e-8) and out.any()
-    assert np.allclose(lengths, np.linalg.norm(out, axis=1))
-
-
-def test_a_node_without_edges_has_no_length() -> None:
-    live = RING.start()
-    live.add_nodes(1)
-    live.vectors(np.array([8], np.int32), np.empty((1, COLUMNS), np.float32), lengths := np.empty(1))
-    assert lengths.tolist() == [-1]
+    assert np.allclose(lengths[:3], np.linalg.norm(out[:3], axis=1))
+    assert lengths[3] == -1  # a node without edges has no length
 
 
 # ---- rows that are hard ----------------------------------------------------------------------------------------------
@@ -285,60 +281,53 @@ def test_a_change_of_no_edge_is_an_error(wrong: Change) -> None:
     assert live.entries == 16  # nothing is made
 
 
-def test_arrays_of_another_shape_are_errors() -> None:
-    live = RING.start()
-    one, rows, numbers = np.zeros(1, np.int32), np.zeros((8, COLUMNS), np.float32), np.zeros((8, 6))
-    with pytest.raises(ValueError, match="two ends and a weight"):
-        live.change(np.zeros(2, np.uint8), one, one, np.zeros(1, np.float32))
-    for call in (live.take_out, live.put_in):
-        with pytest.raises(ValueError, match="six numbers"):
-            call(0, rows, rows.copy(), np.zeros((8, 5)))
-        with pytest.raises(ValueError, match="six numbers"):
-            call(0, rows, np.zeros((7, COLUMNS), np.float32), numbers)
-        with pytest.raises(ValueError, match="no such nodes"):
-            call(1, rows, rows.copy(), numbers)
-    with pytest.raises(ValueError, match="one number for each node"):
-        live.lags(np.zeros(7))
-    for nodes, rounds in ((9, 1), (8, -1)):
-        with pytest.raises(ValueError, match="one number for each node"):
-            live.bounds(np.zeros(nodes), rounds=rounds)
-    with pytest.raises(ValueError, match="a row for each node"):
-        live.vectors(one, np.zeros((2, COLUMNS), np.float32), np.zeros(2))
-    with pytest.raises(ValueError, match="a row for each node"):
-        live.put_states(np.zeros((9, COLUMNS), np.float32))
-    with pytest.raises(ValueError, match="no such node"):
-        live.vectors(np.array([8], np.int32), np.zeros((1, COLUMNS), np.float32), np.zeros(1))
-    with pytest.raises(ValueError, match="no such node"):
-        live.neighbors(8)
-    with pytest.raises(ValueError, match="too many nodes"):
-        live.add_nodes(2**31)
-    with pytest.raises(ValueError, match="above the rounding"):
-        live.set_tolerance(0.0)
+ONE, ROWS, NUMBERS = np.zeros(1, np.int32), np.zeros((8, COLUMNS), np.float32), np.zeros((8, 6))
+SHAPES: list[tuple[str, Callable[[Any], Any]]] = [
+    ("two ends", lambda live: live.change(np.zeros(2, np.uint8), ONE, ONE, np.zeros(1, "f4"), skip=False)),
+    ("six numbers", lambda live: live.take_out(0, ROWS, ROWS.copy(), NUMBERS[:, :5].copy())),
+    ("six numbers", lambda live: live.put_in(0, ROWS, ROWS[:7].copy(), NUMBERS)),
+    ("no such nodes", lambda live: live.put_in(1, ROWS, ROWS.copy(), NUMBERS)),
+    ("one number for each node", lambda live: live.lags(np.zeros(7))),
+    ("one number for each node", lambda live: live.bounds(np.zeros(9), rounds=1)),
+    ("one number for each node", lambda live: live.bounds(np.zeros(8), rounds=-1)),
+    ("a row for each node", lambda live: live.vectors(ONE, ROWS[:2].copy(), np.zeros(2))),
+    ("a row for each node", lambda live: live.put_states(np.zeros((9, COLUMNS), np.float32))),
+    ("no such node", lambda live: live.vectors(ONE + 8, ROWS[:1].copy(), np.zeros(1))),
+    ("no such node", lambda live: live.neighbors(8)),
+    ("too many nodes", lambda live: live.add_nodes(2**31)),
+    ("above the rounding", lambda live: live.set_tolerance(0.0)),
+]
 
 
-WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "ends": ({"indptr": np.array([0, 1, 3])}, "from 0 to the number"),
-    "order": ({"indptr": np.array([0, 2, 1, 2])}, "must not decrease"),
-    "entries beyond the end": ({"indptr": np.array([0, 2**40, 1, 2])}, "must not decrease"),
-    "loop of a node": ({"indices": np.array([0, 0], np.int32)}, "other nodes"),
-    "no node": ({"indices": np.array([3, 0], np.int32)}, "other nodes"),
-    "number of weights": ({"weights": np.ones(3, np.float32)}, "one number for each entry"),
-    "weight of zero": ({"weights": np.zeros(2, np.float32)}, r"between 2\^-100"),
-    "weight that is none": ({"weights": np.full(2, np.nan, np.float32)}, r"between 2\^-100"),
-    "columns": ({"basis": np.zeros((2, 31), np.float32)}, "multiple of 32"),
-    "rows of the basis": ({"basis": np.zeros((4, 32), np.float32)}, "multiple of 32"),
-    "shifts": ({"shifts": np.zeros(3, np.float32)}, "row of the basis"),
-    "rotation": ({"rotation": np.zeros((32, 31))}, "columns x columns"),
-    "mean": ({"mean": np.zeros(31)}, "each column"),
-    "keep": ({"keep": 1.0}, "between 0 and 1"),
-    "loop": ({"loop": 0.0}, "between 0 and 1"),
-    "tolerance": ({"tolerance": 1e-6}, "above the rounding"),
-    "spread": ({"spread": -1.0}, "nothing is negative"),
-}
+@pytest.mark.parametrize(("message", "call"), SHAPES)
+def test_arrays_of_another_shape_are_errors(message: str, call: Callable[[Any], Any]) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(RING.start())
 
 
-@pytest.mark.parametrize("case", WRONG)
-def test_parts_that_do_not_fit_are_errors(case: str) -> None:
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"indptr": np.array([0, 1, 3])}, "from 0 to the number"),
+    ({"indptr": np.array([0, 2, 1, 2])}, "must not decrease"),
+    ({"indptr": np.array([0, 2**40, 1, 2])}, "must not decrease"),
+    ({"indices": np.array([0, 0], np.int32)}, "other nodes"),  # a loop
+    ({"indices": np.array([3, 0], np.int32)}, "other nodes"),  # no such node
+    ({"weights": np.ones(3, np.float32)}, "one number for each entry"),
+    ({"weights": np.zeros(2, np.float32)}, r"between 2\^-100"),
+    ({"weights": np.full(2, np.nan, np.float32)}, r"between 2\^-100"),
+    ({"basis": np.zeros((2, 31), np.float32)}, "multiple of 32"),
+    ({"basis": np.zeros((4, 32), np.float32)}, "multiple of 32"),
+    ({"shifts": np.zeros(3, np.float32)}, "row of the basis"),
+    ({"rotation": np.zeros((32, 31))}, "columns x columns"),
+    ({"mean": np.zeros(31)}, "each column"),
+    ({"keep": 1.0}, "between 0 and 1"),
+    ({"loop": 0.0}, "between 0 and 1"),
+    ({"tolerance": 1e-6}, "above the rounding"),
+    ({"spread": -1.0}, "nothing is negative"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), WRONG)
+def test_parts_that_do_not_fit_are_errors(change: dict[str, Any], message: str) -> None:
     parts: dict[str, Any] = {
         "indptr": np.array([0, 1, 2, 2]),
         "indices": np.array([1, 0], np.int32),
@@ -349,6 +338,5 @@ def test_parts_that_do_not_fit_are_errors(case: str) -> None:
     }
     kernel = native.LiveGraph
     assert kernel(**parts).nodes == 3
-    change, message = WRONG[case]
     with pytest.raises(ValueError, match=message):
         kernel(**(parts | change))

@@ -44,7 +44,12 @@ def beyond_the_least() -> str:
 
 
 def run(way: Way) -> dict[str, Any]:
-    environment = {**os.environ, "GRAPHREFINE_SIMD": way.simd, "OPENBLAS_CORETYPE": way.core}
+    environment = {
+        **os.environ,
+        "GRAPHREFINE_SIMD": way.simd,
+        "OPENBLAS_CORETYPE": way.core,
+        "OPENBLAS_NUM_THREADS": str(way.threads),
+    }
     environment["PYTHONPATH"] = str(PROGRAM.parent)
     if not way.numpy:
         environment["NPY_DISABLE_CPU_FEATURES"] = beyond_the_least()

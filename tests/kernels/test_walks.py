@@ -15,7 +15,7 @@ from scipy import stats
 from scipy.sparse import block_diag
 
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import native, sampling
+from graphrefine.kernels import sampling
 from graphrefine.methods.skipgram import steps_of
 from graphs import graphs, random_graph
 from oracles import walks as walks_oracle
@@ -139,16 +139,3 @@ def test_edges_are_the_same_for_any_kernel_threads_and_pieces(
     theirs = np.empty_like(edges)
     walks_oracle.random_edges(*steps, theirs, seed=seed, first=first, threads=1)
     assert np.array_equal(theirs, edges)
-
-
-def test_what_cannot_be_walked_is_refused() -> None:
-    steps = steps_of(random_graph(10, weighted=True))
-    out, options = np.empty((1, 5), np.int32), {"seed": 0, "round": 0, "p": 1.0, "q": 1.0, "threads": 1}
-    with pytest.raises(ValueError, match="`starts` must be nodes"):
-        native.random_walks(*steps, np.array([10], np.int32), out, **options)
-    with pytest.raises(ValueError, match="a row for each start"):
-        native.random_walks(*steps, np.array([1, 2], np.int32), out, **options)
-    with pytest.raises(ValueError, match="one number more"):
-        native.random_walks(*steps[:2], np.zeros(3), np.array([1], np.int32), out, **options)
-    with pytest.raises(ValueError, match="to the number of entries"):
-        native.random_edges(steps[0][:-1], *steps[1:], np.empty((1, 2), np.int32), seed=0, first=0, threads=1)

@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from graphrefine.kernels import native, to_bfloat16, to_float32
+from graphrefine.kernels.hashing import GOLDEN, mixed
 from oracles.fused import fma
 
 Floats = NDArray[np.float32]
@@ -28,7 +29,7 @@ def split_order(columns: int) -> NDArray[np.int64]:
 
 
 class Product:
-    """See `oracles.tall.Product`."""
+    """A sparse operator; see `native.Product`. Its entries are those of `graphrefine.linalg.operators.Operator`."""
 
     def __init__(
         self,
@@ -89,7 +90,7 @@ class Product:
         order: NDArray[np.int32] | None = None,
         threads: int = 1,
     ) -> None:
-        """See `oracles.tall.Product.apply`."""
+        """Put ``scale * operator @ x + plus_scale * plus - shift`` into ``out``; rows, rotation and order as asked."""
         wide = to_float32(x)
         which = np.arange(len(self.indptr) - 1) if rows is None else rows
         fresh = np.array([self.row(i, wide, np.float32(scale)) for i in which.tolist()], np.float32)
@@ -118,7 +119,7 @@ def rotate(
     weights: Floats | None = None,
     threads: int = 1,
 ) -> None:
-    """See `oracles.tall.rotate`."""
+    """Put ``x[places] @ rotation - shift`` into ``out``, and add to the Gram matrix and the sums."""
     rows = to_float32(x) if places is None else to_float32(x)[places]
     fresh = rows.copy() if rotation is None else turn(rows, rotation)
     fresh = finish(fresh, out, shift=shift, unit=unit, gram=gram)
@@ -190,6 +191,17 @@ def add(more: NDArray[np.float64], pair: NDArray[np.float64]) -> None:
     part = total - pair[0]
     pair[1] += (pair[0] - (total - part)) + (more - part)
     pair[0] = total
+
+
+def signs(
+    seed: int, start: int, *, rows: int, words: int, order: NDArray[np.int32] | None = None
+) -> NDArray[np.uint32]:
+    """Rows ``start + order[i]`` (``start + i``) of the sketch that belongs to a seed, one bit an entry."""
+    salt = mixed(np.array([seed], np.uint64) + GOLDEN)
+    places = np.arange(rows) if order is None else order
+    row = mixed(salt ^ (np.uint64(start) + places.astype(np.uint64)))
+    pairs = mixed(row[:, None] + np.arange(1, words // 2 + 2, dtype=np.uint64) * GOLDEN)
+    return np.ascontiguousarray(pairs.astype("<u8").view("<u4")[:, :words])
 
 
 def use_oracle(patch: pytest.MonkeyPatch) -> None:

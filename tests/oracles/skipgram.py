@@ -1,4 +1,4 @@
-"""Skip-gram: the same steps in the same order, one NumPy call a batch."""
+"""Skip-gram to the bit: the same steps in the same order, each operation rounded as the kernel rounds it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels.hashing import GOLDEN, golden, mixed
+from oracles.fused import Floats, dots, fma
 from oracles.walks import below
 
-Floats = NDArray[np.float32]
 UNITS, BATCH = 16, 8
+COEFFICIENTS = (1.5403530e-4, 1.3333558e-3, 9.6181291e-3, 5.5504109e-2, 2.4022651e-1, 6.9314718e-1, 1.0)
 Block = list[tuple[int, list[int], list[float]]]
 """Groups: a center, its targets, and 1 for each that is a context, 0 for noise."""
 
@@ -95,28 +96,21 @@ class SkipGram:
 def step(
     centers: Floats, contexts: Floats, center: int, targets: list[int], labels: list[float], *, rate: np.float32
 ) -> None:
-    """One step: ``error = label - sigmoid(target . center)``, and both tables follow it at the rate.
-
-    Examples
-    --------
-    >>> centers, contexts = np.ones((1, 2), np.float32), np.zeros((1, 2), np.float32)
-    >>> step(centers, contexts, 0, [0], [1.0], rate=np.float32(0.5))
-    >>> contexts.tolist(), centers.tolist()
-    ([[0.25, 0.25]], [[1.0, 1.0]])
-    """
+    """One step: ``error = label - sigmoid(target . center)``, and both tables follow it, target after target."""
     x = centers[center].copy()
-    if len(set(targets)) == len(targets):
-        rows = contexts[targets]
-        error = _errors(rows @ x, labels) * rate
-        contexts[targets] = rows + error[:, None] * x
-        centers[center] += error @ rows
-        return
-    error = _errors(contexts[targets] @ x, labels) * rate
-    for target, each in zip(targets, error, strict=True):  # a target that occurs twice gets both updates, in turn
-        centers[center] += each * contexts[target]
-        contexts[target] += each * x
+    errors = (np.array(labels, np.float32) - sigmoid(dots(x, contexts[targets]))) * rate
+    for target, error in zip(targets, errors, strict=True):
+        old = contexts[target].copy()
+        centers[center] = fma(old, error, centers[center])
+        contexts[target] = fma(x, error, old)
 
 
-def _errors(dots: Floats, labels: list[float]) -> Floats:
-    sigmoid = 1 / (1 + np.exp(-np.clip(dots, -69.0, 69.0)))
-    return (np.array(labels, np.float32) - sigmoid).astype(np.float32)
+def sigmoid(x: Floats) -> Floats:
+    """``1 / (1 + 2^y)`` in float32: a whole power of two and a polynomial."""
+    y = np.clip(x * np.float32(-1.44269504), np.float32(-100), np.float32(100))
+    whole = np.rint(y)
+    power = np.full_like(y, COEFFICIENTS[0])
+    for next_one in COEFFICIENTS[1:]:
+        power = fma(power, y - whole, np.float32(next_one))
+    exponent = ((whole.astype(np.int32) + 127) << 23).view(np.float32)
+    return np.float32(1) / fma(power, exponent, np.float32(1))

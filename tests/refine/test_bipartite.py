@@ -1,8 +1,7 @@
-"""Bipartite graphs: two sets of nodes, read from anything, embedded, recommended from."""
+"""Bipartite graphs: two sets of nodes, read, embedded by the plain formula, and what they are worth."""
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 from typing import Any
 
@@ -74,22 +73,6 @@ def test_names_that_coincide_are_two_nodes() -> None:
     assert graph.summary()["sources"] == 3 and graph.summary()["bipartite"] is True
 
 
-def test_every_format_gives_the_same_graph(tmp_path: Path) -> None:
-    """Text, tables, arrays; and matrices, whose rows and columns are the two sets."""
-    wanted = graphrefine.read(PAIRS, bipartite=True)
-    lines = "user\titem\n" + "".join(f"{u}\t{v}\n" for u, v in PAIRS)
-    (tmp_path / "g.tsv").write_text(lines)
-    (tmp_path / "g.tsv.gz").write_bytes(gzip.compress(lines.encode()))
-    import pandas as pd
-
-    frame = pd.DataFrame(PAIRS, columns=["user", "item"])
-    frame.to_parquet(tmp_path / "g.parquet")
-    for given_ in (tmp_path / "g.tsv", tmp_path / "g.tsv.gz", tmp_path / "g.parquet", frame, np.array(PAIRS)):
-        graph = graphrefine.read(given_, bipartite=True)
-        assert graph.sources == 3 and graph.names.tolist() == wanted.names.tolist()
-        assert np.array_equal(graph.to_scipy().toarray(), wanted.to_scipy().toarray())
-
-
 def test_rectangular_and_square_matrices(tmp_path: Path) -> None:
     """Rows come first, and rows and columns without entries stay."""
     matrix = np.zeros((4, 6), np.float32)
@@ -106,19 +89,6 @@ def test_rectangular_and_square_matrices(tmp_path: Path) -> None:
     assert graphrefine.read(matrix, bipartite=True, weights=False).weights is None
     square = graphrefine.read(sp.eye_array(5, format="csr"), bipartite=True)
     assert square.sources == 5 and square.nodes == 10 and square.edges == 5  # the diagonal counts
-
-
-def test_row_numbers_keep_gaps() -> None:
-    """An edge_index numbers the rows of each side."""
-    graph = graphrefine.read(np.array([[0, 2, 2, 0], [4, 0, 1, 1]]), bipartite=True)
-    assert graph.sources == 3 and graph.nodes == 8
-
-
-def test_an_empty_end_makes_a_node_of_the_other(tmp_path: Path) -> None:
-    """A user without items is a user."""
-    (tmp_path / "g.tsv").write_text("user\titem\na\tx\nb\t\nb\tx\nc\t\n")
-    graph = graphrefine.read(tmp_path / "g.tsv", bipartite=True)
-    assert graph.sources == 3 and graph.isolated == 1 and graph.report["missing"] == 2
 
 
 @pytest.mark.parametrize(
@@ -138,13 +108,6 @@ def test_bad_input(graph: Any, options: dict[str, Any], message: str) -> None:
     """What cannot be bipartite, or is without saying so."""
     with pytest.raises(InputError, match=message):
         graphrefine.read(graph, **options)
-
-
-def test_graphs_that_do_not_say_which_side_is_which() -> None:
-    """NetworkX lists the ends of an edge in any order."""
-    networkx = pytest.importorskip("networkx")
-    with pytest.raises(InputError, match="bipartite=True needs the side of each node, 0 or 1"):
-        graphrefine.read(networkx.path_graph(4), bipartite=True)
 
 
 # Vectors.
@@ -247,44 +210,6 @@ def test_groups_of_real_people() -> None:
     count = train.shape[0]
     popularity = Embedding(None, np.concatenate([np.ones(count), train.sum(axis=0)])[:, None], embedding.recipe)
     assert recall(embedding, train, test, n=20) > recall(popularity, train, test, n=20) + 0.1
-
-
-# Recommending.
-
-
-def test_recommending() -> None:
-    """The highest scores first, without what is known."""
-    taken = tastes()
-    graph = graphrefine.read(taken, bipartite=True)
-    embedding = graphrefine.embed(graph, dim=16)
-    scores = embedding.source[7] @ embedding.target.T
-    known = taken.indices[taken.indptr[7] : taken.indptr[8]].tolist()
-    best = embedding.recommend(7, 5)
-    assert [name for name, _ in best] == np.argsort(-scores, kind="stable")[:5].tolist()
-    assert [score for _, score in best] == pytest.approx(np.sort(scores)[::-1][:5].tolist())
-    fresh = embedding.recommend(7, 120, exclude=graph)
-    assert len(fresh) == 120 - len(known) and not {name for name, _ in fresh} & set(known)
-    assert embedding.recommend(7, 120, exclude=known) == fresh == embedding.recommend(7, 500, exclude=graph)
-    assert embedding.recommend(7, 3, exclude=["no such item", *known]) == fresh[:3]
-
-
-def test_recommending_in_other_graphs() -> None:
-    """Where sources and targets are the same nodes, nobody is recommended to himself."""
-    embedding = graphrefine.embed([("a", "b"), ("b", "c"), ("c", "a"), ("a", "d")], dim=4, directed=True)
-    names = [name for name, _ in embedding.recommend("a")]
-    assert sorted(names) == ["b", "c", "d"]
-    assert [name for name, _ in embedding.recommend("a", exclude=["b", "d"])] == ["c"]
-
-
-def test_recommending_bad_input() -> None:
-    """Unknown users, no number, no names."""
-    embedding = graphrefine.embed(PAIRS, dim=2, bipartite=True)
-    with pytest.raises(InputError, match="no node is called 9 on the source side"):
-        embedding.recommend(9)
-    with pytest.raises(InputError, match="k=0 must be at least 1"):
-        embedding.recommend(1, 0)
-    with pytest.raises(InputError, match="exclude='abc': give a list of targets"):
-        embedding.recommend(1, exclude="abc")
 
 
 # Everything else that takes a graph.

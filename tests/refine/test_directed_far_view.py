@@ -129,19 +129,6 @@ def test_regions_are_of_targets() -> None:
     assert count_blocks(graph, 96) == 3
 
 
-@settings(deadline=None, max_examples=20)
-@given(ANY, st.integers(0, 9))
-def test_the_same_bits_for_any_threads(graph: Graph, seed: int) -> None:
-    one, *more = (graphrefine.embed(graph, dim=12, seed=seed, threads=threads).vectors for threads in (1, 2, 4))
-    assert np.isfinite(one).all() and all(np.array_equal(one, other) for other in more)
-
-
-def test_the_same_bits_for_any_threads_where_there_are_blocks_of_rows() -> None:
-    graph = with_ends(6000, 20_000, seed=1)
-    one, *more = (graphrefine.embed(graph, dim=32, threads=threads).vectors for threads in (1, 2, 4))
-    assert all(np.array_equal(one, other) for other in more)
-
-
 ODD: dict[str, Graph] = {
     "one arc": Graph.from_edges([0], [1], directed=True),
     "two arcs and isolated nodes": Graph.from_edges([0, 2], [1, 3], directed=True, names=range(14)),
@@ -167,20 +154,6 @@ def test_odd_graphs(name: str, dim: int) -> None:
         ratio = np.linalg.norm(side[:, 1 : 1 + rest], axis=1)[counts > 0] / side[counts > 0, 0]
         assert not side[counts == 0, 1 : 1 + rest].any()
         assert (np.isclose(ratio, 1, atol=1e-5) | (ratio == 0)).all()
-
-
-def test_weights_of_any_size() -> None:
-    """Over twelve orders of magnitude; the unit does not matter."""
-    graph = random_graph(300, degree=6, directed=True, seed=5)
-    rows = np.repeat(np.arange(300), graph.out_counts)
-    weights = 10.0 ** np.random.default_rng(0).uniform(-6, 6, len(rows))
-    first, second = (
-        graphrefine.embed(Graph.from_edges(rows, graph.indices, unit * weights, names=np.arange(300), directed=True),
-                          dim=16, bfloat16=False).vectors
-        for unit in (1.0, 1024.0)
-    )  # fmt: skip
-    assert np.isfinite(first).all() and first.any(axis=1).all()
-    assert np.abs(first[:, :8] @ first[:, 8:].T - second[:, :8] @ second[:, 8:].T).max() < 0.05
 
 
 def test_walks_of_weighted_arcs_take_logarithms() -> None:

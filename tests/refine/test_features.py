@@ -96,11 +96,6 @@ def test_recipe_tells_about_features(blocks: Attributed) -> None:
     assert "features" not in graphrefine.embed(blocks.graph, dim=32).recipe
 
 
-def test_estimator_takes_features(blocks: Attributed) -> None:
-    found = graphrefine.REFINE(dim=16).fit_transform(blocks.graph.to_scipy(), features=blocks.words)
-    assert np.array_equal(found, graphrefine.embed(blocks.graph, dim=16, features=blocks.words).vectors)
-
-
 @PATIENT
 @given(exponent=st.integers(-200, 200), sign=st.sampled_from([1.0, -1.0]))
 def test_unit_of_features_is_free(exponent: int, sign: float) -> None:
@@ -141,14 +136,6 @@ def test_sparse_and_dense_give_the_same_bits(density: float) -> None:
     expected = graphrefine.embed(graph, dim=16, features=X.toarray()).vectors
     for kind in ("csr", "csc", "coo"):
         assert np.array_equal(graphrefine.embed(graph, dim=16, features=X.asformat(kind)).vectors, expected)
-
-
-def test_same_bits_for_any_number_of_threads(blocks: Attributed) -> None:
-    one, two, again = (
-        graphrefine.embed(blocks.graph, dim=64, features=blocks.words, threads=threads).vectors for threads in (1, 2, 3)
-    )
-    assert np.array_equal(one, two)
-    assert np.array_equal(one, again)
 
 
 def test_wide_sparse_features_are_never_made_dense(blocks: Attributed) -> None:

@@ -154,15 +154,6 @@ def test_an_engine_of_many_blocks_finds_the_same(
     assert np.abs(U * S @ V.T - X * Z @ Y.T).max() < 1e-3 * scale
 
 
-def test_eigenpairs_on_an_engine_of_many_blocks(tmp_path: Path) -> None:
-    graph = random_graph(150, weighted=True)
-    A = adjacency(graph)
-    local, other = exact_engine(graph, 20), engine_of_many_blocks(tmp_path, graph, 20, blocks=7)
-    one = randomized_eigh(local, A, seed=3)
-    two = randomized_eigh(other, A, seed=3)
-    assert np.allclose(one.values, two.values, atol=1e-4 * abs(one.values[0]))
-
-
 @pytest.mark.parametrize("bfloat16", [False, True])
 def test_the_same_bits_for_any_number_of_threads(bfloat16: bool) -> None:
     graph = random_graph(3000, degree=10, isolated=5)

@@ -15,7 +15,6 @@ import graphrefine
 from graphrefine.engine.dense import DenseEngine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
-from graphrefine.evaluate import evaluate_labels, random_control, read_labels
 from graphrefine.evaluate.links import VectorMaker
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import sampling
@@ -26,7 +25,7 @@ from graphrefine.methods.registry import make_settings
 from graphrefine.methods.skipgram import steps_of
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages
-from graphs import data_folder, graphs, permuted, random_graph
+from graphs import graphs, permuted, random_graph
 from strategies import PATIENT
 
 Matrix = NDArray[np.float64]
@@ -249,24 +248,6 @@ def test_samples_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert whole.weights is not None and np.array_equal(whole.weights, parts.weights)  # type: ignore[arg-type]
 
 
-# All three
-
-
-@DENSE
-def test_the_same_bits_for_any_number_of_threads(method: str) -> None:
-    graph = random_graph(1100, degree=10, weighted=True, isolated=2, seed=9)  # more than one block of rows and columns
-    options: dict[str, Any] = {"netmf": {"rank": 40}, "grarep": {"steps": 2}, "netsmf": {"rounds": 3}}[method]
-    first = vectors(graph, method, dim=16, **options)
-    for threads in (2, 4):
-        assert np.array_equal(vectors(graph, method, dim=16, threads=threads, **options), first)
-
-
-@DENSE
-def test_a_graph_without_edges(method: str) -> None:
-    graph = Graph.from_edges(np.zeros(0, int), np.zeros(0, int), names=np.arange(5))
-    assert not vectors(graph, method, dim=3).any()
-
-
 def test_large_graphs_are_refused_before_memory_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     path = Graph.from_edges(np.arange(10**6 - 1), np.arange(1, 10**6))
     monkeypatch.setattr("graphrefine.methods.contract.available_bytes", lambda: 64 * 10**9)
@@ -278,23 +259,6 @@ def test_large_graphs_are_refused_before_memory_is_taken(monkeypatch: pytest.Mon
     with pytest.raises(InputError, match=r"netsmf would need .* GB \(the pairs of nodes that walks meet\)"):
         vectors(path, "netsmf", rounds=1000)
     assert netsmf.memory(Shape.of(path), make_settings("netsmf")) < 16 * 10**9, "the default takes fewer rounds"
-
-
-@pytest.mark.parametrize(
-    ("method", "options", "problem"),
-    [
-        ("netmf", {"window": 0}, "window=0 must be at least 1"),
-        ("netmf", {"rank": -1}, "rank=-1 must be at least 0"),
-        ("netmf", {"negative": 0.0}, "negative=0.0 must be greater than 0"),
-        ("grarep", {"steps": 0}, "steps=0 must be at least 1"),
-        ("grarep", {"negative": -1}, "negative=-1 must be greater than 0"),
-        ("netsmf", {"rounds": 0}, "rounds=0 must be at least 1"),
-        ("netsmf", {"window": 1001}, "window=1001 must be at least 1 and at most 1000"),
-    ],
-)
-def test_wrong_settings(method: str, options: dict[str, Any], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        make_settings(method, **options)
 
 
 def test_the_dense_engine_does_what_the_local_one_does() -> None:
@@ -309,38 +273,3 @@ def test_the_dense_engine_does_what_the_local_one_does() -> None:
         theirs = local.apply(operator.T if turned else operator, firsts[0], plus=(2.0, firsts[0]), gram=True, **options)
         assert np.allclose(full.collect(ours), local.collect(theirs), rtol=1e-4, atol=1e-3)
         assert np.allclose(full.gram(ours), local.gram(theirs), rtol=1e-4, atol=1e-2)
-
-
-# Real graphs: published Micro and Macro F1 at 50 % of the labels
-
-
-def f1(name: str, found: NDArray[np.floating], *, repeats: int = 5) -> NDArray[np.float64]:
-    at = evaluate_labels(found, read_labels(data_folder() / f"{name}.mat"), ratios=(0.5,), repeats=repeats).ratios[0]
-    return np.array([at.micro_mean, at.macro_mean])
-
-
-def real(name: str) -> Graph:
-    return graphrefine.read(data_folder() / f"{name}.mat")
-
-
-def test_netmf_reaches_the_published_figures() -> None:
-    graph = real("ppi")
-    bar = np.array([23.10, 19.94]) - 1.5
-    assert np.all(f1("ppi", vectors(graph, "netmf", threads=2, rank=256)) >= bar)
-    assert np.all(f1("ppi", vectors(graph, "netmf", threads=2)) >= bar)
-    assert np.all(f1("ppi", random_control(graph.nodes, 128)) < bar - 8)
-    short = f1("wikipedia-pos", vectors(real("wikipedia-pos"), "netmf", threads=2, window=1))
-    assert np.all(short >= np.array([57.26, 13.67]) - 1.5)
-
-
-def test_netsmf_is_as_good_as_netmf() -> None:
-    graph = real("ppi")
-    sampled = f1("ppi", vectors(graph, "netsmf", threads=2))
-    assert np.all(sampled >= f1("ppi", vectors(graph, "netmf", threads=2, rank=0)) - 1.5)
-
-
-@pytest.mark.slow
-def test_dense_methods_on_blogcatalog() -> None:
-    graph = real("blogcatalog")
-    assert np.all(f1("blogcatalog", vectors(graph, "netmf", threads=2, rank=256)) >= np.array([42.67, 28.31]) - 1.5)
-    assert f1("blogcatalog", vectors(graph, "netsmf", threads=2))[0] >= 33.4 - 1.0  # the paper's Table 4, at 80 %

@@ -65,7 +65,7 @@ def test_threads_change_no_bit_and_seeds_do(kind: str) -> None:
 
 
 @each_kind
-@pytest.mark.parametrize("orders", [0.5, 6.0])
+@pytest.mark.parametrize("orders", [0.5, 6.0, 15.0])
 def test_weights_of_any_size_whose_unit_does_not_matter(kind: str, orders: float) -> None:
     one, other = (
         vectors(kind, make_graph(kind, orders=orders, unit=unit, nodes=400), bfloat16=False) for unit in (1.0, 1024.0)

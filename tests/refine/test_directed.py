@@ -14,16 +14,13 @@ from numpy.typing import NDArray
 import graphrefine
 from cli_runs import refuses, works
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links
 from graphrefine.evaluate.held_out_edges import find_entries, hold_out
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
 from graphrefine.pipeline.embed_run import embed_graph
-from graphrefine.progress import Stages
 from graphrefine.refine.arc_svd import noise_edge, normalize_arcs, shrunk
-from graphrefine.refine.directed import directed_vectors
 from graphs import data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
 
@@ -114,19 +111,14 @@ def test_turning_and_permuting_a_graph_of_distinct_singular_values() -> None:
     assert np.abs(moved - scores[np.ix_(order, order)]).max() < 5e-3
 
 
-def test_weights_count() -> None:
-    """A heavier arc scores higher; the unit of weights does not matter."""
+def test_a_heavier_arc_scores_higher() -> None:
     graph = random_graph(40, degree=8, directed=True)
     u, v = 5, int(graph.indices[graph.indptr[5]])
     weights = np.ones(len(graph.indices), np.float32)
     weights[graph.indptr[5]] = 9.0
-    rows = np.repeat(np.arange(40), graph.out_counts)
-    heavier, scaled = (
-        Graph.from_edges(rows, graph.indices, unit * weights, names=np.arange(40), directed=True) for unit in (1, 1000)
-    )
-    plain, heavy, same = (score_matrix(graphrefine.embed(g, dim=20, bfloat16=False)) for g in (graph, heavier, scaled))
+    heavier = Graph(graph.indptr, graph.indices, weights, graph.names, directed=True)
+    plain, heavy = (score_matrix(graphrefine.embed(g, dim=20, bfloat16=False)) for g in (graph, heavier))
     assert heavy[u, v] > plain[u, v] + 0.05
-    assert np.abs(heavy - same).max() < 1e-2
 
 
 def test_a_dag_a_path_and_a_star() -> None:
@@ -142,20 +134,6 @@ def test_a_dag_a_path_and_a_star() -> None:
         assert embedding.source[active, 1:-1].any(axis=1).all()
     leaves = score_matrix(graphrefine.embed(star, dim=10))
     assert (leaves[0, 1:] > leaves[1:, 0]).all()  # out of the center, not into it
-
-
-@pytest.mark.parametrize("dim", [2, 4, 6, 8])
-def test_few_columns(dim: int) -> None:
-    """The first column alone, then directions, then c: always finite, never zero for nodes with arcs."""
-    vectors = graphrefine.embed(random_graph(30, directed=True), dim=dim).vectors
-    assert np.isfinite(vectors).all() and vectors.any(axis=1).all()
-
-
-def test_more_columns_than_singular_vectors() -> None:
-    """Two arcs have two singular values; the other columns are zero."""
-    graph = Graph.from_edges([0, 2], [1, 3], directed=True, names=range(14))
-    embedding = graphrefine.embed(graph, dim=14)
-    assert np.isfinite(embedding.vectors).all() and not embedding.source[:, 3:6].any()
 
 
 def test_directions_are_found_and_swapped_sides_fail() -> None:
@@ -190,7 +168,7 @@ def _part(graph: Graph, share: float) -> Graph:
 
 
 def test_what_is_held_out_of_a_directed_graph() -> None:
-    """Arcs, one way; half of the other pairs are those turned round, and none is an arc."""
+    """Arcs, one way; half of the other pairs are those turned round, if they can be, and none is an arc."""
     graph = citations(300)
     held = hold_out(graph, 0.3, repeat=0, seed=0, turned=0.5)
     size = round(0.3 * graph.edges)
@@ -201,14 +179,8 @@ def test_what_is_held_out_of_a_directed_graph() -> None:
     turned = {(u, v) for v, u in zip(*(side.tolist() for side in held.edges), strict=True)}
     listed = list(zip(*(side.tolist() for side in held.others), strict=True))
     assert set(listed[: held.turned]) <= turned
-
-
-def test_reciprocal_arcs_cannot_be_turned() -> None:
-    """Where every arc has its counterpart, all other pairs are drawn."""
-    graph = random_graph(60)
-    both = Graph.from_edges(
-        np.repeat(np.arange(60), graph.out_counts), graph.indices, names=np.arange(60), directed=True
-    )
+    plain = random_graph(60)
+    both = Graph(plain.indptr, plain.indices, None, plain.names, directed=True)  # every arc has its counterpart
     assert hold_out(both, 0.2, repeat=0, seed=0, turned=0.5).turned == 0
 
 
@@ -243,25 +215,12 @@ def test_the_noise_edge_and_what_is_left() -> None:
     assert shrunk(values, edge, 8.0)[1] < 0.05 * values[1] < 0.3 * shrunk(values, edge, 8.0)[0]
 
 
-def test_zero_sides_and_lengths_are_no_trouble_for_labels() -> None:
-    """Classification takes the rows of `vectors` as they are, made unit."""
-    from graphrefine.evaluate import evaluate_labels
-
-    graph = citations(300, groups=3)
-    embedding = graphrefine.embed(graph, dim=16)
-    found = evaluate_labels(embedding, np.eye(3)[np.arange(300) % 3], ratios=(0.5,), repeats=3)
-    assert found.ratios[0].micro_mean > 70
-
-
 def test_the_commands(tmp_path: Path) -> None:
-    """Embed and evaluate with --directed; a graph with fewer nodes than 128, an odd number of them."""
+    """Evaluate with --directed; a graph with fewer nodes than 128, an odd number of them."""
     path = tmp_path / "g.csv"
     graph = citations(301)
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
     path.write_text("".join(f"{u},{v}\n" for u, v in zip(rows, graph.indices, strict=True)))
-    works("embed", path, "--directed", "--dim", "10", "-o", tmp_path / "out.npz")
-    embedding = graphrefine.load(tmp_path / "out.npz")
-    assert embedding.source.shape[1] == 5
     figures = works("evaluate", "links", path, "--directed", "--dim", "16", "--turned", "0.25", "--json").figures
     assert figures["turned_arcs"] == round(0.25 * figures["held_out_edges"])
     small = tmp_path / "small.csv"
@@ -273,12 +232,3 @@ def test_the_commands(tmp_path: Path) -> None:
     both = tmp_path / "both.csv"
     both.write_text("a,b\nb,a\nb,c\nc,b\n")
     assert "every edge is there in both directions" in works("info", both, "--directed").err
-
-
-def test_stages_are_told() -> None:
-    """The products are steps of a stage."""
-    graph = random_graph(50, directed=True)
-    for far, more in ((False, set[str]()), (True, {"far"})):
-        stages = Stages()
-        directed_vectors(LocalEngine(graph, columns=16), graph, stages, dim=8, far=far)
-        assert set(stages.seconds) == {"decompose", "collect", "scale"} | more

@@ -102,8 +102,7 @@ def test_unit_of_features_is_free(exponent: int, sign: float) -> None:
     X = np.random.default_rng(0).standard_normal((60, 7))
     scaled = X * sign * 2.0**exponent
     assert np.array_equal(prepare(scaled).matrix, np.float32(sign) * prepare(X).matrix)
-    columns = 2.0 ** np.arange(7)
-    np.testing.assert_allclose(prepare(X * columns).matrix, prepare(X).matrix, rtol=1e-5)
+    np.testing.assert_allclose(prepare(X * 2.0 ** np.arange(7)).matrix, prepare(X).matrix, rtol=1e-5)
 
 
 @PATIENT
@@ -162,18 +161,6 @@ def test_nodes_without_edges_have_vectors_from_their_features(blocks: Attributed
     middles = np.array([vectors[others][blocks.classes[others] == c].mean(axis=0) for c in range(8)])
     guessed = (vectors[cut[1:]] @ middles.T).argmax(axis=1)
     assert (guessed == blocks.classes[cut[1:]]).mean() > 0.8
-
-
-@pytest.mark.parametrize("columns", [1, 3])
-def test_few_columns_and_empty_rows(columns: int) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((50, columns))
-    X[:5] = 0
-    graph = Graph.from_edges(*rng.integers(0, 45, (2, 90)), names=list(range(50)))
-    vectors = graphrefine.embed(graph, dim=8, features=X * 1e30).vectors
-    assert vectors.shape == (50, 8)
-    assert np.isfinite(vectors).all()
-    assert vectors[45:].any(axis=1).all()
 
 
 def test_join_keeps_both_sides() -> None:
@@ -235,12 +222,9 @@ def test_features_that_cannot_be_used(features: Any, problem: str) -> None:
         graphrefine.embed(NAMED, dim=2, features=features)
 
 
-def test_methods_that_cannot_use_features_say_so() -> None:
+def test_where_features_cannot_be_used() -> None:
     with pytest.raises(InputError, match="cannot be used with method='prone'; it can with refine"):
         graphrefine.embed(NAMED, dim=2, method="prone", features=ROWS)
-
-
-def test_vectors_of_two_sides_take_no_features() -> None:
     with pytest.raises(InputError, match="cannot be used with memory, whose vectors have two sides"):
         graphrefine.embed([(0, 1), (1, 2)], dim=2, directed=True, features=np.eye(3))
 
@@ -263,24 +247,19 @@ def test_damaged_files_of_features(tmp_path: Path, name: str, text: str | None, 
         read_features(tmp_path / name, NAMED)
 
 
-@pytest.mark.parametrize("mark", [",", ";", "\t"])
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+@pytest.mark.parametrize(("mark", "suffix"), [(",", "csv"), (";", "csv"), ("\t", "tsv")])
 def test_headers_say_whose_features_they_are(mark: str, suffix: str, tmp_path: Path) -> None:
-    if suffix == "tsv" and mark != "\t":
-        pytest.skip("fields of a tsv file lie between tabs")
     graph, path = Graph.from_edges([0, 1, 2], [1, 2, 3]), tmp_path / f"f.{suffix}"
-    expected = [[2, 8], [1, 9], [0, 7], [0, 0]]
 
     def read(text: str) -> Any:
         path.write_text(text.replace(",", mark))
-        return read_features(path, graph)
+        return read_features(path, graph).matrix.tolist()
 
-    plain = read("node,x,v0\n2,0,7\n1,1,9\n0,2,8\n")  # integers that are names of nodes too
-    assert plain.matrix.tolist() == expected
+    expected = [[2, 8], [1, 9], [0, 7], [0, 0]]
+    assert read("node,x,v0\n2,0,7\n1,1,9\n0,2,8\n") == expected  # integers that are names of nodes too
     with pytest.warns(ArgumentWarning, match="names are those of its column 'node'.*left out: its column 1"):
-        indexed = read(",node,x,v0\n0,2,0,7\n1,1,1,9\n2,0,2,8\n")
-    assert indexed.matrix.tolist() == expected
-    assert read("v0,v1,rank,node\n7,1,5,3\n8,1,5,1\n").matrix.tolist() == [[0] * 3, [8, 1, 5], [0] * 3, [7, 1, 5]]
+        assert read(",node,x,v0\n0,2,0,7\n1,1,1,9\n2,0,2,8\n") == expected
+    assert read("v0,v1,rank,node\n7,1,5,3\n8,1,5,1\n") == [[0] * 3, [8, 1, 5], [0] * 3, [7, 1, 5]]
     with pytest.raises(FormatError, match=r"line 2: '1_0' is not a number, in its column 'x'"):
         read("node,x,y\n0,1_0,2\n")
     with pytest.raises(FormatError, match=r"line 1: its columns 'source', 'target' are those of a list of edges"):

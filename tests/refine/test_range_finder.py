@@ -15,7 +15,6 @@ from graphrefine.kernels import to_float32
 from graphrefine.linalg.operators import proximity
 from graphrefine.refine.range_finder import basis_error, range_finder, theorem_bound
 from graphrefine.refine.reference import blocked_qr
-from graphrefine.system.threads import one_blas_thread
 from graphs import graphs, random_graph
 
 
@@ -98,28 +97,15 @@ def test_whitening_undoes_the_gram_matrix(k: int, block: int, seed: int) -> None
     assert np.allclose(general.T @ gram @ general, np.eye(k), atol=1e-8)
 
 
-def test_a_singular_gram_matrix_is_noticed() -> None:
+def test_singular_gram_matrices_are_noticed_and_signs_of_eigenvectors_settled() -> None:
     assert blocked_whitening(np.ones((3, 3)), 2) is None
     assert blocked_whitening(np.zeros((2, 2)), 2) is None
     assert np.array_equal(whitening(np.zeros((2, 2)), least=0.5), np.zeros((2, 2)))
-
-
-def test_eigenvectors_have_settled_signs() -> None:
     Y = np.random.default_rng(0).standard_normal((50, 8))
     values, vectors = descending_eigh(Y.T @ Y)
     assert np.all(np.diff(values) <= 0)
     assert np.all(vectors[np.abs(vectors).argmax(axis=0), np.arange(8)] > 0)
     assert np.allclose(vectors * values @ vectors.T, Y.T @ Y)
-
-
-def test_small_algebra_leaves_the_users_blas_threads_as_they_were() -> None:
-    from threadpoolctl import threadpool_info
-
-    before = [pool["num_threads"] for pool in threadpool_info()]
-    with one_blas_thread():
-        inside = [p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"]
-        assert set(inside) <= {1}
-    assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
 def test_error_of_the_basis_by_pythagoras() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -95,14 +94,6 @@ def test_a_single_product_is_not_enough_where_values_decay_slowly() -> None:
     assert excess[0] > 10 * excess[5]
 
 
-def cliques(*sizes: int) -> Graph:
-    """Complete graphs, each joined to the next by one edge: one large eigenvalue for each."""
-    starts = np.cumsum([0, *sizes])
-    pairs = [(a, b) for i, j in pairwise(starts) for a in range(i, j) for b in range(a + 1, j)]
-    pairs += [(a, a + 1) for a in starts[1:-1] - 1]
-    return Graph.from_edges(*np.array(pairs).T)
-
-
 @pytest.mark.parametrize("bfloat16", [False, True])
 def test_columns_beyond_the_rank_silence_no_triplet(bfloat16: bool) -> None:
     """Users of few items: the rounding of the sketch to bfloat16 must not be taken for further directions."""
@@ -115,17 +106,6 @@ def test_columns_beyond_the_rank_silence_no_triplet(bfloat16: bool) -> None:
         engine = LocalEngine(graph, columns=64, bfloat16=bfloat16, threads=1)
         values = randomized_svd(engine, N, seed=seed, iterations=3).values
         np.testing.assert_allclose(values[:12], exact[:12], rtol=2e-2, err_msg=f"seed {seed}")
-
-
-def test_triplets_that_stand_out_are_exact() -> None:
-    graph = cliques(60, 45, 30, 20)
-    A = adjacency(graph)
-    exact_U, exact, _ = np.linalg.svd(dense(A))
-    engine = exact_engine(graph, 10)
-    U, S, V = factors(engine, randomized_svd(engine, A, seed=0), 4)
-    assert np.allclose(S, exact[:4], rtol=1e-5)
-    assert np.allclose(np.abs((U * exact_U[:, :4]).sum(axis=0)), 1, atol=1e-4)
-    assert np.allclose(U, V, atol=1e-3)
 
 
 def test_eigenvalues_keep_their_signs() -> None:
@@ -206,26 +186,6 @@ def test_values_beyond_the_rank_are_zero() -> None:
         pairs = randomized_eigh(engine, A, seed=0)
         assert np.abs(pairs.values[2:]).max() < 1e-4 * S[0]
         assert np.allclose(np.sort(pairs.values[:2]), [-S[0], S[0]], rtol=1e-5)
-
-
-def test_more_columns_than_rows() -> None:
-    graph = Graph.from_edges([0, 1, 2], [1, 2, 3])
-    A = adjacency(graph)
-    engine = exact_engine(graph, 9)
-    found = randomized_svd(engine, A, seed=0)
-    U, S, V = factors(engine, found, 4)
-    assert np.abs(U * S @ V.T - dense(A)).max() < 1e-4
-    assert not found.values[4:].any()
-
-
-def test_a_matrix_of_zeros() -> None:
-    graph = Graph.from_edges([], [], names=np.arange(5))
-    for columns in (1, 3):
-        engine = exact_engine(graph, columns)
-        found = randomized_svd(engine, adjacency(graph), seed=0)
-        assert not found.values.any() and not engine.collect(found.basis, found.left()).any()
-        pairs = randomized_eigh(engine, adjacency(graph), seed=0)
-        assert not pairs.values.any()
 
 
 def test_powers_of_the_singular_values() -> None:

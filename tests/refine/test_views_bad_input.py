@@ -99,25 +99,6 @@ def test_nodes_of_a_clique_are_nearest(quality: str, edges: Edges, unit: float) 
 
 
 @pytest.mark.parametrize("quality", QUALITIES)
-@pytest.mark.parametrize("orders", [6, 30])
-def test_weights_of_any_size_beside_each_other(quality: str, orders: int) -> None:
-    rng = np.random.default_rng(0)
-    for edges in (BRIDGED, clique(0, 20), star(0, 12), [(int(a), int(b)) for a, b in rng.integers(0, 900, (4000, 2))]):
-        weights = 10.0 ** rng.uniform(-orders, orders, len(edges))
-        graph = graphrefine.read([(a, b, w) for (a, b), w in zip(edges, weights, strict=True) if a != b])
-        for dim in {4, min(graph.nodes, 64)}:
-            check_rows(graph, embed(graph, quality, dim))
-
-
-@pytest.mark.parametrize("quality", QUALITIES)
-def test_the_unit_of_weights_does_not_matter(quality: str) -> None:
-    edges = [(a, b, 1.0 + (a * b) % 3) for a, b in BRIDGED]
-    plain = embed(graphrefine.read(edges), quality, 6)
-    scaled = embed(graphrefine.read([(a, b, w * 2.0**80) for a, b, w in edges]), quality, 6)
-    assert np.abs(plain @ plain.T - scaled @ scaled.T).max() < 1e-3
-
-
-@pytest.mark.parametrize("quality", QUALITIES)
 @pytest.mark.parametrize("weight", [3e38, 1e-40])
 def test_weights_beyond_the_arithmetic_are_refused(quality: str, weight: float) -> None:
     graph = graphrefine.read([(a, b, weight) for a, b in BRIDGED])
@@ -133,12 +114,6 @@ def test_copies_of_a_node_have_its_vector(quality: str) -> None:
     one, copy = (int(np.flatnonzero(graph.names == name)[0]) for name in (1, 21))
     assert np.argsort(-(vectors @ vectors[one]))[:7].tolist().count(copy) == 1
     assert vectors[one] @ vectors[copy] > 0.9
-
-
-@pytest.mark.parametrize("quality", QUALITIES)
-def test_more_axes_than_nodes_are_refused(quality: str) -> None:
-    with pytest.raises(InputError, match=r"dim=13 is larger than the graph .*choose dim=12 or less"):
-        graphrefine.embed(BRIDGED, 13, quality=quality)
 
 
 def test_where_nothing_can_be_told_apart_nodes_are_alike() -> None:

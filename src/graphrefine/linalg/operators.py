@@ -138,7 +138,7 @@ def proximity(
         graph,
         edge="log" if log_weights else "none",
         row_shift=-_log(degree).astype(np.float32),
-        column_shift=-(_log(context / context.sum()) + exact.log(negative)).astype(np.float32),
+        column_shift=-(_log(context / (context.sum() or 1.0)) + exact.log(negative)).astype(np.float32),
     )
 
 

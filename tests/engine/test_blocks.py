@@ -18,7 +18,6 @@ from graphrefine.engine.layout import UNIT, cut_chunks, cut_rows
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels import native, to_bfloat16
 from graphrefine.linalg.operators import proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
@@ -145,18 +144,6 @@ def test_what_was_visited_is_there_in_a_run_that_is_taken_up(tmp_path: Path) -> 
         assert np.array_equal(ours, theirs) and ours.any()
 
 
-def test_what_was_filled_is_held_to_its_checksum_in_a_run_that_is_taken_up(tmp_path: Path) -> None:
-    graph = graph_of(1300, 4000, seed=4)
-    engine_in(tmp_path, graph, 32).fill(lambda start, stop: np.ones((stop - start, 32), np.float32))
-    again = engine_in(tmp_path, graph, 32)
-    x = again.fill(lambda start, stop: np.zeros((stop - start, 32), np.float32))
-    assert np.all(again.collect(x) == 1)
-    path = next(tmp_path.glob("tall/*/*"))
-    path.write_bytes(path.read_bytes().replace(b"\x80\x3f", b"\x81\x3f", 1))
-    with pytest.raises(FormatError, match="the block is damaged"):
-        again.apply(transition(graph), x)
-
-
 @pytest.mark.parametrize(("count", "panel"), [(0, 64), (5, 64), (23, 32), (60, 32)])
 def test_an_interrupted_run_goes_on_where_it_stood(tmp_path: Path, count: int, panel: int) -> None:
     graph = graph_of(1400, 3000, seed=2)
@@ -223,40 +210,3 @@ def test_cuts_cover_all_rows_within_their_limits(counts: list[int], rows: int, e
         assert indptr[stop] - indptr[start] <= entries or stop - start <= UNIT
     chunks = cut_chunks(bounds, rows=chunk)
     assert chunks[0] == 0 and chunks[-1] == len(bounds) - 1 and (np.diff(chunks) >= 1).all()
-
-
-@given(seed=st.integers(0, 50), pieces=st.integers(1, 5), half=st.booleans(), loop=st.booleans())
-def test_a_product_in_pieces_has_the_bits_of_the_whole(seed: int, pieces: int, half: bool, loop: bool) -> None:
-    graph = graph_of(120, 2000, seed=seed, weighted=True)
-    rng = np.random.default_rng(seed)
-    x: NDArray[Any] = rng.normal(size=(120, 64)).astype(np.float32)
-    x = to_bfloat16(x) if half else x
-    scale = rng.random(120).astype(np.float32)
-    own: dict[str, Any] = {"value": graph.weights, "loop": 0.5 * loop}
-    whole = np.empty((120, 64), np.float32)
-    native.Product(graph.indptr, graph.indices, columns=120, column_scale=scale, **own).apply(x, out=whole)
-    firsts = np.linspace(0, 120, pieces + 1).astype(np.int32)
-    out: NDArray[np.float32] | None = None
-    start, stop = 30, 90  # of the rows
-    rows = graph.rows(start, stop)
-    cuts = native.split_rows(rows.indptr, rows.indices, firsts)
-    for c, (low, high) in enumerate(zip(firsts[:-1].tolist(), firsts[1:].tolist(), strict=True)):
-        inside = low <= start and stop <= high
-        if loop and not inside and not (stop <= low or start >= high):
-            return  # rows belong to one piece of the columns, as in a layout
-        part = native.Product(
-            rows.indptr,
-            rows.indices,
-            columns=high - low,
-            first_column=low,
-            starts=cuts[c],
-            stops=cuts[c + 1],
-            value=rows.weights,
-            column_scale=scale[low:high],
-            loop=0.5 * (loop and inside),
-            diagonal=start - low if inside else 0,
-        )
-        fresh = np.empty((stop - start, 64), np.float32)
-        part.apply(np.ascontiguousarray(x[low:high]), out=fresh, onto=out)
-        out = fresh
-    assert out is not None and np.array_equal(out, whole[start:stop])

@@ -198,34 +198,6 @@ def test_workers_of_several_instruction_sets_give_the_same_bits(tmp_path: Path) 
     assert np.array_equal(vectors, in_memory(plain, settings))
 
 
-@pytest.mark.parametrize(
-    ("claim", "words"),
-    [
-        ({"numerics": 7}, "it has numerics version 7, and this machine 1"),
-        ({"package": "0.0.9"}, r"it has graphrefine 0\.0\.9, and this machine"),
-    ],
-)
-def test_no_result_counts_without_the_versions_of_the_client(
-    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, claim: dict[str, Any], words: str
-) -> None:
-    graph = stored(tmp_path, random_graph(9000, seed=8))
-    engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
-    send, done = client.submit, []
-
-    def send_to_another(run: Any, *arguments: Any, **options: Any) -> Any:
-        def run_there(*arguments: Any) -> Any:  # as if the worker were another, and did not check itself
-            result = run(*arguments)
-            return result._replace(versions=result.versions._replace(**claim))
-
-        done.append(run)
-        return send(run_there, *arguments, **options)
-
-    monkeypatch.setattr(client, "submit", send_to_another)
-    with pytest.raises(InputError, match=rf"the worker tls://.*{words}"):
-        refine(engine, graph, RefineSettings(dim=32), Stages())
-    assert done
-
-
 def test_a_worker_that_comes_later_is_held_to_the_run(tmp_path: Path) -> None:
     graph = stored(tmp_path, random_graph(9000, seed=8))
     preload = tmp_path / "preload.py"

@@ -175,13 +175,6 @@ def planted(blocks: int, size: int, seed: int) -> Graph:
     return Graph.from_edges(u, v, rng.uniform(0.5, 2.0, len(u)), names=np.arange(nodes))
 
 
-def test_communities_are_the_planted_ones() -> None:
-    pytest.importorskip("sknetwork")
-    labels = coarsening.communities(planted(5, 20, 0).to_scipy(), np.zeros(100, int))
-    np.testing.assert_array_equal(labels, np.repeat(labels[::20], 20))
-    assert len(set(labels)) == 5
-
-
 def test_parts_are_divided_as_if_each_were_alone() -> None:
     """Without the resolution and the scales, a part would be divided by the modularity of the whole."""
     pytest.importorskip("sknetwork")

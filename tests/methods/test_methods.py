@@ -87,6 +87,27 @@ def test_isolated_nodes_have_zero_vectors_and_the_others_do_not(name: str) -> No
 
 
 @EVERY
+def test_progress_reaches_its_end(name: str) -> None:
+    watcher = Count()
+    embed_graph(communities()[0], quick(name, dim=8), method=name, watcher=watcher)
+    assert all(done <= steps for steps, done in watcher.stages.values())
+    assert any(steps - done <= 1 for steps, done in watcher.stages.values()), "the last may end with its stage"
+
+
+class Count:
+    """The steps of each stage, and how many of them were made."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, list[int]] = {}
+
+    def start(self, stage: str, steps: int) -> None:
+        self.stages[stage] = [steps, 0]
+
+    def advance(self) -> None:
+        list(self.stages.values())[-1][1] += 1
+
+
+@EVERY
 def test_weights_count(name: str) -> None:
     graph, _ = communities(weighted=True)
     bare = Graph(graph.indptr, graph.indices, None, graph.names)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import fields, replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
@@ -26,7 +23,7 @@ from graphrefine.methods.coarsening import Level, communities, hierarchy, hybrid
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.refine.settings import MethodSettings
-from graphs import graphs, random_graph
+from graphs import random_graph
 
 Leaves = dict[int, tuple[int, ...]]  # the way from the root to each node, the number of a child at every step
 
@@ -71,21 +68,6 @@ def test_the_tree_is_that_of_communities_divided_one_by_one(seed: int) -> None:
     assert same_tree(ours, recursive(graph.to_scipy(), np.arange(graph.nodes), ()))
     assert max(map(len, ours.values())) > 2
     assert not same_tree(ours, all_at_once(random_graph(120, degree=2 + seed, weighted=True, isolated=2, seed=9)))
-
-
-@given(graphs(directed=False, most=150), st.sampled_from(["first", "last"]))
-@settings(max_examples=30, deadline=None)
-def test_every_node_goes_down_to_one_leaf(graph: Graph, partition: str) -> None:
-    pytest.importorskip("sknetwork")
-    depths = list(louvainne.tree(graph.to_scipy(), louvainne.PARTITIONS[partition]))
-    leaves = np.concatenate([depth.leaves for depth in depths])
-    np.testing.assert_array_equal(np.sort(leaves), np.arange(graph.nodes))
-    for above, below in pairwise(depths):
-        np.testing.assert_array_equal(np.sort(np.concatenate([below.nodes, below.leaves])), above.nodes)
-        parent = dict(zip(above.nodes.tolist(), above.communities.tolist(), strict=True))
-        for community in np.unique(below.communities):
-            members = below.nodes[below.communities == community]
-            assert len({parent[node] for node in members.tolist()}) == 1
 
 
 def test_vectors_are_sums_down_the_tree() -> None:

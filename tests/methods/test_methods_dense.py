@@ -25,7 +25,7 @@ from graphrefine.methods.registry import make_settings
 from graphrefine.methods.skipgram import steps_of
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages
-from graphs import graphs, permuted, random_graph
+from graphs import graphs, random_graph
 from strategies import PATIENT
 
 Matrix = NDArray[np.float64]
@@ -130,19 +130,6 @@ def test_which_netmf_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
         assert VectorMaker.from_method("netmf", graph, {"dim": 8}).settings["rank"] == rank
 
 
-@FEW
-@given(graph=graphs(directed=False, most=100), seed=st.integers(0, 100))
-def test_numbers_of_nodes_do_not_matter(graph: Graph, seed: int) -> None:
-    order = np.random.default_rng(seed).permutation(graph.nodes)
-    turned = permuted(graph, order)
-    chosen = make_settings("netmf", rank=0, dim=2)
-    moved = np.ix_(order, order)
-    assert np.allclose(
-        netmf.log_matrix(turned, chosen, run()), netmf.log_matrix(graph, chosen, run())[moved], atol=2e-5
-    )
-    assert np.allclose(grarep.step_matrix(turned, 3, run()), grarep.step_matrix(graph, 3, run())[moved], atol=2e-5)
-
-
 def test_columns_of_grarep() -> None:
     graph = random_graph(700, isolated=1, seed=3)
     assert make_settings("grarep").shares == [32, 32, 32, 32]
@@ -170,22 +157,6 @@ def test_vectors_are_scaled_singular_vectors(method: str) -> None:
 
 
 # NetSMF's samples
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_pairs_are_the_same_for_any_number_of_threads(weighted: bool) -> None:
-    graph = random_graph(150, weighted=weighted, isolated=4, seed=7)
-    walks = np.where(graph.out_counts > 0, np.arange(150) % 40, 0)
-    counted = []
-    for threads in (1, 3):
-        counted.append(sampling.walk_pairs(steps_of(graph), 20, walks[20:90], length=5, seed=9, threads=threads))
-    for other in counted[1:]:
-        for part in ("indptr", "columns", "counts"):
-            ours, theirs = getattr(counted[0], part), getattr(other, part)
-            assert np.array_equal(ours, theirs) and ours.dtype == theirs.dtype
-    rows = np.repeat(np.arange(20, 90), np.diff(counted[0].indptr))
-    assert np.all(counted[0].columns >= rows)
-    assert np.all(np.diff(rows * 150 + counted[0].columns) > 0)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,13 @@ from graphrefine.engine.local import LocalEngine, Slab
 from graphrefine.engine.sketches import gaussian, sparse_signs
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.operators import adjacency, transition
+from graphrefine.linalg.operators import adjacency
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.hope import series_length, spectral_radius
 from graphrefine.methods.prone import propagation
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.pipeline.embed_run import embed_graph
-from graphrefine.refine.filters import diffuse
-from graphs import graphs, permuted, random_graph
+from graphs import graphs, random_graph
 
 Array = NDArray[Any]
 LINEAR = ("prone", "fastrp", "randne", "hope", "arope")
@@ -116,26 +114,6 @@ def test_the_propagation_is_a_polynomial_of_the_transition_matrix(order: int, mu
     assert np.abs(ours - direct).max() < 1e-6 * np.abs(A @ np.abs(direct)).max()
 
 
-def test_the_propagation_in_float32() -> None:
-    """By Horner's rule on an engine, against the recursion in float64: no more than float32 rounds."""
-    graph = random_graph(500, degree=12)
-    a = np.random.default_rng(0).standard_normal((500, 32)).astype(np.float32)
-    engine = LocalEngine(graph, columns=32, bfloat16=False)
-    theta = (0.0, *propagation(10, 0.2, 0.5))
-    start = engine.fill(lambda first, last: a[first:last], precise=True)
-    ours = engine.collect(diffuse(engine, transition(graph), start, theta, last=adjacency(graph, loop=1.0)))
-    direct = chebyshev_gaussian(dense(graph), a.astype(np.float64), order=10, mu=0.2, theta=0.5)
-    assert np.abs(ours - direct).max() < 3e-6 * np.abs(direct).max()
-    assert len(theta) - 1 < 2 * 9, "the authors' way takes two products for each of nine terms"
-
-
-def test_prone_of_order_one_is_the_factorization_alone() -> None:
-    graph = random_graph(60)
-    found = exact("prone", graph, dim=8, order=1)
-    assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
-    assert not similar(found, exact("prone", graph, dim=8), 0.05)
-
-
 # ---- FastRP and RandNE -----------------------------------------------------------------------------------------------
 
 
@@ -196,27 +174,6 @@ def test_standardized_randne_is_karateclubs_formula() -> None:
     assert np.abs(ours - theirs).max() < 1e-3
     plain = exact("randne", graph, dim=6, seed=5, power_weights=(0.0, *alphas))
     assert np.abs(plain.mean(axis=0)).max() > 0.1, "without it, columns have a mean"
-
-
-@pytest.mark.parametrize(
-    ("name", "sketch", "make"), [("fastrp", "sparse_signs", sparse_signs), ("randne", "gaussian", gaussian)]
-)
-def test_renumbered_nodes_keep_their_vectors(
-    name: str, sketch: str, make: Callable[..., RowSource], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the rows of the sketch renumbered too."""
-    graph = random_graph(120, weighted=True)
-    order = np.random.default_rng(0).permutation(120)
-    before = exact(name, graph, dim=8)
-
-    def renumbered(seed: int, columns: int, **options: Any) -> RowSource:
-        scale = options.pop("scale", np.ones(120, np.float32))
-        rows = make(seed, columns, **options)(0, 120)[order] * scale[:, None]
-        return lambda start, stop: rows[start:stop]
-
-    monkeypatch.setattr(f"graphrefine.methods.{name}.{sketch}", renumbered)
-    after = exact(name, permuted(graph, order), dim=8)
-    assert np.abs(after - before[order]).max() < 1e-3 * np.abs(before).max()
 
 
 def test_sketches_depend_on_the_seed_and_the_row_alone() -> None:
@@ -346,14 +303,6 @@ def test_arope_takes_the_eigenpairs_that_count_after_weighing() -> None:
 
 
 # ---- all of them -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", EXACT)
-def test_renumbered_nodes_keep_their_similarities(name: str) -> None:
-    graph = random_graph(40, weighted=True, degree=5)
-    order = np.random.default_rng(0).permutation(40)
-    one, other = exact(name, graph, dim=40), exact(name, permuted(graph, order), dim=40)
-    assert similar(other, one[order], 5e-3)
 
 
 @pytest.mark.parametrize("name", LINEAR)

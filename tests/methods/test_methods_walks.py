@@ -108,24 +108,6 @@ def test_a_round_starts_once_from_every_node_with_edges_in_another_order_each_ti
     assert (orders[0] == orders[1]).mean() < 0.01 and (np.diff(orders[0]) == 1).mean() < 0.01
 
 
-@EVERY
-def test_progress_reaches_its_end(name: str) -> None:
-    class Count:
-        def __init__(self) -> None:
-            self.stages: dict[str, list[int]] = {}
-
-        def start(self, stage: str, steps: int) -> None:
-            self.stages[stage] = [steps, 0]
-
-        def advance(self) -> None:
-            list(self.stages.values())[-1][1] += 1
-
-    watcher = Count()
-    embed_graph(random_graph(100), make_settings(name, dim=8, **QUICK[name]), method=name, watcher=watcher)
-    assert watcher.stages["training"][0] > 0
-    assert all(steps == done for steps, done in watcher.stages.values())
-
-
 def test_epochs_train_on_the_same_walks_again(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(60)
     run = Resources(1, Stages())

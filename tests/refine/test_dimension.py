@@ -63,11 +63,6 @@ def test_an_edge_is_dealt_as_one_whatever_the_order_of_rows() -> None:
     assert measure_dimension(turned).dim == measure_dimension(graph).dim
 
 
-def test_the_same_on_any_number_of_threads() -> None:
-    first, second = (measure_dimension(GROUPS, threads=threads) for threads in (1, 3))
-    assert first.dim == second.dim and np.array_equal(first.energies, second.energies)
-
-
 def test_what_is_lost_falls_with_the_axes() -> None:
     energies = np.arange(100, 0, -1.0)
     lost = [Dimension(112, energies).lost(axes) for axes in (0, 32, 64, 100, 128)]

@@ -134,44 +134,6 @@ def test_an_engine_of_many_blocks_finds_the_same(
     assert np.abs(U * S @ V.T - X * Z @ Y.T).max() < 1e-3 * scale
 
 
-@pytest.mark.parametrize("bfloat16", [False, True])
-def test_the_same_bits_for_any_number_of_threads(bfloat16: bool) -> None:
-    graph = random_graph(3000, degree=10, isolated=5)
-    results: list[list[Array]] = []
-    for threads in (1, 2, 4):
-        engine = LocalEngine(graph, columns=40, threads=threads, bfloat16=bfloat16)
-        found = randomized_svd(engine, proximity(graph), seed=9, iterations=2)
-        U = engine.collect(found.basis, found.left(power=0.5, columns=33), unit=True)
-        pairs = randomized_eigh(engine, adjacency(graph), seed=9, iterations=2)
-        results.append([U, found.values, engine.collect(pairs.basis, pairs.axes), pairs.values])
-        assert U.shape == (3000, 33)
-    for other in results[1:]:
-        assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
-
-
-def test_another_seed_is_another_sketch() -> None:
-    graph = random_graph(200)
-    values = []
-    for seed in (0, 1):
-        engine = exact_engine(graph, 10)
-        values.append(randomized_svd(engine, proximity(graph), seed=seed).values)
-    assert not np.array_equal(values[0], values[1])
-    assert np.isclose(values[0][0], values[1][0], rtol=1e-4)  # the one that stands out
-
-
-def test_bfloat16_gathers_cost_next_to_nothing() -> None:
-    graph = random_graph(2500, degree=12)
-    M = proximity(graph)
-    found = {}
-    for bfloat16 in (False, True):
-        engine = LocalEngine(graph, columns=48, bfloat16=bfloat16)
-        result = randomized_svd(engine, M, seed=0)
-        U, S, _ = factors(engine, result, 32)
-        found[bfloat16] = S
-        assert orthonormal_where_there_is_a_value(U, S)
-    assert np.allclose(found[True], found[False], rtol=1e-3)
-
-
 def test_values_beyond_the_rank_are_zero() -> None:
     """A star has rank 2, a complete bipartite graph too; the columns that it has not are zero, not noise."""
     left, right = np.repeat(np.arange(3), 40), np.tile(np.arange(3, 43), 3)
@@ -196,16 +158,6 @@ def test_powers_of_the_singular_values() -> None:
     assert np.allclose(engine.collect(found.basis, found.left(power=0.5, columns=4)), U * S**0.5, atol=1e-4)
     assert np.allclose(engine.collect(found.target, found.right(power=0.5, columns=4)), V * S**0.5, atol=1e-4)
     assert np.allclose(dense(proximity(graph)).T @ U, V * S, atol=1e-3)
-
-
-def test_progress_is_told_after_each_product() -> None:
-    graph = random_graph(50)
-    calls: list[None] = []
-    engine = exact_engine(graph, 4)
-    randomized_svd(engine, adjacency(graph), seed=0, iterations=3, advance=lambda: calls.append(None))
-    assert len(calls) == 8
-    randomized_eigh(engine, adjacency(graph), seed=0, iterations=3, advance=lambda: calls.append(None))
-    assert len(calls) == 8 + 9
 
 
 def test_narrow_rotations_leave_columns_out(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +19,6 @@ from graphrefine.refine.held_out_pairs import hold_out, score_vectors
 from graphrefine.refine.weighted_factors import Pairs, solve_sources, solve_targets, start_targets, weigh_pairs
 from strategies import PATIENT
 
-SIDES: tuple[Literal["source"], Literal["target"]] = ("source", "target")
 ENDS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 6)), min_size=1, max_size=40, unique=True)
 
 
@@ -112,7 +111,8 @@ def test_sweeps_lower_the_loss() -> None:
 def test_odd_graphs_have_finite_vectors(edges: list[tuple[Any, Any]]) -> None:
     embedding = graphrefine.embed(edges, dim=2, bipartite=True)
     assert np.isfinite(embedding.vectors).all() and embedding.recipe["quality"] == "default"
-    user, item = (embedding.index(name, side=side) for name, side in zip(edges[0], SIDES, strict=True))
+    user = embedding.index(edges[0][0], side="source")
+    item = embedding.index(edges[0][1], side="target")
     assert embedding.source[user] @ embedding.target[item] > 0
 
 

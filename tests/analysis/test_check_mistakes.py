@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 from unicodedata import normalize
@@ -11,9 +10,9 @@ import numpy as np
 import pytest
 
 import graphrefine
-from cli_runs import refuses, run, works
+from cli_runs import refuses, run
 from graphrefine import Embedding, check, measure_drift
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import InputError
 
 EDGES = np.random.default_rng(0).integers(40, size=(200, 2))
 
@@ -27,44 +26,32 @@ def whole(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("words", "need"),
+    ("options", "argument"),
     [
-        (["-k", "10"], "--against"),
-        (["--all"], "--against"),
-        (["--seed", "0"], "--against"),
-        (["--features", "nosuch.csv"], "--graph"),
-        (["--directed"], "--graph"),
-        (["--undirected"], "--graph"),
-        (["--delimiter", ";"], "--graph"),
-        (["--quote", '"'], "--graph"),
+        ({"k": 3}, "against"),
+        ({"sample": None}, "against"),
+        ({"seed": 1}, "against"),
+        ({"max_drift": 0.1}, "max_drift"),
+        ({"against": "x"}, "against"),
+        ({"against": "x", "max_drift": 3}, "max_drift"),
+        ({"against": "x", "min_neighbors": -1}, "min_neighbors"),
+        ({"features": "nosuch.csv"}, "graph"),
+        ({"reading": {"directed": False}}, "graph"),
+        ({"table": "x"}, "table"),
+        ({"expect": "grf1:abc"}, "expect"),
     ],
 )
-def test_options_that_would_do_nothing_are_refused(words: list[str], need: str, whole: Path) -> None:
-    message = refuses("check", whole, *words, folder=whole, expected=("is for a ", f"with {need.removeprefix('--')}="))
-    assert "say which one" in message
-    other = ["--graph", str(whole.parent / "g.csv")] if need == "--against" else ["--against", str(whole)]
-    limit = [] if need == "--against" else ["--max-drift", "1"]
-    assert run("check", whole, *words, *other, *limit).code == 2  # the other one is of no help
-
-
-def test_the_same_options_are_taken_where_they_do_something(whole: Path) -> None:
-    works("check", whole, "--against", whole, "--max-drift", "0.001", "-k", "10", "--all", "--seed", "0")
-    works("check", whole, "--graph", whole.parent / "g.csv", "--undirected", "--delimiter", ",", "--quote", '"')
-    works("check", whole, "--threads", "1")
-
-
-@pytest.mark.parametrize("options", [{"k": 3}, {"sample": None}, {"seed": 1}])
-def test_python_refuses_them_without_another_embedding(options: dict[str, Any], whole: Path) -> None:
-    with pytest.raises(InputError, match=f"{next(iter(options))}= is for a comparison"):
+def test_options_that_do_not_go_together_are_refused(options: dict[str, Any], argument: str, whole: Path) -> None:
+    with pytest.raises(InputError) as refused:
         check(whole, **options)
-    assert check(whole, against=whole, max_drift=0.01, **options).ok
+    assert refused.value.argument == argument
 
 
-@pytest.mark.parametrize("options", [{"features": "nosuch.csv"}, {"reading": {"directed": False}}])
-def test_python_refuses_them_without_a_graph(options: dict[str, Any], whole: Path) -> None:
-    with pytest.raises(InputError, match="is for a run on a graph; say which one with graph="):
-        check(whole, **options)
-    assert check(whole, reading={"directed": None, "bipartite": None, "quote": '"'}).ok  # as without a word
+def test_options_at_their_defaults_are_taken(whole: Path) -> None:
+    assert check(whole, reading={"directed": None, "bipartite": None, "quote": '"'}).ok
+    assert check(whole, against=whole, max_drift=0.01, k=3, sample=None, seed=1).ok
+    refuses("check", whole, "--delimiter", ";", folder=whole, expected=("a run on a graph",))
+    refuses("check", whole, "-k", "3", folder=whole, expected=("a comparison with another embedding",))
 
 
 def write_useless(place: Path, kind: str) -> Path:
@@ -139,39 +126,11 @@ def test_a_path_without_an_embedding_is_a_mistake_in_either_place(whole: Path) -
         (whole.parent / "nothing", "no such file or folder"),
         (whole.parent / "nothing.npz", "no such file or folder"),
         (other, "not an embedding"),
-        (Path(os.devnull), "is neither a file nor a folder"),
     ):
         refuses("check", place, folder=whole.parent, expected=(str(place), text))
         refuses(
             "check", whole, "--against", place, "--max-drift", "1", folder=whole.parent, expected=(str(place), text)
         )
-
-
-def test_a_file_that_may_not_be_read_is_a_mistake(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: Any, **__: Any) -> Any:
-        cause = PermissionError(13, "Permission denied")
-        raise FormatError(whole, "cannot be read as folder: Permission denied") from cause
-
-    monkeypatch.setattr("graphrefine.analysis.check.load_data", refuse)
-    with pytest.raises(FormatError, match="Permission denied"):
-        check(whole)
-    embedding = Embedding(["a", "b"], [[1, 0], [0, 1]])
-    monkeypatch.setattr("graphrefine.analysis.check.load", refuse)
-    with pytest.raises(FormatError, match="Permission denied"):
-        check(embedding, against=whole, max_drift=1)
-
-
-def test_a_table_of_a_file_is_a_mistake(whole: Path) -> None:
-    refuses("check", whole, "--table", "x", folder=whole, expected=("--table 'x': only a server has tables",))
-
-
-def test_vectors_without_a_recipe_name_their_file(whole: Path) -> None:
-    place = whole.parent / "plain.npy"
-    np.save(place, np.eye(40, 4))
-    message = refuses(
-        "check", place, "--graph", whole.parent / "g.csv", folder=whole, expected=(f"{place}: how the vectors",)
-    )
-    assert "graph" in message and "--graph :" not in message
 
 
 def test_names_that_do_not_meet_are_told_with_their_files(tmp_path: Path) -> None:
@@ -199,11 +158,3 @@ def test_a_reading_is_told_only_where_it_differs(whole: Path) -> None:
     assert problem.endswith("made from: it is read as it was then, and its nodes or edges are others")
     (problem,) = check(whole, graph=whole.parent / "g.csv", reading={"directed": True}).problems
     assert "or it was read otherwise: then " in problem and "undirected" in problem and "-> column 1" in problem
-
-
-def test_a_name_that_stands_twice_is_told_with_its_file(whole: Path) -> None:
-    for kind, name in (("names", "'a'"), ("numbers", "0")):
-        place = write_useless(whole.parent, kind)
-        expected = (f"{place}: the name {name} stands for several rows",)
-        refuses("drift", whole, place, folder=whole, expected=expected)
-        refuses("drift", place, whole, folder=whole, expected=expected)

@@ -76,11 +76,6 @@ def test_equal_vectors_keep_each_other_in_any_order() -> None:
     assert table["kept"].tolist() == [1.0] * 60
 
 
-def test_another_graph_keeps_few() -> None:
-    table = measure_drift(Embedding(range(200), normal(200, 8)), Embedding(range(200), normal(200, 8, 1)), k=10)
-    assert table.stats["kept"] < 0.15 and table.stats["moved"]["median"] > 0.5
-
-
 def test_a_sample_and_all(recwarn: pytest.WarningsRecorder) -> None:
     old, new = Embedding(range(50), normal(50, 4)), Embedding(range(50), normal(50, 4, 1))
     whole, some = measure_drift(old, new, sample=None), measure_drift(old, new, sample=20)
@@ -105,11 +100,6 @@ def test_zero_vectors_have_not_moved_nor_neighbors() -> None:
     table = measure_drift(Embedding(range(10), vectors), Embedding(range(10), vectors), k=3)
     (row,) = [row for row in table if row.node == 4]
     assert np.isnan(row.moved) and np.isnan(row.kept) and row.change == "shared"
-
-
-def test_few_shared_nodes_are_warned_of() -> None:
-    with pytest.warns(UserWarning, match="1 shared nodes with vectors do not settle a rotation of 3 numbers"):
-        measure_drift(Embedding(["a"], [[1, 0, 0]]), Embedding(["a"], [[0, 1, 0]]))
 
 
 @pytest.mark.parametrize(

@@ -126,15 +126,14 @@ def test_lost_and_vanished_nodes_are_counted_by_side(embeddings: dict[str, Embed
     assert problem.startswith(f"15 nodes of {len(old) - start} of the target side are lost (5 have zero vectors)")
 
 
-def test_k_is_lowered_on_the_side_that_has_few() -> None:
+def test_k_is_reduced_on_the_side_that_has_few() -> None:
     random = np.random.default_rng(0)
     old, new = (Embedding(None, random.normal(size=(46, 4)), {"sides": "rows", "sources": 40}) for _ in range(2))
     with pytest.warns(UserWarning) as records:
         sides = measure_drift(old, new).stats["sides"]
     assert (sides["source"]["k"], sides["target"]["k"], sides["target"]["chance"]) == (10, 2, 0.4)
     texts = [str(record.message) for record in records]
-    assert any("5 other nodes on the target side" in text for text in texts)
-    assert any("there are 6 targets, which would all" in text for text in texts)
+    assert [sum(f"all of the {others} others" in text for text in texts) for others in (5, 6)] == [1, 1]
 
 
 def swap_halves(embedding: Embedding) -> Vectors:
@@ -230,23 +229,3 @@ def test_a_vector_that_became_zeros_has_moved_and_kept_nothing(embeddings: dict[
     assert done.code == 1 and "drawn at random" not in done.err
     back = run("drift", tmp_path / "new", tmp_path / "old")  # those that had no vector have nothing to keep
     assert "of the 5 shared nodes that had vectors" in back.err and "drawn at random" not in back.err
-
-
-def test_a_source_that_became_zeros_keeps_no_targets(embeddings: dict[str, Embedding]) -> None:
-    old = embeddings["directed"]
-    vectors = old.vectors.copy()
-    vectors[:, :8] = 0
-    assert measure_drift(old, change(old, vectors)).stats["targets"]["kept"] == 0
-    back = measure_drift(change(old, vectors), old).stats["targets"]
-    assert back["kept"] is None and back["eligible"] == 0
-
-
-def test_the_text_has_both_sides(embeddings: dict[str, Embedding], tmp_path: Any) -> None:
-    embeddings["bipartite"].save(tmp_path / "x")
-    lines = run("drift", tmp_path / "x", tmp_path / "x").err
-    for words in (
-        "source side: moved: mean 0.000",
-        "target side: neighbors kept: 1.000",
-        "targets of sources kept: 1",
-    ):
-        assert words in lines

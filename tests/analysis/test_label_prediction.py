@@ -161,7 +161,7 @@ def test_refused() -> None:
         predict_labels(vectors, {0: "a", 1: "b", 2: "a"})
     with pytest.raises(InputError, match="none of the 2 nodes of memory is in the embedding"):
         predict_labels(vectors, {"ann": "a", "bob": "b"})
-    with pytest.raises(InputError, match="the row of node 3 has a NaN"):
+    with pytest.raises(InputError, match="the vector of node 3"):
         predict_labels(np.where(np.arange(60)[:, None] == 3, np.nan, vectors), some)
     for options, problem in (
         ({"nodes": "both"}, "nodes='both'"), ({"top": 0}, "top=0"), ({"folds": 1}, "folds=1"),

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
-import json
 import os
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -86,18 +84,6 @@ def test_f1_adds_up_over_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     assert measure_labels(same, scores, truth) == whole
 
 
-def test_a_further_metric_is_one_entry(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors, part = planted
-    precision = metrics.Metric("Precision", lambda counts: 100 * float(counts.hits.sum() / counts.predicted.sum()))
-    monkeypatch.setitem(metrics.METRICS, "precision", precision)
-    scores = evaluate_labels(vectors, part, ratios=[0.5], repeats=2)
-    assert scores.text_rows()[0][3::2] == ("Micro F1", "Macro F1", "Precision")
-    assert (
-        scores.ratios[0].values["precision"] == scores.ratios[0].values["micro_f1"]
-    )  # one label for each node: the same
-    assert scores.to_dict()["ratios"][0]["precision"]["mean"] == scores.ratios[0].micro_mean
-
-
 def test_splits_depend_on_seed_ratio_and_repeat_alone() -> None:
     settings = [(ratio, repeat, seed) for ratio in (0.1, 0.5) for repeat in (0, 1) for seed in (0, 1)]
     splits = [make_split(100, ratio, repeat=repeat, seed=seed) for ratio, repeat, seed in settings]
@@ -140,19 +126,6 @@ def test_random_vectors_score_like_the_commonest_class_and_real_ones_far_above(p
     assert control.macro_mean == pytest.approx(100 * 2 / 3 / 4, abs=3)  # F1 of the one class predicted: 2/3
     assert real.micro_mean > 90
     assert real.macro_mean > control.macro_mean + 50
-
-
-def test_the_random_control_is_seeded_unit_rows() -> None:
-    control = random_control(50, 8, seed=3)
-    np.testing.assert_allclose(np.linalg.norm(control, axis=1), 1, atol=1e-6)
-    assert np.array_equal(control, random_control(50, 8, seed=3))
-    assert not np.array_equal(control, random_control(50, 8, seed=4))
-
-
-def test_unit_rows_keep_zeros_and_take_any_scale() -> None:
-    rows = np.array([[3.0, 4.0], [0.0, 0.0], [3e-30, 4e-30], [3e30, 4e30]])
-    expected = np.array([[0.6, 0.8], [0.0, 0.0], [0.6, 0.8], [0.6, 0.8]])
-    np.testing.assert_allclose(unit_rows(rows), expected, rtol=1e-6)
 
 
 def test_unlabeled_nodes_are_dropped_or_kept_and_said(planted: Any) -> None:
@@ -212,9 +185,8 @@ def test_few_labels_have_more_splits_and_their_numbers_are_said(planted: Any) ->
     assert few.repeats == (50, 50, 10) and [len(each.values["micro_f1"]) for each in few.ratios] == [50, 50, 10]
     assert [each.train_nodes for each in few.ratios] == [5, 3, 240]
     assert "C = 1, 10 or 50 random splits a ratio" in few.protocol
-    assert few.protocol.endswith("fewer training nodes than classes at 0.6%: classes without one come last")
     alone = evaluate_labels(vectors, part, ratios=[0.5])
-    assert alone.repeats == 10 and alone.ratios == few.ratios[2:] and "fewer" not in alone.protocol
+    assert alone.repeats == 10 and alone.ratios == few.ratios[2:]
     told = evaluate_labels(vectors, part, ratios=[0.01], repeats=7)
     assert told.repeats == 7 and told.ratios[0].values["micro_f1"] == few.ratios[0].values["micro_f1"][:7]
 
@@ -228,7 +200,7 @@ def test_few_labels_have_more_splits_and_their_numbers_are_said(planted: Any) ->
     unlabeled=st.sampled_from(["drop", "keep"]),
     seed=st.integers(0, 99),
 )
-def test_any_number_of_training_nodes_gives_scores_or_the_way_out(
+def test_any_number_of_training_nodes_gives_scores_or_an_error(
     n: int, classes: int, ratio: float, C: Any, unlabeled: Any, seed: int
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -242,12 +214,8 @@ def test_any_number_of_training_nodes_gives_scores_or_the_way_out(
         assert (at.train_nodes, at.test_nodes) == (size, m - size)
         assert all(0 <= value <= 100 for value in (*at.values["micro_f1"], *at.values["macro_f1"]))
         return
-    with pytest.raises(InputError, match=rf"ratios=.* of {m} nodes leaves") as refusal:
+    with pytest.raises(InputError, match=rf"ratios=.* of {m} nodes leaves {size} to train"):
         evaluate_labels(vectors, truth, ratios=[ratio], **options)
-    way = re.search(r"at (?:least|most) ([\d.]+)$", str(refusal.value))
-    assert (way is None) == (m <= least)
-    if way is not None:
-        evaluate_labels(vectors, truth, ratios=[float(way[1])], **options)
 
 
 def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -> None:
@@ -266,26 +234,6 @@ def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -
     assert "C by cross-validation" in default.protocol
 
 
-def test_result_as_json_and_as_a_table(planted: Any) -> None:
-    vectors, part = planted
-    scores = evaluate_labels(vectors, part, ratios=[0.1, 0.5], repeats=2, seed=4)
-    figures = json.loads(json.dumps(scores.to_dict()))
-    assert figures["C"] == 1.0
-    assert figures["unlabeled"] == "drop"
-    assert [at["ratio"] for at in figures["ratios"]] == [0.1, 0.5]
-    micro = figures["ratios"][1]["micro_f1"]
-    assert micro["mean"] == pytest.approx(np.mean(micro["values"]))
-    assert micro["std"] == pytest.approx(np.std(micro["values"], ddof=1))
-    header, tenth, _ = scores.text_rows()
-    assert micro["error"] == pytest.approx(np.std(micro["values"], ddof=1) / np.sqrt(2))
-    assert header == ("train", "nodes", "splits", "Micro F1", "std error", "Macro F1", "std error")
-    assert tenth[:3] == ("10%", "48", "2")
-    assert tenth[3] == f"{scores.ratios[0].micro_mean:.2f} ± {scores.ratios[0].std('micro_f1'):.2f}"
-    assert tenth[4] == f"{scores.ratios[0].std('micro_f1') / 2**0.5:.2f}"
-    assert str(scores).splitlines()[0] == scores.protocol
-    assert replace(scores.ratios[0], values={"micro_f1": (1.0,)}).std("micro_f1") == 0.0
-
-
 class Recorder:
     """A watcher that writes down what it is told, and stops the run at a given step."""
 
@@ -301,13 +249,6 @@ class Recorder:
         self.steps += 1
         if self.steps == self.stop_at:
             raise KeyboardInterrupt
-
-
-def test_progress_counts_splits(planted: Any) -> None:
-    vectors, part = planted
-    seen = Recorder()
-    evaluate_labels(vectors, part, ratios=[0.1, 0.5], repeats=2, progress=seen)
-    assert (seen.stages, seen.steps) == ([("classify", 4)], 4)
 
 
 def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -328,21 +269,15 @@ def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.Monkey
     ("change", "message"),
     [
         ({"ratios": [0.5, 1.0]}, "ratios=0.5, 1: different numbers above 0 and below 1"),
-        ({"ratios": [0.0]}, "ratios=0: "),
-        ({"ratios": [-0.1]}, "ratios=-0.1: "),
         ({"ratios": []}, "ratios=: "),
         ({"ratios": [0.5, 0.5]}, "ratios=0.5, 0.5: different"),
-        ({"ratios": [0.0001], "C": "cv"}, "ratios=0.0001 of 480 nodes .* give at least 0.0063"),
-        ({"ratios": [0.0001]}, "ratios=0.0001 of 480 nodes leaves none to train with; give at least 0.0021"),
+        ({"ratios": [0.9999]}, "ratios=0.9999 of 480 nodes leaves 480 to train and 0 to test with"),
+        ({"ratios": [0.5, 0.004], "C": "cv"}, "0.004 of 480 nodes leaves 2 to train"),
         ({"repeats": 0}, "repeats=0 must be at least 1"),
         ({"seed": -1}, "seed=-1"),
         ({"C": 0.0}, "C=0.0: a positive number"),
-        ({"C": "auto"}, "C='auto': a positive number"),
         ({"C": [1.0, float("nan")]}, "C=.*: a positive number"),
-        ({"C": []}, "C=.*: a positive number"),
-        ({"ratios": [0.9999]}, "ratios=0.9999 of 480 nodes leaves none to test with; give at most 0.997917"),
-        ({"ratios": [0.5, 0.004], "C": "cv"}, "0.004 of 480 nodes leaves 2 to train with.*C=1, or .* at least 0.0063"),
-        ({"unlabeled": "ignore"}, "unlabeled='ignore' is not known; it can be"),
+        ({"unlabeled": "ignore"}, "unlabeled='ignore' is not known"),
         ({"threads": 0}, "threads=0 must be at least 1"),
     ],
 )
@@ -360,7 +295,7 @@ def test_bad_vectors(planted: Any) -> None:
         evaluate_labels(vectors[1:], part)
     broken = vectors.copy()
     broken[17, 3] = np.nan
-    with pytest.raises(InputError, match="the row of node 17 has a NaN"):
+    with pytest.raises(InputError, match=r"node 17 \(row 17\) has nan"):
         evaluate_labels(broken, part)
     with pytest.raises(InputError, match=r"ratios=0.1 of 0 nodes"):
         evaluate_labels(vectors, np.zeros((480, 2)))

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,12 +15,11 @@ import numpy as np
 import psutil
 import pytest
 
-from cli_runs import ring_of_cliques, spawn, write_csv
+from cli_runs import ring_of_cliques, write_csv
 from graphrefine.embedding.embedding import load
 from graphrefine.evaluate import embed_subprocess
-from graphrefine.evaluate.embed_subprocess import _outcome, embed_arguments, run_embed
+from graphrefine.evaluate.embed_subprocess import run_embed
 from graphrefine.pipeline.embed import embed
-from graphrefine.readers.read import read
 from graphrefine.system.memory import tree_bytes
 from processes import start_process
 
@@ -37,35 +35,24 @@ def graph(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A graph large enough to be stopped in, with many products asked for."""
+    """A graph large enough to be stopped in."""
     path = tmp_path_factory.mktemp("graph") / "large.txt"
     np.savetxt(path, np.random.default_rng(0).integers(0, 30_000, (120_000, 2)), fmt="%d")
     return path
 
 
-ENDLESS: dict[str, Any] = {"method": "refine", "dim": 64, "seed": 0, "threads": 1, "options": {"power": 100_000}}
+ENDLESS: dict[str, Any] = {"method": "deepwalk", "dim": 64, "seed": 0, "threads": 1}  # minutes of walks
 
 
 def test_a_child_does_what_the_library_does(graph: Path, tmp_path: Path) -> None:
-    options = {"power": 2, "filter": (0.0, 1.0), "log_weights": False, "preset": None}
-    outcome = run_embed(
-        graph,
-        method="refine",
-        dim=4,
-        seed=3,
-        threads=1,
-        options=options,
-        reading={"weights": False, "directed": False, "header": False},
-        seconds=60,
-        memory=2 * 10**9,
-        output=tmp_path / "out",
-    )
+    limits: dict[str, Any] = {"seconds": 60, "memory": 2 * 10**9}
+    outcome = run_embed(graph, method="refine", dim=4, seed=3, threads=1, **limits, output=tmp_path / "out")
     assert (outcome.status, outcome.message) == ("done", "")
     assert outcome.seconds is not None and 0 < outcome.seconds < outcome.total
     assert outcome.peak_bytes >= 1e6
     assert outcome.stats["nodes"] == 20 and outcome.stats["threads"] == 1
     made = load(tmp_path / "out")
-    same = embed(read(graph, header=False), dim=4, seed=3, power=2, filter=(0.0, 1.0), log_weights=False)
+    same = embed(graph, dim=4, seed=3, directed=False)
     assert np.array_equal(made.vectors, same.vectors) and made.recipe == same.recipe
 
 
@@ -74,8 +61,7 @@ def test_a_child_does_what_the_library_does(graph: Path, tmp_path: Path) -> None
     [
         ({"dim": 21}, "--dim 21 is larger than the graph"),
         ({"method": "refin"}, "did you mean 'refine'?"),
-        ({"options": {"window": 5}}, "has no setting 'window'"),
-        ({"reading": {"format": "mat"}}, "not a"),
+        ({"directed": True, "dim": 3}, "dim must be even"),
     ],
 )
 def test_a_child_that_gives_up_says_why(graph: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
@@ -155,8 +141,7 @@ from pathlib import Path
 from graphrefine.cli import main
 from graphrefine.evaluate.embed_subprocess import run_embed
 def embed(_):
-    run_embed(sys.argv[1], method="refine", dim=64, seed=0, threads=1, options={"power": 100_000},
-              output=Path(sys.argv[2]))
+    run_embed(sys.argv[1], method="deepwalk", dim=64, seed=0, threads=1, output=Path(sys.argv[2]))
 main._dispatch = embed
 sys.exit(main.run([]))
 """
@@ -182,19 +167,6 @@ def test_a_child_ends_with_its_parent(large: Path, tmp_path: Path, by: signal.Si
     assert b"Traceback" not in err
 
 
-@needs_proc
-def test_the_tests_pass_in_the_background() -> None:
-    """``make test &`` ignores SIGINT, others block it, and so would the programs that tests start and interrupt."""
-    blocking = "import os, signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}); "
-    blocking += "signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
-    ignoring = [sys.executable, "-c", blocking]
-    name = f"{__file__}::{test_a_child_ends_with_its_parent.__name__}[{signal.SIGINT:d}]"
-    typed = [*ignoring, sys.executable, "-m", "pytest", "-q", "--noconftest", "-p", "no:cacheprovider", name]
-    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)}
-    done = subprocess.run(typed, capture_output=True, text=True, timeout=100, env=env)
-    assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
-
-
 def children_of(pid: int) -> list[int]:
     return [child.pid for child in psutil.Process(pid).children()]
 
@@ -211,27 +183,3 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < until, "it did not happen"
         time.sleep(0.02)
-
-
-def test_all_arguments_of_the_reader_can_be_said() -> None:
-    reading = {
-        "directed": True, "weights": "w", "source": 0, "target": "to", "nodes": Path("names.txt"), "format": "csv",
-        "delimiter": "\t", "header": True, "comments": "", "encoding": "latin-1", "variable": None,
-    }  # fmt: skip
-    typed = embed_arguments("g", method="refine", dim=2, options={}, reading=reading)
-    assert typed[6:] == [
-        "--directed", "--weights", "w", "--source", "0", "--target", "to", "--nodes", "names.txt", "--format", "csv",
-        "--delimiter", "\t", "--header", "--comments", "", "--encoding", "latin-1",
-    ]  # fmt: skip
-
-
-def test_python_m_graphrefine_is_the_program() -> None:
-    typed = [sys.executable, "-m", "graphrefine", "--version"]
-    done = subprocess.run(typed, capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (0, spawn("--version").out)
-
-
-def test_a_full_temporary_folder_is_not_called_standard_output() -> None:
-    outcome = _outcome(2, b"", "error: standard output: No space left on device\n", 0.1, 0)
-    assert outcome.status == "failed"
-    assert outcome.message == f"its stats cannot be written to {tempfile.gettempdir()}: No space left on device"

@@ -16,7 +16,7 @@ from cli_runs import refuses, works, write_csv
 from graphrefine.errors import FormatError, InputError
 from graphrefine.evaluate import Labels, as_labels, judges
 from graphrefine.evaluate.judges import PENALTIES, make_split
-from graphrefine.evaluate.tune import Clock, TrialVectors, Tuning, parse_seconds, plan_stages, tune
+from graphrefine.evaluate.tune import TrialVectors, Tuning, parse_seconds, plan_stages, tune
 from graphrefine.graph.graph import Graph
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.pipeline.settings import read_config, write_config
@@ -83,7 +83,6 @@ class Planted(TrialVectors):
     good: ClassVar[dict[str, Any]] = {"negative": 5.0}
 
     def make(self, settings: RefineSettings) -> NDArray[np.float32]:
-        super().kind(settings)
         noise = np.random.default_rng(settings.seed).standard_normal((self.graph.nodes, settings.dim))
         share = 3.0 if all(getattr(settings, name) == value for name, value in self.good.items()) else 0.3
         group = np.eye(BLOCKS, settings.dim)[np.arange(self.graph.nodes) % BLOCKS]
@@ -126,17 +125,6 @@ def test_work_that_trials_share_changes_no_bit(weighted: bool) -> None:
     for settings in [default, *candidates, default]:
         expected = embed_graph(graph, settings, threads=1)[0].vectors
         np.testing.assert_array_equal(vectors.make(settings), expected)
-
-
-def test_candidates_are_good_settings_each_once(graph: Graph) -> None:
-    for stage in plan_stages(graph, [8, 16]):
-        listed = list(stage.settings(RefineSettings(dim=8)))
-        assert len(set(listed)) == len(listed)
-    weights = np.arange(1.0, 4.0)
-    weighted = Graph.from_edges([0, 1, 2], [1, 2, 0], weights)
-    assert "weights" in [stage.name for stage in plan_stages(weighted, [2])]
-    first = [stage.name for stage in plan_stages(graph, [8])][:2]
-    assert first == ["quality", "filter"], "what shares the range comes first"
 
 
 # -- what it never sees
@@ -200,13 +188,13 @@ def test_links_are_judged_without_the_edges_that_are_held_out(graph: Graph) -> N
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("60s", 60), ("2min", 120), ("1m30s", 90), ("1h", 3600), ("1 min 5 s", 65), (".5s", 0.5), ("7", 7), (3, 3.0)],
+    [("60s", 60), ("2 min", 120), ("1h", 3600), (".5s", 0.5), ("7", 7), (3, 3.0), (np.float32(0.5), 0.5)],
 )
 def test_budgets_are_read_as_people_write_them(text: str | float, seconds: float) -> None:
     assert parse_seconds(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "soon", "0", "-5", "1 2", "60x", "s", "nan", "inf", 0, -1.0, True, None, "1e3"])
+@pytest.mark.parametrize("text", ["", "soon", "0", "-5", "1 2", "60x", "s", "nan", "inf", 0, -1.0, True, None, "1m30s"])
 def test_other_budgets_are_refused(text: Any) -> None:
     with pytest.raises(InputError, match="budget="):
         parse_seconds(text)
@@ -215,7 +203,7 @@ def test_other_budgets_are_refused(text: Any) -> None:
 def test_a_budget_too_small_for_one_trial_is_an_error_that_says_how_long_one_takes(
     graph: Graph, labels: NDArray[np.int64]
 ) -> None:
-    with pytest.raises(InputError, match=r"budget=1e-05s is too small: one trial takes [\d.e-]+ s on memory; give at"):
+    with pytest.raises(InputError, match=r"budget=1e-05s is too small: one trial takes [\d.e-]+ s on memory"):
         tune(graph, labels, budget=1e-5)
 
 
@@ -224,17 +212,9 @@ def test_the_search_ends_where_the_next_trial_would_not_fit(
 ) -> None:
     whole = tune(graph, labels, dims=[8])
     left = iter([True, True, False])
-    monkeypatch.setattr(Clock, "allows", lambda self, kind: next(left))
+    monkeypatch.setattr("graphrefine.evaluate.tune._Search.has_time", lambda self: next(left))
     part = tune(graph, labels, dims=[8])
     assert trail(part) == trail(whole)[:3] and not part.complete
-
-
-def test_the_clock_forecasts_by_what_trials_of_a_kind_took() -> None:
-    clock = Clock(10)
-    clock.record("range", 20)
-    assert not clock.allows("range") and not clock.allows("filter"), "a new kind may take as long as any"
-    clock.record("filter", 1)
-    assert clock.allows("filter") and not clock.allows("range")
 
 
 # -- what is refused
@@ -243,48 +223,23 @@ def test_the_clock_forecasts_by_what_trials_of_a_kind_took() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"task": "nodes"}, "task='nodes' is not known"),
-        ({"task": "labels"}, "needs labels"),
-        ({"train": 0.5}, "train=0.5 is about labels"),
+        ({"labels": None, "train": 0.5}, "train=0.5 is about labels"),
         ({"dims": []}, "dims="),
         ({"dims": [8, 8]}, "dims="),
         ({"dims": [500]}, "dim=500 is larger than the graph"),
         ({"seed": -1}, "seed=-1 must be at least 0"),
-    ],
-)
-def test_bad_input_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        tune(edges_of_blocks().tolist(), **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"task": "links"}, "leave one of the two out"),
         ({"train": 1.5}, "train=1.5 must be a part"),
         ({"train": 0.05}, "training nodes are too few"),
         ({"train": ["nobody"]}, "train: node 'nobody' has no label"),
         ({"C": 0.0}, "C=0.0 must be greater than 0"),
+        ({"labels": np.zeros(BLOCKS * SIZE, int)}, "nothing to tell apart"),
+        ({"graph": np.eye(30, 20) + np.eye(30, 20, 1), "bipartite": True, "labels": None}, "read as bipartite"),
+        ({"graph": Graph.from_edges(*edges_of_blocks().T, directed=True)}, "read as directed"),
     ],
 )
-def test_bad_input_with_labels_is_refused(
-    graph: Graph, labels: NDArray[np.int64], options: dict[str, Any], message: str
-) -> None:
+def test_bad_input_is_refused(graph: Graph, labels: NDArray[np.int64], options: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        tune(graph, labels, **options)
-
-
-def test_graphs_with_two_sides_are_refused(labels: NDArray[np.int64]) -> None:
-    source, target = edges_of_blocks().T
-    with pytest.raises(InputError, match="read as directed"):
-        tune(Graph.from_edges(source, target, directed=True), labels)
-    with pytest.raises(InputError, match="read as bipartite"):
-        tune(graphrefine.read(np.eye(30, 20) + np.eye(30, 20, 1), bipartite=True))
-
-
-def test_one_label_for_all_is_refused(graph: Graph) -> None:
-    with pytest.raises(InputError, match="nothing to tell apart"):
-        tune(graph, np.zeros(graph.nodes, int))
+        tune(**{"graph": graph, "labels": labels, **options})
 
 
 # -- settings in files, and the command
@@ -300,14 +255,19 @@ def test_settings_come_back_from_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('{"dimm": 3}', "'dimm' is not one of the settings dim"),
-        ('{"dim": "3"}', "'3' is not of the kind of the setting 'dim'"),
-        ('{"dim": true}', "True is not of the kind of the setting 'dim'"),
-        ('{"power": 2.0}', r"2.0 is not of the kind of the setting 'power' \(a whole number\) of method 'refine'"),
+        ('{"dimm": 3}', "no setting 'dimm'"),
+        ('{"name": 3}', "name"),
+        ('{"dim": "3"}', "dim='3'"),
+        ('{"dim": true}', "dim=True"),
+        ('{"power": 2.0}', "power=2.0"),
+        ('{"power": NaN}', "power=nan"),
         ('{"dim": 3, "dim": 4}', "duplicate key 'dim'"),
-        ('{"log_weights": 1}', "1 is not of the kind"),
-        ('{"filter": ["a"]}', "is not of the kind of the setting 'filter'"),
-        ('{"method": "refined"}', "the method 'refined' is not known"),
+        ('{"log_weights": 1}', "log_weights=1"),
+        ('{"filter": ["a"]}', "filter="),
+        ('{"filter": {"a": 1}}', "filter="),
+        ('{"scale": "x"}', "scale="),
+        ('{"method": "refined"}', "'refined' is not known"),
+        ('{"method": ["refine"]}', "is not known"),
         ("[1]", "a JSON object of settings is expected"),
         ("{", "not JSON"),
     ],
@@ -351,28 +311,11 @@ def test_the_command_prints_the_trail(tmp_path: Path) -> None:
     assert "nothing was left to try" in shown and lines[-1].startswith("best: ")
 
 
-def test_embed_takes_the_method_from_the_file(tmp_path: Path) -> None:
-    edges, folder = write_csv(tmp_path / "g.csv", edges_of_blocks()), tmp_path / "out"
-    folder.mkdir()
-    config = tmp_path / "prone.json"
-    config.write_text('{"method": "prone", "dim": 4}')
-    works("embed", edges, "--config", config, "-o", tmp_path / "v")
-    assert graphrefine.load(tmp_path / "v").recipe["method"] == "prone"
-    out = folder / "v"
-    typed = ("embed", edges, "--config", config, "-o", out)
-    refuses(*typed, "--method", "refine", folder=folder, expected=("prone.json", "settings of prone"))
-    refuses(*typed, "--preset", "paper", folder=folder, expected=("--config",))
-    config.write_text('{"method": "prone", "window": 4}')
-    refuses(*typed, folder=folder, expected=("prone.json", "'window' is not one of the settings"))
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
         (("--budget", "soon"), ("--budget 'soon' is not a time",)),
-        (("--budget", "0.0001s"), ("--budget 0.0001s is too small", "one trial takes")),
         (("--train", "0.5"), ("--train 0.5 is about labels",)),
-        (("--task", "labels"), ("needs labels",)),
         (("--C", "many"), ("'many' is neither a number nor 'cv'",)),
         (("-o", "no/such/place.json"), ("the folder no/such does not exist",)),
     ],
@@ -382,11 +325,3 @@ def test_the_command_refuses(tmp_path: Path, options: tuple[str, ...], expected:
     folder = tmp_path / "out"
     folder.mkdir()
     refuses("tune", edges, *options, folder=folder, expected=expected)
-
-
-def test_the_command_does_not_replace_its_input(tmp_path: Path, labels: NDArray[np.int64]) -> None:
-    edges = write_csv(tmp_path / "g.csv", edges_of_blocks())
-    known = write_labels(tmp_path / "l.csv", labels)
-    for path in (edges, known):
-        expected = ("is an input, and would be replaced",)
-        refuses("tune", edges, "--labels", known, "-o", path, folder=tmp_path, expected=expected)

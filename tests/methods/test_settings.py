@@ -191,7 +191,7 @@ def test_coefficients_that_cannot_be(value: Any) -> None:
 @pytest.mark.parametrize("value", [[], {}, 1, None, 1.5, True, ["refine"], "\x00"])
 def test_a_method_in_a_file_is_a_name(value: Any, tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"method": value}))
-    with pytest.raises(FormatError, match=r"config.json: the method .* is not known"):
+    with pytest.raises(FormatError, match=r"config.json: method=.* is not known"):
         read_config(tmp_path / "config.json")
 
 

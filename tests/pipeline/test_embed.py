@@ -12,11 +12,10 @@ import numpy as np
 import pytest
 
 import graphrefine
-from cli_runs import refuses, works
+from cli_runs import works
 from graphrefine.errors import ArgumentWarning, InputError, KeywordError
 from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction
 from graphrefine.evaluate.compare import compare
-from graphrefine.graph.graph import Graph
 
 RATINGS = "date;rating;film;user\n2024-01-01;5;alien;ann\n2024-01-02;1;brazil;ann\n2024-01-03;4;alien;bob\n"
 RING = [(i, (i + 1) % 6) for i in range(6)]
@@ -45,13 +44,6 @@ def test_options_of_reading_are_those_of_the_command_line(ratings: Path, tmp_pat
     assert np.array_equal(ours.vectors, theirs.vectors) and ours.recipe == theirs.recipe
     unweighted = graphrefine.embed(ratings, 2, header=True, bipartite=True, **{**reading, "weights": False})
     assert not np.array_equal(unweighted.vectors, ours.vectors)
-
-
-def test_further_nodes_and_positions_of_columns(ratings: Path) -> None:
-    few = graphrefine.embed(ratings, 2, delimiter=";", source=np.int64(3), target=np.int64(2), weights=np.int64(1))
-    assert few.names.tolist() == ["alien", "ann", "bob", "brazil"]
-    more = graphrefine.embed(RING, 2, nodes=np.int64(8))
-    assert more.names.tolist() == list(range(8)) and not more.vectors[6:].any()
 
 
 def test_other_doors_take_options_of_reading(tmp_path: Path) -> None:
@@ -126,26 +118,6 @@ def test_a_wrong_keyword_of_embed_names_the_near_one(options: dict[str, Any], ne
     assert isinstance(caught.value, TypeError) and isinstance(caught.value, InputError)
 
 
-@pytest.mark.parametrize(
-    ("options", "near"),
-    [
-        ({"method": "deepwlak"}, "deepwalk"),
-        ({"preset": "papr"}, "paper"),
-        ({"quality": "bst"}, "best"),
-        ({"filter": "heet"}, "heat"),
-        ({"executor": "dsk"}, "dask"),
-    ],
-)
-def test_a_wrong_word_names_the_near_one(options: dict[str, Any], near: str) -> None:
-    with pytest.raises(InputError, match=rf"is not known \(did you mean '{near}'\?\)"):
-        graphrefine.embed(RING, 2, **options)
-
-
-def test_words_that_are_like_nothing_have_no_near_one() -> None:
-    with pytest.raises(InputError, match="'zzz' is neither an option of embed nor a setting of method 'refine'; its"):
-        graphrefine.embed(RING, zzz=1)
-
-
 def test_numbers_of_numpy_are_numbers() -> None:
     theirs: dict[str, Any] = {"dim": np.int64(2), "seed": np.uint32(3), "threads": np.int8(1), "power": np.int16(2)}
     theirs |= {"negative": np.float32(2), "center": np.False_, "learn": np.False_, "filter": np.array([0.0, 1.0])}
@@ -193,12 +165,7 @@ def test_a_graph_that_says_that_it_is_directed_is_told() -> None:
     assert graphrefine.embed(graphrefine.read(ring), 2).recipe["directed"] is True
 
 
-def test_a_graph_that_says_that_it_is_undirected_needs_no_word() -> None:
-    ring = networkx.Graph(RING)
-    assert graphrefine.embed(ring, 2).recipe["directed"] is False
-
-
-def test_a_length_that_nobody_asked_for_is_lowered() -> None:
+def test_a_length_that_nobody_asked_for_is_reduced() -> None:
     club = networkx.karate_club_graph()
     with pytest.warns(ArgumentWarning, match="dim is reduced from 128 to 34"):
         assert graphrefine.embed(club).dim == 34
@@ -211,14 +178,6 @@ def test_a_length_that_nobody_asked_for_is_lowered() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert graphrefine.embed(club, 34).dim == 34
-
-
-def test_the_recipe_tells_how_the_graph_was_read(ratings: Path) -> None:
-    embedding = graphrefine.embed(ratings, 2, delimiter=";", source="user", target="film", weights="rating")
-    graph = graphrefine.read(ratings, delimiter=";", source="user", target="film", weights="rating")
-    assert embedding.recipe["reading"] == graph.reading
-    assert "weights 'rating' (1 to 5)" in graph.reading
-    assert "graph: text with a header" in embedding._repr_html_() and isinstance(graph, Graph)
 
 
 def whole(number: int) -> Any:
@@ -243,42 +202,9 @@ def test_results_hold_plain_numbers() -> None:
     assert layered.recipe["base_settings"] == {"window": 2}
 
 
-def test_answers_take_numbers_of_numpy(tmp_path: Path) -> None:
-    graphrefine.embed(RING, 2, learn=True).save(tmp_path / "ring")
-    ring = graphrefine.load(tmp_path / "ring")
-    assert ring.neighbors(whole(0), whole(2)) == ring.neighbors(0, 2)
-    assert ring.recommend(whole(0), whole(2)) == ring.recommend(0, 2)
-    assert ring.score(whole(0), whole(2)) == ring.score(0, 2)
-    assert np.array_equal(ring.map(seed=whole(3)).coordinates, ring.map(seed=3).coordinates)
-    for call in (ring.neighbors, ring.recommend):
-        with pytest.raises(InputError, match="must be a whole number"):
-            call(0, True)
-    with pytest.raises(InputError, match="seed=True must be a whole number"):
-        ring.map(seed=True)
-
-
 def test_a_work_folder_without_a_budget_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ring.csv").write_text("".join(f"{u},{v}\n" for u, v in RING))
     typed: list[str | Path] = ["embed", tmp_path / "ring.csv", "-o", tmp_path / "out", "--dim", "2"]
-    expected = ("--work is where vectors are kept that memory= has no room for",)
-    refuses(*typed, "--work", tmp_path / "work", folder=tmp_path, expected=expected)
     works(*typed, "--work", tmp_path / "work", "--memory", "1GB")
     with pytest.raises(InputError, match="work= is where vectors are kept that memory= has no room for"):
         graphrefine.embed(RING, 2, work=tmp_path / "work")
-
-
-@pytest.mark.parametrize(
-    ("typed", "near"),
-    [
-        (["--method", "deepwlak"], "deepwalk"),
-        (["--method", "deepwalk", "--set", "windw=5"], "window"),
-        (["--preset", "papr"], "paper"),
-        (["--quality", "bst"], "best"),
-        (["--format", "cvs"], "csv"),
-        (["--output-format", "npzz"], "npz"),
-    ],
-)
-def test_wrong_words_on_the_command_line_name_the_near_one(typed: list[str], near: str, tmp_path: Path) -> None:
-    (tmp_path / "ring.csv").write_text("".join(f"{u},{v}\n" for u, v in RING))
-    expected = (f"(did you mean '{near}'?)",)
-    refuses("embed", tmp_path / "ring.csv", "-o", tmp_path / "out", *typed, folder=tmp_path, expected=expected)

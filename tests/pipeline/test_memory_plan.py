@@ -22,7 +22,7 @@ from cli_runs import Outcome, run, spawn
 from graphrefine.embedding.embedding import load
 from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.stage_cache import StageCache
-from graphrefine.errors import InputError, OutputError
+from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph, store
 from graphrefine.graph.stored import open_stored
 from graphrefine.methods.contract import Shape
@@ -40,7 +40,6 @@ from graphrefine.pipeline.settings import work_folder
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
 from graphrefine.refine.views import TIERS, joint_views
-from graphrefine.system.files import check_free_disk
 from graphrefine.system.memory import parse_size, private_bytes
 from graphrefine.system.threads import one_blas_thread
 from graphrefine.system.work_folder import WorkFolder
@@ -112,14 +111,6 @@ def test_the_vectors_are_the_same_however_they_are_made(
     assert not plan["resumed"] and plan["predicted_mb"] <= plan["budget_mb"] and plan["disk_mb"] > 0
     assert np.array_equal(load(tmp_path / "out").vectors, expected)
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
-
-
-def test_plenty_of_memory_is_used(stored: Path, tmp_path: Path, expected: NDArray[np.float32]) -> None:
-    done = embed(stored, tmp_path / "out", "--memory", "4GB")
-    assert done.code == 0 and "in memory: about" in done.err
-    # Rows are in another order there, and bfloat16 shows it: the last bits of sums decide about some roundings.
-    cosines = np.sum(load(tmp_path / "out").vectors * expected, axis=1)[np.any(expected != 0, axis=1)]
-    assert np.median(cosines) > 0.98
 
 
 def test_a_graph_file_too_large_to_be_read_is_put_on_disk(
@@ -211,7 +202,7 @@ def test_a_killed_run_of_the_default_tier_is_taken_up(
     assert done.code == 0, done.err
     figures, made = json.loads(done.out), load(tmp_path / "out")
     assert figures["plan"]["mode"] == "streamed" and figures["plan"]["resumed"]
-    assert made.recipe["quality"] == "default" and "lowered" not in done.err
+    assert made.recipe["quality"] == "default"
     assert figures["peak_mb"] <= figures["plan"]["predicted_mb"] <= 200
     assert np.array_equal(made.vectors, joint) and in_files(tmp_path) == {"out"}
 
@@ -230,30 +221,19 @@ def unfinished(stored: Path, tmp_path: Path) -> Path:
     return tmp_path / "out.work"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--seed", 5], "made with seed=5"),
-        (["--power", 2], "made with power=2"),
-        (["--method", "rbqr"], "made with method='rbqr'"),
-    ],
-)
-def test_work_of_other_settings_is_not_taken_up(
-    stored: Path, tmp_path: Path, options: list[object], message: str
-) -> None:
+def test_work_of_another_run_is_not_taken_up(stored: Path, tmp_path: Path) -> None:
     work = unfinished(stored, tmp_path)
-    before = sorted(path.name for path in work.iterdir())
-    done = embed(stored, tmp_path / "out", "--memory", "500MB", *options)
-    assert done.code == 2 and message in done.err and "delete it to start anew" in done.err, done.err
-    assert sorted(path.name for path in work.iterdir()) == before
-
-
-def test_work_on_another_graph_is_not_taken_up(stored: Path, tmp_path: Path) -> None:
-    unfinished(stored, tmp_path)
     other = tmp_path / "other.grf"
     store(Graph.from_edges(np.arange(500), np.arange(500) + 1), other)
-    done = embed(other, tmp_path / "out", "--memory", "500MB")
-    assert done.code == 2 and "the graph has changed" in done.err
+    before = sorted(path.name for path in work.iterdir())
+    for path, options, differing in (
+        (stored, ["--seed", 5], "settings"),
+        (stored, ["--method", "rbqr"], "method, settings"),
+        (other, [], "graph"),
+    ):
+        done = embed(path, tmp_path / "out", "--memory", "500MB", *options)
+        assert done.code == 2 and f"the unfinished work of another run ({differing})" in done.err, done.err
+        assert sorted(path.name for path in work.iterdir()) == before
 
 
 def test_work_that_needs_more_memory_is_not_taken_up(stored: Path, tmp_path: Path) -> None:
@@ -282,26 +262,17 @@ def test_a_damaged_graph_is_refused(stored: Path, tmp_path: Path, graph: Graph) 
     assert not (tmp_path / "out").exists()
 
 
-def test_too_little_disk_is_found_before_the_work(tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=r"needs about 5,000,000\.0 GB of disk, and .* are free"):
-        check_free_disk(tmp_path, 5 * 10**15)
-
-
-@pytest.mark.parametrize("text", ["", "8XB", "GB", "-1GB", "0", "1e9", "8iB"])
-def test_sizes_that_are_none(text: str) -> None:
-    with pytest.raises(InputError, match="not a size"):
-        parse_size(text)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--memory", "lots"], "'lots' is not a size"),
         (["--workers", 2], "executor='dask'"),
         (["--executor", "dask", "--workers", 0], "at least 1"),
-        (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "leave one of them out"),
+        (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "and no scheduler="),
+        (["--executor", "dask", "--tls-cert", "x.pem"], "a cluster that runs with TLS"),
+        (["--executor", "dask", "--trusted-network"], "a cluster that runs"),
         (["--executor", "dask", "--method", "deepwalk"], "works in memory"),
-        (["--memory", "40MB", "--quality", "best"], "or take quality='fast'"),
+        (["--memory", "40MB", "--quality", "best"], "quality='fast' needs"),
     ],
 )
 def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[object], message: str) -> None:
@@ -335,12 +306,8 @@ def test_names_that_are_still_on_disk_are_counted(tmp_path: Path, directed: bool
     assert unread_names(stored) == 0 and packed_names(stored) == before[1], "they are in memory now"
 
 
-def test_integers_as_names_are_not_counted(stored: Path, graph: Graph) -> None:
-    assert [unread_names(each) + packed_names(each) for each in (open_stored(stored), graph)] == [0, 0]
-
-
 def test_info_tells_what_embed_will_do(stored: Path, tmp_path: Path) -> None:
-    """The default tier in memory, on disk, and where there is room for `fast` alone."""
+    """The default tier in memory and on disk, and `fast` on disk."""
 
     def ask(memory: str, *options: str) -> Any:
         done = spawn("info", stored, "--memory", memory, "--json", *options)
@@ -349,15 +316,11 @@ def test_info_tells_what_embed_will_do(stored: Path, tmp_path: Path) -> None:
     assert ask("4GB")["plan"]["mode"] == "memory" and ask("4GB")["quality"] == "default"
     least = [parse_size(ask("60MB", "--quality", q).split(" are needed")[0].split()[-1]) for q in ("fast", "default")]
     assert least[1] > least[0] + 30 * NODES
-    lower, tier = (ask(f"{size // 10**6 + 10}MB")["plan"] for size in least)
+    budgets = [f"{size // 10**6 + 10}MB" for size in least]
+    lower, tier = ask(budgets[0], "--quality", "fast")["plan"], ask(budgets[1])["plan"]
+    assert "quality='fast' needs" in ask(budgets[0])
     assert lower["mode"] == tier["mode"] == "streamed" and tier["disk_mb"] > 2 * lower["disk_mb"]
     assert lower["predicted_mb"] < least[0] / 1e6 + 10 < tier["predicted_mb"] < least[1] / 1e6 + 10
-
-
-def test_more_columns_at_a_time_need_more_memory(graph: Graph) -> None:
-    chosen = make_settings("refine", dim=128, quality="fast")
-    sizes: list[Any] = [panel_bytes(graph, chosen, panel) for panel in (32, 64, 128)]
-    assert sizes[1] - sizes[0] == NODES * 32 * 2 and sizes[2] > sizes[1]
 
 
 # Clusters.
@@ -379,9 +342,8 @@ def test_a_cluster_gives_the_same_vectors(small: Path, tmp_path: Path) -> None:
     assert sum(worker["blocks"] for worker in figures["workers"]) > 100
     assert all(worker["bytes_read"] > 0 and worker["bytes_written"] > 0 for worker in figures["workers"])
     made = load(tmp_path / "out")
-    assert made.recipe["quality"] == "default", "no tier is lowered on a cluster"
+    assert made.recipe["quality"] == "default"
     assert np.array_equal(made.vectors, graphrefine.embed(small, dim=32).vectors)
-    assert not np.allclose(made.vectors, graphrefine.embed(small, dim=32, quality="fast").vectors, atol=1e-3)
     assert in_files(tmp_path) == {"out"}
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import graphrefine
 from cli_runs import check_refused, embeds, ring_of_cliques, run, write_csv
 from graphrefine.engine.local import LocalEngine
-from graphrefine.errors import ArgumentWarning, InputError
+from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import EdgeStrengths, by_logarithm, normalized
@@ -222,11 +222,10 @@ def test_bad_input(tmp_path: Path) -> None:
     check_refused(run("embed", path, "-o", tmp_path / "v", "--dim", "4", "--quality", "bset"), "--quality 'bset'")
 
 
-def test_a_budget_below_a_tier_names_the_next_lower_one(tmp_path: Path) -> None:
+def test_a_budget_below_a_tier_names_what_fast_needs(tmp_path: Path) -> None:
     graph = random_graph(40_000, degree=4)
     budget = private_bytes() + 45_000_000
-    with pytest.raises(InputError, match=r"too little for .*, or take quality='fast', which needs [0-9]+MB"):
-        graphrefine.embed(graph, quality="default", memory=budget)
-    with pytest.warns(ArgumentWarning, match="lowered from 'default' to 'fast'"):
-        embedding = graphrefine.embed(graph, memory=budget, work=tmp_path / "work")
+    with pytest.raises(InputError, match=r"too little for .*; quality='fast' needs [0-9]+MB"):
+        graphrefine.embed(graph, memory=budget)
+    embedding = graphrefine.embed(graph, quality="fast", memory=budget, work=tmp_path / "work")
     assert embedding.recipe["quality"] == "fast"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -21,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from graphrefine.analysis.drift import SAMPLE, measure_drift
-from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.fingerprint import GRAPH, NAME, Fingerprint, digest_graph
 from graphrefine.embedding.formats import Format, format_place, input_format, is_address
 from graphrefine.embedding.formats.io import check_kind, load_data
@@ -134,13 +135,23 @@ def check(
     """
     limits = {"max_drift": max_drift, "min_neighbors": min_neighbors, "max_lost": max_lost}
     _check_limits(against, limits)
-    usual = {"k": K, "sample": SAMPLE, "seed": 0}
-    values = {"k": k, "sample": sample, "seed": seed}
-    check_uses({name: value for name, value in values.items() if value != usual[name]}, against=against)
-    check_uses(({} if features is None else {"features": features}) | _take_changes(reading or {}), graph=graph)
+    if against is None and (k, sample, seed) != (K, SAMPLE, 0):
+        text = "k=, sample= and seed= are for a comparison with another embedding; pass it as against="
+        raise InputError(text, argument="against")
+    options = {name: value for name, value in (reading or {}).items() if value is not None}
+    if graph is None and (features is not None or ReadOptions(**options) != ReadOptions()):
+        raise InputError(
+            "features= and options of reading are for a run on a graph; pass it as graph=", argument="graph"
+        )
     verdict = Verdict()
     whole = embedding if isinstance(embedding, Embedding) else _check_file(embedding, verdict, format, table)
-    other = _load_other(against, verdict, format)
+    if against is None or isinstance(against, Embedding):
+        other = against
+    else:
+        # Only its problems count. Its stats and notes would be taken for those of the embedding itself.
+        second = Verdict()
+        other = _check_file(against, second, format, None)
+        verdict.problems += second.problems
     if whole is None:
         return verdict
     fingerprint = whole.fingerprint
@@ -150,7 +161,7 @@ def check(
     usable = _check_use(whole, "the embedding", verdict)
     if graph is not None:
         settings: dict[str, Any] = {"features": features, "threads": threads, "watcher": watcher}
-        problem, verdict.stats["remade"] = remake(whole, graph, reading=reading, **settings)
+        problem, verdict.stats["remade"] = remake(whole, graph, options=options, **settings)
         verdict.problems += [] if problem is None else [problem]
     if other is not None and _check_use(other, "the newer embedding", verdict) and usable:
         with warnings.catch_warnings(record=True) as records:
@@ -194,48 +205,15 @@ def judge_drift(
     return problems
 
 
-def check_uses(options: Mapping[str, Any], **needs: Any) -> None:
-    """Refuse options that would do nothing, because what they are for is not there: `graph` or `against`.
-
-    Examples
-    --------
-    >>> check_uses({"k": 5}, against=None)
-    Traceback (most recent call last):
-        ...
-    graphrefine.errors.InputError: k= is for a comparison with another embedding; say which one with against=
-    """
-    purposes = {"graph": "a run on a graph", "against": "a comparison with another embedding"}
-    for name in options:
-        for need in (need for need, there in needs.items() if there is None):
-            text = f"{name}= is for {purposes[need]}; say which one with {need}="
-            raise InputError(text, argument=name)
-
-
-def _take_changes(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of reading that differ from their defaults."""
-    defaults = {each.name: each.default for each in fields(ReadOptions)}
-
-    def differs(name: str, value: Any) -> bool:
-        default = defaults.get(name)
-        return value is not None and value is not default and not (isinstance(value, str) and value == default)
-
-    return {name: value for name, value in reading.items() if differs(name, value)}
-
-
 def _check_limits(against: Any, limits: Mapping[str, float | None]) -> None:
     for name, value in limits.items():
         if value is None:
             continue
         check_number(name, value, least=0, most=2 if name == "max_drift" else 1)
         if against is None:
-            text = f"{name}={value:g} is a limit for another embedding; say which one with against="
-            raise InputError(text, argument=name)
+            raise InputError(f"{name}={value:g} is a limit for another embedding; pass it as against=", argument=name)
     if against is not None and all(value is None for value in limits.values()):
-        names = "max_drift=, min_neighbors= or max_lost="
-        raise InputError(
-            f"against= needs a limit, {names}; graphrefine drift prints the stats without one",
-            argument="against",
-        )
+        raise InputError(f"against= needs a limit: {', '.join(limits)}", argument="against")
 
 
 def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str | None) -> Embedding | None:
@@ -244,6 +222,7 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
     verdict.stats |= {"embedding": format_place(path), "format": file_format.name, "whole": False, "stored": None}
     _check_place(path, file_format)
     try:
+        # Not verified while it is loaded: a difference is a problem of the verdict, which names the part that differs.
         data = load_data(path, format=format, table=table, verify=False)
         embedding = Embedding.from_data(data)
         check_finite(embedding.vectors, embedding.names)  # mapped ones are not, so far
@@ -260,23 +239,6 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
     return embedding
 
 
-def _load_other(against: PathLike | Embedding | None, verdict: Verdict, format: str | None) -> Embedding | None:
-    """Load the newer embedding; None where there is none, or its file is damaged."""
-    if against is None or isinstance(against, Embedding):
-        return against
-    file_format = input_format(against, format)
-    _check_place(against, file_format)
-    try:
-        embedding = load(against, format=format, verify=True)
-        check_finite(embedding.vectors, embedding.names)
-    except (FormatError, InputError) as error:
-        if file_format.server:
-            raise
-        verdict.problems.append(_describe_damage(against, error))
-        return None
-    return embedding
-
-
 def _check_place(path: PathLike, file_format: Format) -> None:
     """Refuse a path where no embedding can be, damaged or not."""
     if file_format.server:
@@ -284,8 +246,6 @@ def _check_place(path: PathLike, file_format: Format) -> None:
     place = Path(path)
     if not place.exists():
         raise FormatError(path, "no such file or folder")
-    if not (place.is_file() or place.is_dir() or place.is_fifo()):
-        raise FormatError(path, "is neither a file nor a folder")
     check_kind(path, file_format)
     if file_format.folder and not any((place / name).exists() for name in ("meta.json", "vectors.npy")):
         raise FormatError(path, "is a folder without meta.json and vectors.npy: not an embedding")
@@ -293,6 +253,7 @@ def _check_place(path: PathLike, file_format: Format) -> None:
 
 def _describe_damage(path: PathLike, error: InputError) -> str:
     """Describe what is wrong with a file; raise the error again where it is about a path or an argument."""
+    # A file of a folder that is missing (ENOENT) is damage: the folder itself is there, as `_check_place` saw.
     cause = error.__cause__
     if error.argument is not None or (isinstance(cause, OSError) and cause.errno not in (None, errno.ENOENT)):
         raise error
@@ -320,9 +281,8 @@ def _check_use(embedding: Embedding, words: str, verdict: Verdict) -> bool:
 def _find_difference(file_format: Format, data: EmbeddingData, embedding: Embedding, verdict: Verdict) -> str | None:
     if data.fingerprint is None:
         verdict.stats["whole"] = None
-        why = "it was written before there were fingerprints, or by another program"
-        why = why if file_format.state else f"the format {file_format.name} has no place for one"
-        verdict.notes.append(f"no fingerprint is stored ({why}): an expected one alone can tell whether it is whole")
+        why = "another program wrote it" if file_format.state else f"the format {file_format.name} has none"
+        verdict.notes.append(f"no fingerprint is stored ({why}): only an expected one can show whether it is whole")
         return None
     stored = Fingerprint.parse(data.fingerprint)
     if stored is None:
@@ -337,9 +297,9 @@ def _find_difference(file_format: Format, data: EmbeddingData, embedding: Embedd
 def _check_expected(expect: str, fingerprint: Fingerprint, verdict: Verdict) -> None:
     known = {str(fingerprint): "all", **{digits: name for name, digits in fingerprint._asdict().items() if digits}}
     digits = expect.removeprefix(NAME)
-    if len(digits) != 32 or set(digits) - set("0123456789abcdef"):
-        problem = f"expect={expect!r} is no fingerprint, which is {NAME} and 32 digits from 0 to f; or the digits alone"
-        raise InputError(f"{problem} of one of its parts", argument="expect")
+    if not re.fullmatch("[0-9a-f]{32}", digits):
+        problem = f"expect={expect!r} is no fingerprint: {NAME} and 32 digits from 0 to f, or the digits of a part"
+        raise InputError(problem, argument="expect")
     verdict.stats["expected"] = expect
     if expect not in known:
         verdict.problems.append(f"the fingerprint is {fingerprint}, and no part of it is {expect}, which is expected")
@@ -349,15 +309,14 @@ def remake(
     embedding: Embedding,
     graph: Any,
     *,
-    reading: Mapping[str, Any] | None = None,
-    features: Any = None,
-    threads: int | None = None,
+    options: dict[str, Any],
+    features: Any,
+    threads: int | None,
     watcher: Watcher | None,
 ) -> tuple[str | None, dict[str, Any]]:
     """Return why a graph has other vectors here than an embedding, None if it has the same; and stats."""
     recipe = embedding.recipe
     _check_origin(embedding, features)
-    options = {name: value for name, value in (reading or {}).items() if value is not None}
     if isinstance(graph, Graph):
         whole = read(graph, **options) if options else graph
     else:
@@ -396,19 +355,15 @@ def _tell_reading(recipe: dict[str, Any], graph: Graph) -> str:
 def _check_origin(embedding: Embedding, features: Any) -> None:
     """Refuse vectors that a graph alone does not make again."""
     recipe, place = embedding.recipe, "" if embedding.path is None else f"{format_place(embedding.path)}: "
-    way_out = "check the embedding that they come from"
-    if recipe.get("method") not in METHODS:
-        problem = "how the vectors were made is not recorded, or no method of graphrefine made them; leave graph= out"
-    elif "aligned" in recipe:
-        problem = f"the vectors were rotated onto others (align_to); {way_out} with graph=, and this one with against="
-        raise InputError(f"{place}{problem}", argument="graph")
-    elif "truncated" in recipe:
-        problem = f"the vectors are the first axes of others (truncated); {way_out}"
-    elif "features" in recipe and features is None:
-        raise InputError(f"{place}the vectors were made with features; give them as features=", argument="features")
-    else:
-        return
-    raise InputError(f"{place}{problem}", argument="graph")
+    derived = [name for name in ("aligned", "truncated") if name in recipe]
+    if recipe.get("method") not in METHODS or derived:
+        why = f"they were {derived[0]} afterwards" if derived else "no method is recorded"
+        raise InputError(
+            f"{place}a graph alone does not make these vectors ({why}); check the embedding that they come from",
+            argument="graph",
+        )
+    if "features" in recipe and features is None:
+        raise InputError(f"{place}the vectors were made with features; pass them as features=", argument="features")
 
 
 def _direction(embedding: Embedding, options: Mapping[str, Any]) -> dict[str, Any]:

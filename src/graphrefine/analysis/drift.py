@@ -68,7 +68,7 @@ def measure_drift(
     old, new : Embedding
         With vectors of the same length, and some of the same nodes.
     k : int
-        Number of nearest nodes, by the cosine, that are compared. Where all others would be among them, it is lowered
+        Number of nearest nodes, by the cosine, that are compared. Where all others would be among them, it is reduced
         to half of the others, with a warning.
     sample : int, optional
         Number of shared nodes, of each side of a bipartite graph, whose neighbors are compared, drawn at random; None
@@ -174,7 +174,7 @@ def _compare_neighbors(
     old, new, here, there = pair
     apart = score == "link" and old.sides.kind == "rows"
     others = min(pair.sizes(side)) - (0 if apart else 1)
-    k = _lower(k, others, _name_others(old, score, side, others))
+    k = _reduce(k, others)
     before, after = (Ranking(each, score, side, threads=threads) for each in (old, new))
     mine = pair.on_side("source" if score == "link" else side)
     places = np.flatnonzero(mine & _have_vectors(before.queries, here))
@@ -182,26 +182,20 @@ def _compare_neighbors(
     row_now = np.full(len(old), -1, np.int64)
     row_now[here] = there
     kept = np.full(len(here), np.nan, np.float32)
-    with stages.stage("targets" if score == "link" else "neighbors", steps=count_batches(len(some))):
+    with stages.stage("targets" if score == "link" else "neighbors", steps=-(-len(some) // BATCH)):
         kept[some] = compare_rankings(before, after, (here[some], there[some]), row_now, k, stages=stages)
     chance = min(k / others, 1.0) if others > 0 else 1.0
     return Comparison(kept, k, chance, len(some), len(places))
 
 
-def _name_others(embedding: Embedding, score: str, side: Side, others: int) -> str:
-    if score == "link":
-        return f"{others} targets" if embedding.sides.kind == "rows" else f"{others} other nodes as targets"
-    return f"{others} other nodes" + (f" on the {side} side" if embedding.sides.kind == "rows" else "")
-
-
-def _lower(k: int, others: int, words: str) -> int:
-    """Lower k so that not all others are neighbors, and a share can be kept or lost; with two there is no choice."""
-    if isinstance(k, bool) or not isinstance(k, int) or k < max(others, 2) or others < 2:
+def _reduce(k: int, others: int) -> int:
+    """Reduce k so that not all others are neighbors, and a share can be kept or lost."""
+    k = check_integer("k", k, least=1)
+    # Of one other there is no choice, and the nearest of two is a question as good as any.
+    if k < max(others, 2) or others < 2:
         return k
-    few = others // 2
-    text = f"k={k}: there are {words}, which would all be neighbors; the {few} nearest are compared"
-    warnings.warn(text, stacklevel=4)
-    return few
+    warnings.warn(f"k={k} is reduced to {others // 2}: all of the {others} others would be neighbors", stacklevel=4)
+    return others // 2
 
 
 def _draw(places: Rows, sample: int | None, seed: int) -> Rows:
@@ -405,11 +399,6 @@ def compare_rankings(
         kept[lo : lo + BATCH] = np.where(before.places > 0, common / np.maximum(before.places, 1), np.nan)
         stages.advance()
     return kept
-
-
-def count_batches(count: int) -> int:
-    """Return the number of steps that `compare_rankings` reports."""
-    return -(-count // BATCH)
 
 
 def _compare_lists(before: Shortlist, after: Shortlist, now: Doubles) -> Doubles:

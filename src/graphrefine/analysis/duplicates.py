@@ -162,11 +162,10 @@ def _check_bounds(
         least = MIN_DEGREE if min_degree is None else max(min_degree, 1)
         return Bounds(above, OVERLAP if overlap is None else overlap, least)
     if overlap is not None:
-        text = f"overlap={overlap:g} is a share of neighbors, which only a graph tells; give graph=, or leave it out"
-        raise InputError(text, argument="overlap")
+        raise InputError(f"overlap={overlap:g} is a share of neighbors; pass graph= too", argument="overlap")
     if embedding.degrees is None and min_degree:
-        text = f"min_degree={min_degree}: the embedding holds no degrees; give graph=, or leave it out"
-        raise InputError(text, argument="min_degree")
+        problem = f"min_degree={min_degree}: the embedding holds no degrees; pass graph= too"
+        raise InputError(problem, argument="min_degree")
     usual = 0 if embedding.degrees is None else MIN_DEGREE
     return Bounds(ABOVE if above is None else above, None, usual if min_degree is None else min_degree)
 

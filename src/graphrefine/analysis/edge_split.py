@@ -372,5 +372,4 @@ def _check_split(folder: Path) -> None:
         files = set()
     other = sorted(names - files)
     if other:
-        problem = "is a folder that holds no split" if not files else f"holds more than a split, such as {other[0]}"
-        raise OutputError(f"{folder}: {problem}, and would be replaced; choose another name")
+        raise OutputError(f"{folder}: holds {other[0]}, which is not of a split, and would be replaced")

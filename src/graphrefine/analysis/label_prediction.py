@@ -29,15 +29,16 @@ from scipy.special import expit, log_softmax, softmax
 
 from graphrefine.display.table import Table
 from graphrefine.errors import InputError
-from graphrefine.evaluate.classification import NamedVectors, check_finite, parse_penalties, split_names
+from graphrefine.evaluate.classification import NamedVectors, parse_penalties, split_names
 from graphrefine.evaluate.judges import choose_penalty
 from graphrefine.evaluate.logistic import Classifiers, fit_logistic
 from graphrefine.evaluate.metrics import METRICS, Bool, ClassCounts, top_classes
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import Labels, align, as_labels
+from graphrefine.search.vectors import check_finite
 from graphrefine.system.checks import check_choice, check_integer
-from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
+from graphrefine.system.threads import map_tasks, one_blas_thread, usable_threads
 
 BLOCK = 8192  # rows whose probabilities are in memory at a time
 MOST_NODES = 20_000  # labeled ones that choose C
@@ -260,13 +261,9 @@ def _predict_folds(task: _Task, penalty: float, *, threads: int | None, stages: 
         classifiers = fit_logistic(task.training[~test], task.targets[~test], C=penalty)
         decisions[test] = _decide(classifiers, task.training[test], int((~test).sum()))
 
-    with stages.stage("folds", steps=folds), thread_pool(min(usable_threads(threads), folds)) as pool:
-        try:
-            for _ in pool.map(predict, range(folds)):
-                stages.advance()
-        except BaseException:  # Ctrl-C too: stop before the queue is worked through
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    with stages.stage("folds", steps=folds):
+        for _ in map_tasks(range(folds), predict, usable_threads(threads)):
+            stages.advance()
     return decisions
 
 

@@ -32,7 +32,6 @@ are candidates does not depend on the threads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -55,7 +54,7 @@ from graphrefine.readers.read import read
 from graphrefine.refine.svd import oversampled, randomized_svd
 from graphrefine.system.checks import check_integer
 from graphrefine.system.memory import available_bytes, gigabytes
-from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
+from graphrefine.system.threads import map_tasks, one_blas_thread, usable_threads
 
 HELD_OUT = 0.1  # part of the edges to learn from
 FEWEST_EDGES = 30
@@ -360,23 +359,16 @@ def collect_candidates(features: PairFeatures, rows: Rows, *, count: int, thread
         return keys, np.stack([values[cells] for values in flat], axis=1)
 
     starts = range(0, len(rows), size)
-    with stages.stage("search", steps=len(starts)), one_blas_thread(), thread_pool(threads) as workers:
-        for group in _groups(starts, 4 * threads):  # so that few results wait
-            try:
-                for keys, values in workers.map(search, group):
-                    pool.add(keys, values)
-                    stages.advance()
-            except BaseException:  # Ctrl-C too: stop before the queue is worked through
-                workers.shutdown(wait=False, cancel_futures=True)
-                raise
+    with stages.stage("search", steps=len(starts)):
+        # In groups, so that few results wait for the pool: each holds the features of a whole block of rows.
+        for at in range(0, len(starts), 4 * threads):
+            for keys, values in map_tasks(starts[at : at + 4 * threads], search, threads):
+                pool.add(keys, values)
+                stages.advance()
     pool.shrink()
     order = np.argsort(pool.keys, kind="stable")
     keys, values = pool.keys[order], pool.values[order]
     return Candidates(keys // graph.nodes, keys % graph.nodes, values)
-
-
-def _groups(starts: range, size: int) -> Iterator[range]:
-    return (starts[at : at + size] for at in range(0, len(starts), size))
 
 
 def _could_be_edges(graph: Graph, block: Rows, rank: Rows) -> NDArray[np.bool_]:

@@ -72,12 +72,9 @@ def check(
     graphrefine check monday --against tuesday --max-drift 0.2 --max-lost 0.01
     """  # noqa: D301
     from graphrefine.analysis.check import check as check_embedding
-    from graphrefine.analysis.check import check_uses
     from graphrefine.analysis.drift import SAMPLE
 
     start = perf_counter()
-    check_uses(_take_typed("features", *(str(option.name) for option in READING)), graph=graph)
-    check_uses(_take_typed("k", "every", "seed"), against=against)
     reading = {name: value for name, value in reading_options(options).items() if value is not None}
     with progress_bar() as bar:
         verdict = check_embedding(
@@ -100,12 +97,6 @@ def check(
         _print(verdict, format_place(embedding), against)
     if not verdict.ok:
         raise click.exceptions.Exit(BEYOND)
-
-
-def _take_typed(*names: str) -> dict[str, Any]:
-    """Return those of the options that the user has typed, even with their default values."""
-    context, default = click.get_current_context(), click.core.ParameterSource.DEFAULT
-    return {name: context.params[name] for name in names if context.get_parameter_source(name) not in (None, default)}
 
 
 def _print(verdict: Verdict, place: str, against: str | None) -> None:

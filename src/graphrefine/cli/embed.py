@@ -125,7 +125,6 @@ def _make_request(output: str, options: dict[str, Any]) -> Request:
         method=method,
         dim_is_default=dim_is_default,
         dim_is_automatic=automatic,
-        quality_is_default=settings.get("quality") is None,
         reading=reading,
         features=features,
         align_to=old,

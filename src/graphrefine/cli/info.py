@@ -13,7 +13,6 @@ from graphrefine.system.memory import budget_of
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
-    from graphrefine.methods.contract import Method
     from graphrefine.pipeline.forecast import Estimate
     from graphrefine.pipeline.memory_plan import MemoryPlan
     from graphrefine.refine.settings import RefineSettings
@@ -38,14 +37,13 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
     from graphrefine.cli.describe import dimension_line, remarks
     from graphrefine.methods.refine import two_sides
     from graphrefine.methods.registry import find_method
-    from graphrefine.pipeline.embed_run import lower_tier
     from graphrefine.pipeline.forecast import Estimate, compare_tiers, estimate
-    from graphrefine.pipeline.memory_plan import BudgetError, choose_dimension
+    from graphrefine.pipeline.memory_plan import choose_dimension
     from graphrefine.readers.read import read
     from graphrefine.refine.settings import refine_settings
     from graphrefine.system.threads import usable_threads
 
-    reading, default_dim, default_quality = reading_options(options), options["dim"] is None, options["quality"] is None
+    reading, default_dim = reading_options(options), options["dim"] is None
     if automatic := options["dim"] == "auto":
         options["dim"] = None
     settings = refine_settings(options.pop("preset"), **options)
@@ -61,15 +59,7 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
             with stages.stage("dimension"):
                 dimension = choose_dimension(whole, budget=budget, threads=threads)
             settings, auto_dim = replace(settings, dim=dimension.dim), dimension.figures()
-        make_plan = partial(_plan, whole, method=method, budget=budget, threads=threads)
-        try:
-            plan = None if method.on_disk(whole, settings) else make_plan(settings)
-        except BudgetError:
-            lower = lower_tier(settings) if default_quality else None
-            if lower is None:
-                raise
-            settings = replace(settings, quality=lower)  # as `embed` does
-            plan = make_plan(settings)
+        plan = None if method.on_disk(whole, settings) else _plan(whole, settings, budget=budget, threads=threads)
         large = None if plan is None or plan.mode == "memory" else plan
         method.check(whole, settings, in_memory=large is None)
         with stages.stage("predict"):
@@ -100,11 +90,12 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
     return None
 
 
-def _plan(graph: Graph, settings: RefineSettings, *, method: Method[Any], budget: int, threads: int) -> MemoryPlan:
+def _plan(graph: Graph, settings: RefineSettings, *, budget: int, threads: int) -> MemoryPlan:
     """Return the plan of `embed`, which leaves learning out where the budget has no room for it."""
+    from graphrefine.methods.registry import find_method
     from graphrefine.pipeline.memory_plan import BudgetError, learning_need, plan_local
 
-    plan = partial(plan_local, graph, settings, budget, method=method, threads=threads)
+    plan = partial(plan_local, graph, settings, budget, method=find_method("refine"), threads=threads)
     try:
         return plan(extra=learning_need(graph, settings))
     except BudgetError:

@@ -41,11 +41,9 @@ def _parse_penalty(_: Any, __: Any, value: str) -> str | float:
         GRAPH,
         Option(["--labels"], metavar="FILE",
                help="Labels of nodes, as for evaluate labels, or an attribute of GRAPH's nodes: settings are judged by "
-                    "cross-validated Micro F1."),
-        Option(["--task"], type=click.Choice(["labels", "links"]),
-               help="Task that settings are judged by.  [default: labels if given, else links: held-out edges]"),
+                    "cross-validated Micro F1.  [default: by edges that are held out]"),
         Option(["--budget"], default="60s", show_default=True, metavar="TIME",
-               help="Time of the search, as in 60s, 2min or 1m30s."),
+               help="Time of the search, as in 60s, 2min or 1.5h."),
         Option(["--train"], type=float, metavar="PART",
                help="Read only the labels of the nodes that evaluate labels trains with at this ratio, in its first "
                     "split.  [default: all labels]"),

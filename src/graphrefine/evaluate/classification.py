@@ -13,6 +13,7 @@ training, and are given no label in testing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from itertools import islice
 from os import PathLike
@@ -23,14 +24,15 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import check_embedding
 from graphrefine.errors import InputError
-from graphrefine.evaluate.judges import PENALTIES, PENALTY_FOLDS, LabelJudge, SplitStats, make_split, training_size
+from graphrefine.evaluate.judges import PENALTIES, PENALTY_FOLDS, LabelJudge, SplitStats, check_ratio, make_split
 from graphrefine.evaluate.metrics import METRICS
 from graphrefine.evaluate.results import LabelScores, RatioScores
 from graphrefine.linalg import unit_rows
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.labels import align, as_labels
+from graphrefine.search.vectors import check_finite
 from graphrefine.system.checks import check_choice, check_integer
-from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
+from graphrefine.system.threads import map_tasks, usable_threads
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 REPEATS = 10  # splits of a ratio
@@ -72,7 +74,7 @@ def evaluate_labels(
         Anything that `as_labels` takes: a file, a mapping, a table, a list, a pair (graph, attribute). Nodes that the
         embedding does not have are counted and left out, as are classes without a node in it.
     ratios : sequence of float
-        EmbeddingData of the nodes that train, each above 0 and below 1.
+        Parts of the nodes that train, each above 0 and below 1.
     repeats : int, optional
         Splits for each ratio; if not given 10, and 50 at ratios up to 0.05, where scores differ more between splits.
     C : float, sequence of float, or "cv"
@@ -90,7 +92,7 @@ def evaluate_labels(
     Notes
     -----
     A class without a training node is predicted last, a class of all training nodes first. So Macro F1 stays low where
-    there are fewer training nodes than classes; the result says where.
+    there are fewer training nodes than classes.
 
     Examples
     --------
@@ -110,7 +112,9 @@ def evaluate_labels(
     classes = np.flatnonzero(indicator.sum(axis=0))
     if unlabeled == "keep" and not len(classes):
         raise InputError(f"{labels.source}: no node of the embedding has a label; give labels of its nodes")
-    _check_sizes(len(order), ratios, penalties)
+    for ratio in ratios:
+        # The choice of C deals the training nodes into folds, and none may be empty.
+        check_ratio(len(order), ratio, argument="ratios", least=PENALTY_FOLDS if len(penalties) > 1 else 1)
     splits = [
         partial(make_split, len(order), ratio, repeat=repeat, seed=seed)
         for ratio, count in zip(ratios, counts, strict=True)
@@ -145,14 +149,6 @@ def choose_repeats(ratio: float) -> int:
     (50, 10)
     """
     return FEW_REPEATS if ratio <= FEW else REPEATS
-
-
-def check_finite(rows: NDArray[Any], names: NDArray[Any]) -> None:
-    """Raise InputError if a row has a NaN or an infinite value."""
-    broken = np.flatnonzero(~np.isfinite(rows).all(axis=1))
-    if broken.size:
-        name = names[broken[:1]].tolist()[0]
-        raise InputError(f"vectors: the row of node {name!r} has a NaN or an infinite value")
 
 
 def random_control(n: int, dim: int, seed: int = 0) -> NDArray[np.float32]:
@@ -197,20 +193,6 @@ def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabeled: s
         check_integer("threads", threads, least=1)
 
 
-def _check_sizes(n: int, ratios: Sequence[float], penalties: tuple[float, ...]) -> None:
-    """Raise InputError if a ratio of n nodes is too few to train, to test or to choose C with."""
-    least = PENALTY_FOLDS if len(penalties) > 1 else 1
-    for ratio in ratios:
-        size = training_size(n, ratio, argument="ratios", least=least)
-        if size < least:
-            enough = f"a ratio of at least {least / n:.2g}" if n > least else "labels of more nodes"
-            raise InputError(
-                f"ratios={ratio:g} of {n} nodes leaves {size} to train with, too few to choose C by {least} "
-                f"folds; give one number, as in C=1, or {enough}",
-                argument="ratios",
-            )
-
-
 def split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return vectors and names of an embedding, or of an array, whose rows are the nodes 0 to n-1."""
     if isinstance(embedding, np.ndarray):
@@ -229,20 +211,12 @@ def _judge(
 ) -> list[SplitStats]:
     """Judge all splits, in their order. Each has one BLAS thread, so that their number changes no bit."""
     stages, stats = Stages(progress), list[SplitStats]()
-    workers = min(usable_threads(threads), len(judge.splits))
-    with (
-        stages.stage("classify", steps=len(judge.splits)),
-        one_blas_thread(),
-        thread_pool(workers) as pool,
-    ):
-        try:
-            for split in pool.map(partial(judge.stats, rows), range(len(judge.splits))):
-                stats.append(split)
-                if stages.step is not None:
-                    stages.step()
-        except BaseException:  # Ctrl-C too: stop before the queue is worked through
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    splits = map_tasks(range(len(judge.splits)), partial(judge.stats, rows), usable_threads(threads))
+    # Closed at once on Ctrl-C: what is still in the queue is not worked through.
+    with stages.stage("classify", steps=len(judge.splits)), closing(splits):
+        for split in splits:
+            stats.append(split)
+            stages.advance()
     return stats
 
 

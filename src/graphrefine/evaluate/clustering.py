@@ -19,11 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.evaluate.classification import NamedVectors, check_finite, random_control, split_names
+from graphrefine.evaluate.classification import NamedVectors, random_control, split_names
 from graphrefine.evaluate.results import ClusterScores
 from graphrefine.linalg.kmeans import find_clusters
 from graphrefine.progress import Stages, Watcher
-from graphrefine.readers.labels import Labels, align, as_labels
+from graphrefine.readers.labels import align, as_labels
+from graphrefine.search.vectors import check_finite
 from graphrefine.system.checks import check_integer
 
 STARTS = 10
@@ -69,6 +70,8 @@ def evaluate_clusters(
     >>> scores.nmi, scores.ari, scores.clusters
     (1.0, 1.0, 2)
     """
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
     check_integer("starts", starts, least=1)
     check_integer("seed", seed, least=0)
     vectors, names = split_names(embedding)
@@ -77,14 +80,20 @@ def evaluate_clusters(
     is_single = np.diff(indicator.indptr) == 1
     single, column = order[is_single], indicator[is_single].indices
     classes = len(np.unique(column))
-    _check_classes(labels, classes, labeled=len(order), single=len(single))
+    if classes < 2:
+        raise InputError(
+            f"{labels.source}: clusters are compared with nodes that have one label, of at least 2 classes; "
+            f"{len(single)} of the {len(order)} labeled nodes have one, of {classes}",
+            argument="labels",
+        )
     rows = vectors[single]
     check_finite(rows, names[single])
     stages, stats = Stages(progress), list[tuple[Ints, float, float]]()
     with stages.stage("cluster", steps=2):
         for each in (rows, random_control(len(rows), rows.shape[1], seed=seed)):
             groups = find_clusters(each, count=classes, seed=seed, starts=starts, sample=MOST).groups
-            stats.append((groups, *measure_agreement(groups, column)))
+            nmi = normalized_mutual_info_score(column, groups, average_method="arithmetic")
+            stats.append((groups, float(nmi), float(adjusted_rand_score(column, groups))))
             stages.advance()
     (groups, nmi, ari), (_, control_nmi, control_ari) = stats
     return ClusterScores(
@@ -105,34 +114,3 @@ def evaluate_clusters(
         source=labels.source,
         reading=labels.describe(names),
     )
-
-
-def measure_agreement(clusters: NDArray[Any], classes: NDArray[Any]) -> tuple[float, float]:
-    """Return NMI (arithmetic mean) and adjusted Rand index of two ways to group the same nodes.
-
-    Examples
-    --------
-    >>> measure_agreement(np.array([1, 1, 0, 0]), np.array([5, 5, 7, 7]))
-    (1.0, 1.0)
-    """
-    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-
-    nmi = normalized_mutual_info_score(classes, clusters, average_method="arithmetic")
-    return float(nmi), float(adjusted_rand_score(classes, clusters))
-
-
-def _check_classes(labels: Labels, classes: int, *, labeled: int, single: int) -> None:
-    if not labeled:
-        raise InputError(f"{labels.source}: no node has a label to compare clusters with", argument="labels")
-    if not single:
-        raise InputError(
-            f"{labels.source}: each of the {labeled} labeled nodes has several labels, and clusters are compared "
-            "with nodes that have one; give one label a node, or judge by classification",
-            argument="labels",
-        )
-    if classes < 2:
-        raise InputError(
-            f"{labels.source}: the {single} nodes that have one label all have the same: clusters need at least 2 "
-            "classes to be compared with",
-            argument="labels",
-        )

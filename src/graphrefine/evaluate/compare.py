@@ -35,7 +35,7 @@ from graphrefine.readers.labels import Labels, align, as_labels
 from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
 from graphrefine.system import as_plain
-from graphrefine.system.checks import check_integer, check_number
+from graphrefine.system.checks import check_choice, check_integer, check_number
 from graphrefine.system.digest import hash_parts
 from graphrefine.system.files import temporary_folder
 from graphrefine.system.memory import available_bytes, gigabytes
@@ -178,18 +178,12 @@ def describe_inputs(graph: Graph, task: Task, *, seed: int, threads: int) -> dic
 
 
 def _check_methods(methods: Sequence[str] | None) -> list[str]:
-    if isinstance(methods, str):
-        raise InputError(
-            f"methods={methods!r}: a list of names is expected, as in ['refine', 'rbqr']", argument="methods"
-        )
     names = list(dict.fromkeys(METHODS if methods is None else methods))
-    if not names:
-        raise InputError(f"methods: none is given; the methods are {', '.join(METHODS)}")
+    if isinstance(methods, str) or not names:
+        problem = f"methods={methods!r}: a list of names is expected, as in ['refine', 'rbqr']"
+        raise InputError(problem, argument="methods")
     for name in names:
-        try:
-            find_method(name)
-        except InputError as error:
-            raise InputError(str(error).replace("method=", "methods=", 1), argument="methods") from None
+        check_choice("methods", name, METHODS)
     return names
 
 
@@ -210,28 +204,18 @@ def _with_verdict(row: Row, verdict: Verdict) -> Row:
 def _reuse(
     previous: Comparison | Mapping[str, Any] | None, comparison: Comparison, runs: Sequence[tuple[str, int]]
 ) -> dict[tuple[str, int | None], Row]:
-    """Rows of an earlier comparison that stay: not among the runs, done, or over a limit that is no higher now."""
+    """Return the rows of an earlier comparison that stay: those that are done, and those of no run of this one."""
     if previous is None:
         return {}
     stored = previous.to_dict() if isinstance(previous, Comparison) else previous
     try:
         if stored["inputs"] != comparison.inputs:
             return {}
-        rows = [Row.from_dict(row) for row in stored["rows"]]
-        limits = stored["limits"]
+        rows = [Row(**row) for row in stored["rows"]]
     except (KeyError, TypeError):
         return {}
-    repeat = {  # by status; all others are repeated
-        "done": False,
-        "timeout": _is_higher(comparison.limits["seconds"], limits["seconds"]),
-        "memory": _is_higher(comparison.limits["bytes"], limits["bytes"]),
-    }
     by_key = {(row.method, row.dim): row for row in rows if row.status != BASELINE}
-    return {key: row for key, row in by_key.items() if key not in runs or not repeat.get(row.status, True)}
-
-
-def _is_higher(limit: float | None, previous: float | None) -> bool:
-    return previous is not None and (limit is None or limit > previous)
+    return {key: row for key, row in by_key.items() if key not in runs or row.status == "done"}
 
 
 class _Unfinished(Exception):  # noqa: N818  not an error: a row
@@ -285,9 +269,9 @@ class _Bench:
             dim=dim,
             seed=self.seed,
             threads=self.threads,
+            directed=graph.directed,
             seconds=self.limits["seconds"],
             memory=self.limits["bytes"],
-            reading={"directed": graph.directed},
             output=output,
         )
         outcomes.append(outcome)
@@ -357,24 +341,19 @@ def _make_label_task(graph: Graph, labels: Labels, protocol: dict[str, Any], *, 
     ratios = protocol["ratios"]
     suffixes = [f" at {100 * ratio:g}%" * (len(ratios) > 1) for ratio in ratios]
     columns = tuple(f"{metric.title}{suffix}" for suffix in suffixes for metric in METRICS.values())
-    aligned = align(labels, graph.names, unlabeled="drop")
-    sizes = np.asarray(aligned.indicator.sum(axis=0)).ravel()  # (classes,): nodes of the graph
 
     def evaluate(make: Make) -> Verdict:
         scores = evaluate_labels(Embedding(graph.names, make(graph)), labels, seed=seed, threads=threads, **protocol)
         cells = [each.cell(name) for each in scores.ratios for name in METRICS]
         quality = float(np.mean([at_ratio.micro_mean for at_ratio in scores.ratios]))
-        text, single = scores.protocol, int((sizes == 1).sum())
-        if single:
-            text += f"; {single} of the classes have a single node, which cannot be both learnt and tested"
-        return Verdict(quality, dict(zip(columns, cells, strict=True)), {"ratios": scores.to_dict()["ratios"]}, text)
+        stats = {"ratios": scores.to_dict()["ratios"]}
+        return Verdict(quality, dict(zip(columns, cells, strict=True)), stats, scores.protocol)
 
     def baselines(dim: int) -> dict[str, Verdict]:
-        classes = np.flatnonzero(sizes)
-        if classes.size == 1:
+        present = np.unique(align(labels, graph.names, unlabeled="drop").indicator.indices)
+        if len(present) == 1:
             raise InputError(
-                f"{labels.source} has one label for all nodes of the graph, {labels.classes[classes[0]]!r}: "
-                "there is nothing to tell apart; compare without labels instead"
+                f"{labels.source} has one label for all nodes of the graph: there is nothing to tell apart"
             )
         return {"random vectors": evaluate(lambda graph: random_control(graph.nodes, dim, seed=seed))}
 

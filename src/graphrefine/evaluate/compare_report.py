@@ -33,17 +33,12 @@ def make_title(graph: str) -> str:
 
 def check_inputs(folder: str, previous: dict[str, Any] | None, comparison: Comparison) -> None:
     """Refuse to replace a report on other inputs."""
-    stored, inputs = None if previous is None else previous.get("inputs"), comparison.inputs
-    if not isinstance(stored, dict) or stored == inputs:
-        return
-    name = next(key for key in {**inputs, **stored} if stored.get(key) != inputs.get(key))
-    if name in ("graph", "labels", "task"):
-        difference = {"graph": "another graph", "labels": "other labels", "task": f"the task {stored.get('task')!r}"}[
-            name
-        ]
-    else:
-        difference = f"{name} {stored.get(name)}, not {inputs.get(name)}"
-    raise OutputError(f"{folder}: holds a comparison with {difference}; choose another folder, or remove it")
+    stored, inputs = (previous or {}).get("inputs"), comparison.inputs
+    if isinstance(stored, dict) and stored != inputs:
+        differing = ", ".join(name for name in {**inputs, **stored} if stored.get(name) != inputs.get(name))
+        raise OutputError(
+            f"{folder}: holds a comparison with other inputs ({differing}); choose another folder, or remove it"
+        )
 
 
 def make_report(comparison: Comparison, title: str) -> Report:

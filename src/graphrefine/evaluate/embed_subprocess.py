@@ -15,7 +15,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -25,9 +24,10 @@ import psutil
 from graphrefine.system.memory import gigabytes, tree_bytes
 
 Status = Literal["done", "failed", "timeout", "memory", "killed"]
-INTERVAL = 0.1  # seconds between two measurements of the child: one takes some milliseconds
+# Seconds between two measurements. One walks the tree of processes, which takes some milliseconds; with fewer of them a
+# child that allocates fast is far beyond its limit before it is stopped.
+INTERVAL = 0.1
 TAIL = 16_384  # bytes of its stderr that are read
-KILLED = 9  # SIGKILL, which Windows has no name for
 PR_SET_PDEATHSIG = 1  # of <sys/prctl.h>
 # Looked up here, as little but the call is safe between fork and exec.
 _prctl = ctypes.CDLL(None).prctl if sys.platform == "linux" else None
@@ -52,7 +52,7 @@ class Outcome:
     peak_bytes : int
         The most memory held at a time.
     stats : dict
-        Figures that ``graphrefine embed --json`` printed.
+        The object that ``graphrefine embed --json`` printed.
     """
 
     status: Status
@@ -71,15 +71,13 @@ def run_embed(
     dim: int,
     seed: int,
     threads: int,
-    options: Mapping[str, Any] | None = None,
-    reading: Mapping[str, Any] | None = None,
+    directed: bool = False,
     seconds: float | None = None,
     memory: int | None = None,
 ) -> Outcome:
     r"""Embed a graph file in a process of its own, within limits of time (start and reading included) and of memory.
 
-    The suffix of ``output`` decides the format of the vectors. ``options`` are further settings of the method, and
-    ``preset``; ``reading`` has arguments of `graphrefine.read`. The limit of memory, in bytes, is for the child and all
+    The suffix of ``output`` decides the format of the vectors. The limit of memory, in bytes, is for the child and all
     that it starts.
 
     Examples
@@ -90,10 +88,11 @@ def run_embed(
     ...     run_embed(path, method="refine", dim=9, seed=0, threads=1, output=Path(folder) / "out").status
     'failed'
     """
-    arguments = embed_arguments(graph_path, method=method, dim=dim, options=options or {}, reading=reading or {})
-    arguments += ["--seed", str(seed), "--threads", str(threads), "--json", "-o", os.fspath(output)]
-    command = [sys.executable, "-m", "graphrefine", *arguments]
+    command = [sys.executable, "-m", "graphrefine", "embed", os.fspath(graph_path)]
+    command += ["--method", method, "--dim", str(dim), "--seed", str(seed), "--threads", str(threads)]
+    command += ["--directed" if directed else "--undirected", "--json", "-o", os.fspath(output)]
     env = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads))}
+    # Files and not pipes: nobody reads while the child runs, and a pipe that is full would stop it.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start, process = time.perf_counter(), None
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
@@ -114,50 +113,6 @@ def run_embed(
         return _outcome(process.returncode, out.read(), err.read().decode(errors="replace"), total, peak)
 
 
-NEGATIVES: dict[str, list[str]] = {
-    "directed": ["--undirected"],
-    "header": ["--no-header"],
-    "bipartite": ["--no-bipartite"],
-}
-"""Flags of reading: the arguments for False."""
-
-
-def embed_arguments(
-    graph_path: str | os.PathLike[str],
-    *,
-    method: str,
-    dim: int,
-    options: Mapping[str, Any],
-    reading: Mapping[str, Any],
-) -> list[str]:
-    """Translate arguments of the library into a command line.
-
-    Examples
-    --------
-    >>> settings = {"options": {"window": 5, "preset": None}, "reading": {"weights": False, "directed": True}}
-    >>> " ".join(embed_arguments("g.csv", method="line", dim=8, **settings))
-    'embed g.csv --method line --dim 8 --set window=5 --weights none --directed'
-    """
-    arguments = ["embed", os.fspath(graph_path), "--method", method, "--dim", str(dim)]
-    for name, value in options.items():
-        if value is None:
-            continue
-        arguments += ["--preset", _text(value)] if name == "preset" else ["--set", f"{name}={_text(value)}"]
-    for name, value in reading.items():
-        option = f"--{name.replace('_', '-')}"
-        if name in NEGATIVES and value is not None:
-            arguments += [option] if value else NEGATIVES[name]
-        elif value is not None:
-            arguments += [option, "none" if value is False else _text(value)]
-    return arguments
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return ",".join(map(str, value))
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def _end_with_parent() -> None:
     """Have Linux kill this process, the child, when its parent ends, however that ends."""
     if _prctl is not None:
@@ -169,8 +124,6 @@ def _watch(
 ) -> tuple[Status | None, int]:
     """Wait for the end; return the limit that was passed, if any, and the peak memory."""
     peak = 0
-    with contextlib.suppress(OSError):  # if memory runs out all the same, Linux ends the child, and no other process
-        Path(f"/proc/{process.pid}/oom_score_adj").write_text("1000")
     while True:
         with contextlib.suppress(psutil.Error):  # it may end at any moment
             peak = max(peak, tree_bytes(process.pid))
@@ -188,14 +141,8 @@ def _watch(
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the child and all that it started; a file that it was writing is in no one's way."""
-    if hasattr(os, "killpg"):
-        with contextlib.suppress(OSError):
-            os.killpg(process.pid, signal.SIGKILL)  # its id is its group's: it began a session of its own
-    else:
-        with contextlib.suppress(psutil.Error):
-            for member in psutil.Process(process.pid).children(recursive=True):
-                member.kill()
-        process.kill()
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)  # its id is its group's: it began a session of its own
     process.wait()
 
 
@@ -203,15 +150,15 @@ def _outcome(code: int, out: bytes, err: str, total: float, peak: int) -> Outcom
     """Return the outcome of a child that ended by itself, or that somebody else stopped."""
     if code < 0 or code > 128:  # by the signal, or by the program that caught it
         number = -code if code < 0 else code - 128
-        hint = " (out of memory, perhaps)" if number == KILLED else ""
+        hint = " (out of memory, perhaps)" if number == signal.SIGKILL else ""
         return Outcome("killed", f"ended by signal {number}{hint}", None, total, peak)
     if code or not out:
+        # An error of the program is one line; of a bug, the last line of the traceback names it.
         lines = [line for line in err.splitlines() if line.strip()]
         errors = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
         message = (errors or lines or [f"ended with code {code}, and said nothing"])[-1]
-        if message.startswith("standard output: "):  # a file that nobody else knows of
-            message = f"its stats cannot be written to {tempfile.gettempdir()}: {message.partition(': ')[2]}"
         return Outcome("failed", message, None, total, peak)
     stats = json.loads(out)
+    # The child looks at its own memory more often, so that a short peak between two measurements is not missed.
     peak = max(peak, round(stats["peak_mb"] * 1e6))
     return Outcome("done", "", stats["seconds"]["compute"], total, peak, stats)

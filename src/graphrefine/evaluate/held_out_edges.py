@@ -114,14 +114,10 @@ def find_entries(graph: Graph, pairs: Pairs) -> NDArray[np.int64]:
 def select_edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
     """Return the edges with these numbers, counted by the names of their ends."""
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
+    rank = np.argsort(order)
     if graph.directed:
-        rank = np.argsort(order)
         keys = np.sort(rank[rows] * graph.nodes + rank[graph.indices])[numbers]
         return Pairs(order[keys // graph.nodes], order[keys % graph.nodes])
-    if np.array_equal(order, np.arange(graph.nodes)):
-        upper = np.flatnonzero(graph.indices > rows)[numbers]
-        return Pairs(rows[upper], graph.indices[upper].astype(np.int64))
-    rank = np.argsort(order)
     first, second = rank[rows], rank[graph.indices]
     keys = np.sort((first * graph.nodes + second)[first < second])[numbers]
     return Pairs(order[keys // graph.nodes], order[keys % graph.nodes])

@@ -62,26 +62,22 @@ class Split(NamedTuple):
     key: tuple[int, ...] = ()  # seed of the draw, and of draws within the training rows
 
 
-def training_size(n: int, ratio: float, *, argument: str, least: int = 1) -> int:
-    """Return the number of rows that train, of n; InputError if none is left to train or to test with.
-
-    The way out that the error names leaves at least so many to train with.
+def check_ratio(n: int, ratio: float, *, argument: str, least: int = 1) -> None:
+    """Raise InputError where a ratio of n rows leaves fewer than ``least`` to train with, or none to test with.
 
     Examples
     --------
-    >>> training_size(200, 0.01, argument="ratios")
-    2
+    >>> check_ratio(200, 0.001, argument="ratios")
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: ratios=0.001 of 200 nodes leaves 0 to train and 200 to test with; at least 1 and 1...
     """
     size = round(ratio * n)
-    if 0 < size < n:
-        return size
-    if n <= least:
-        problem = f"leaves none to train or none to test with; labels of at least {least + 1} nodes are needed"
-    elif size == 0:
-        problem = f"leaves none to train with; give at least {least / n:.2g}"
-    else:
-        problem = f"leaves none to test with; give at most {(n - 1) / n:.6g}"
-    raise InputError(f"{argument}={ratio:g} of {n} nodes {problem}", argument=argument)
+    if not least <= size < n:
+        raise InputError(
+            f"{argument}={ratio:g} of {n} nodes leaves {size} to train and {n - size} to test with; at least {least} "
+            "and 1 are needed",
+            argument=argument,
+        )
 
 
 def make_split(n: int, ratio: float, *, repeat: int, seed: int) -> Split:
@@ -100,7 +96,7 @@ def make_split(n: int, ratio: float, *, repeat: int, seed: int) -> Split:
 
 
 class SplitStats(NamedTuple):
-    """Figures of one split."""
+    """Scores of one split."""
 
     train_nodes: int
     test_nodes: int
@@ -293,7 +289,7 @@ def _training_part(order: Rows, graph: Graph, labels: Labels, train: TrainingNod
                 f"train={train!r} must be a part above 0 and below 1, or the names of the training nodes",
                 argument="train",
             )
-        training_size(len(order), train, argument="train")
+        check_ratio(len(order), train, argument="train")
         return np.sort(make_split(len(order), train, repeat=0, seed=split_seed).train)
     training = set(map(str, np.asarray(train).tolist() if isinstance(train, np.ndarray) else train))
     names = list(map(str, graph.names[order].tolist()))

@@ -22,6 +22,7 @@ matrices, and no array is larger than one such block.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -45,7 +46,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import list_options, split_reading
 from graphrefine.readers.read import read
 from graphrefine.system.checks import check_integer, check_number
-from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
+from graphrefine.system.threads import map_tasks, usable_threads
 
 SHARING = 64  # held-out edges that are ranked against the same nodes
 ROUNDING = 2e-6  # part of the largest possible sum of terms: scores that differ by less are equal
@@ -184,17 +185,14 @@ class _Trial:
     def judge(self, scores: dict[str, PairScore], threads: int, stages: Stages) -> dict[str, dict[str, float]]:
         """Return all measures of all scores."""
         ranks: dict[str, list[Ranks]] = {name: [] for name in scores}
-        with one_blas_thread(), thread_pool(threads) as pool:
-            try:
-                for block in pool.map(partial(self._ranks, scores), range(self.blocks)):
-                    for name, block_ranks in block.items():
-                        ranks[name].append(block_ranks)
-                    stages.advance()
-                judge = LinkJudge(self.held.rest, self.held.edges, self.held.others)
-                stats = list(pool.map(judge.stats, [score.of_pairs for score in scores.values()]))
-            except BaseException:  # Ctrl-C too: stop before the queue is worked through
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        # Closed at once on Ctrl-C: what is still in the queue is not worked through.
+        with closing(map_tasks(range(self.blocks), partial(self._ranks, scores), threads)) as blocks:
+            for block in blocks:
+                for name, block_ranks in block.items():
+                    ranks[name].append(block_ranks)
+                stages.advance()
+        judge = LinkJudge(self.held.rest, self.held.edges, self.held.others)
+        stats = list(map_tasks([score.of_pairs for score in scores.values()], judge.stats, threads))
         return {
             name: {**of_pairs, **rank_stats(np.concatenate(ranks[name]))}
             for name, of_pairs in zip(scores, stats, strict=True)

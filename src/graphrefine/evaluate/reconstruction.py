@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.scores import Pairs, PairScore
 from graphrefine.errors import InputError
-from graphrefine.evaluate.classification import NamedVectors, check_finite
+from graphrefine.evaluate.classification import NamedVectors
 from graphrefine.evaluate.held_out_edges import find_entries, order_by_name
 from graphrefine.evaluate.link_scores import BASELINE, SCORES, ScoreInputs
 from graphrefine.evaluate.results import Reconstruction
@@ -28,6 +28,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
+from graphrefine.search.vectors import check_finite
 from graphrefine.system.checks import check_integer
 from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
 
@@ -109,16 +110,11 @@ def evaluate_reconstruction(
 
 
 def _check(graph: Graph, *, sample: int | None, seed: int) -> None:
-    if graph.directed:
+    if graph.directed or graph.sources is not None:
         raise InputError(
-            f"{graph.source} was read as directed, and reconstruction is evaluated on undirected graphs: one vector "
-            "for each node cannot tell u -> v from v -> u; read it with directed=False",
+            f"{graph.source} was read as {'directed' if graph.directed else 'bipartite'}, and reconstruction looks at "
+            "all pairs of nodes, in no order; read it with directed=False",
             argument="directed",
-        )
-    if graph.sources is not None:
-        raise InputError(
-            f"{graph.source} was read as bipartite, and reconstruction looks at all pairs of nodes, those of one side "
-            "too; read it without bipartite"
         )
     if not graph.edges:
         raise InputError(f"{graph.source} has no edges to reconstruct")

@@ -209,9 +209,6 @@ class LabelScores(Result):
             notes.append(f"{self.missing_nodes} labeled nodes are not in the embedding")
         if self.empty_classes:
             notes.append(f"{self.empty_classes} classes without nodes left out")
-        short = [f"{100 * each.ratio:g}%" for each in self.ratios if each.train_nodes < self.classes]
-        if short:
-            notes.append(f"fewer training nodes than classes at {', '.join(short)}: classes without one come last")
         return "; ".join(notes)
 
     def table(self) -> Table:
@@ -556,11 +553,6 @@ class Row:
         """Return time and memory as text."""
         time = None if self.seconds is None else seconds(self.seconds)
         return time, f"{self.peak_bytes / 1e6:,.0f} MB" if self.peak_bytes else None
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Row:
-        """Make a row from its stored fields; KeyError or TypeError if they are not those of a row."""
-        return cls(**{each.name: stored[each.name] for each in fields(cls)})
 
 
 @dataclass(frozen=True)

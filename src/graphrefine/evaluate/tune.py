@@ -15,12 +15,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from os import PathLike
 from time import perf_counter
-from typing import Any, ClassVar, Literal, NamedTuple, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,13 +52,12 @@ from graphrefine.refine.filters import FAR, MOST
 from graphrefine.refine.refine import find_range, smooth
 from graphrefine.refine.settings import RefineSettings, refine_settings
 from graphrefine.system import as_plain
-from graphrefine.system.checks import check_choice, check_integer, check_number
-from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
+from graphrefine.system.checks import check_integer, check_number
+from graphrefine.system.threads import map_tasks, one_blas_thread, usable_threads
 
 ENGINE = ("dim", "bfloat16")
 RANGE = (*ENGINE, "seed", "block", "power", "negative", "exponent", "log_weights", "two_sided", "spectrum")
-UNITS = {"h": 3600, "hour": 3600, "m": 60, "min": 60, "s": 1, "sec": 1, "": 1}
-PART = r"(\d+(?:\.\d*)?|\.\d+)\s*(hours?|h|mins?|m|secs?|s|)"
+UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}  # seconds
 
 Changes = dict[str, Any]
 Scores = tuple[float, ...]
@@ -220,7 +218,6 @@ def tune(
     graph: Any,
     labels: Any = None,
     *,
-    task: Literal["labels", "links"] | None = None,
     budget: float | str = 60,
     train: TrainingNodes = None,
     split_seed: int = 0,
@@ -239,10 +236,8 @@ def tune(
         Anything that `graphrefine.read` takes, undirected. (Source and target vectors have no settings to search.)
     labels : optional
         Anything that `graphrefine.evaluate.as_labels` takes, or the name of an attribute of the graph's nodes. Settings
-        are judged by Micro F1 in cross-validation.
-    task : {"labels", "links"}, optional
-        By default labels if there are any, else links: a tenth of the edges is held out, and settings are judged by the
-        AUC of these edges against pairs without an edge, by the vectors of the rest.
+        are judged by Micro F1 in cross-validation. Without labels a tenth of the edges is held out, and settings are
+        judged by the AUC of these edges against pairs without an edge, by the vectors of the rest.
     budget : float or str
         Seconds, or text like "60s" or "2min"; reading a file is not counted.
     train : float or collection of node names, optional
@@ -282,27 +277,23 @@ def tune(
     graph = read(graph, threads=threads, **reading)
     if graph.directed or graph.sources is not None:
         raise InputError(
-            f"{graph.source} was read as {'directed' if graph.directed else 'bipartite'}, and the source and target "
-            "vectors of such graphs have no settings to choose between; read it with directed=False, or embed it as it "
-            "is",
+            f"{graph.source} was read as {'directed' if graph.directed else 'bipartite'}: source and target vectors "
+            "have no settings to choose between; read it with directed=False",
             argument="directed",
         )
     threads = usable_threads(threads)
-    lengths = (
-        [min(RefineSettings().dim, graph.nodes)]
-        if dims is None
-        else [check_integer("dims", dim, least=1) for dim in dims]
-    )
+    wanted = [min(RefineSettings().dim, graph.nodes)] if dims is None else dims
+    lengths = [check_integer("dims", dim, least=1) for dim in wanted]
     if not lengths or len(set(lengths)) < len(lengths):
         raise InputError(f"dims={dims!r} must be different numbers, like 64, 128", argument="dims")
     for length in lengths:
         find_method("refine").check(graph, refine_settings(dim=length, seed=seed))
-    clock = Clock(budget)
-    judge = _make_judge(graph, labels, task, train=train, split_seed=split_seed, C=C, seed=seed)
+    start = perf_counter()
+    judge = _make_judge(graph, labels, train=train, split_seed=split_seed, C=C, seed=seed)
     vectors = TrialVectors(judge.graph if isinstance(judge, LinkJudge) else graph, threads=threads)
-    with one_blas_thread(), thread_pool(threads) as pool:
-        search = _Search(judge, clock, pool, vectors, Stages(progress))
-        search.begin(refine_settings(dim=lengths[0], seed=seed))
+    with one_blas_thread():
+        search = _Search(judge, vectors, deadline=start + budget, threads=threads, progress=Stages(progress))
+        search.begin(refine_settings(dim=lengths[0], seed=seed), budget)
         complete = search.go_on(lengths)
     return Tuning(
         best=search.leader.settings,
@@ -313,41 +304,38 @@ def tune(
         measure=judge.measure,
         protocol=search.judge.protocol,
         budget=budget,
-        seconds=clock.spent,
+        seconds=perf_counter() - start,
     )
 
 
-def _make_judge(
-    graph: Graph, labels: Any, task: str | None, *, train: TrainingNodes, split_seed: int, C: Penalty, seed: int
-) -> Judge:
-    check_choice("task", task, [None, "labels", "links"])
-    if (task or ("links" if labels is None else "labels")) == "labels":
-        if labels is None:
-            raise InputError("task='labels' needs labels; give them, or tune by links", argument="task")
-        if C != "cv":
-            check_number("C", C, above=0)
-        node_labels = as_labels(labels, names=graph.names, graph=graph)
-        return make_label_judge(graph, node_labels, train=train, split_seed=split_seed, C=C, seed=seed)
-    if labels is not None:
-        raise InputError(
-            "task='links' looks at no labels, and labels are given; leave one of the two out", argument="task"
-        )
-    if train is not None:
-        raise InputError(
-            f"train={train!r} is about labels, and there are none; leave it out, or give labels", argument="train"
-        )
-    return make_link_judge(graph, seed=seed)
+def _make_judge(graph: Graph, labels: Any, *, train: TrainingNodes, split_seed: int, C: Penalty, seed: int) -> Judge:
+    if labels is None:
+        if train is not None:
+            raise InputError(f"train={train!r} is about labels, and no labels are given", argument="train")
+        return make_link_judge(graph, seed=seed)
+    if C != "cv":
+        check_number("C", C, above=0)
+    node_labels = as_labels(labels, names=graph.names, graph=graph)
+    return make_label_judge(graph, node_labels, train=train, split_seed=split_seed, C=C, seed=seed)
 
 
 class _Search:
     """The trials so far, and the leader among them."""
 
-    def __init__(self, judge: Judge, clock: Clock, pool: Executor, vectors: TrialVectors, progress: Stages) -> None:
-        self.judge, self.clock, self.pool, self.vectors, self.progress = judge, clock, pool, vectors, progress
+    def __init__(self, judge: Judge, vectors: TrialVectors, *, deadline: float, threads: int, progress: Stages) -> None:
+        self.judge, self.vectors, self.deadline = judge, vectors, deadline
+        self.threads, self.progress = threads, progress
         self.trail: list[Trial] = []
         self.leader: Trial
 
-    def begin(self, default: RefineSettings) -> None:
+    def has_time(self) -> bool:
+        """Return whether another trial fits into the budget."""
+        # By the longest trial so far. The default joins several views and takes the longest by far, so it counts only
+        # until there is another trial: all others are of one view.
+        longest = max(trial.seconds for trial in self.trail[1:] or self.trail)
+        return perf_counter() + longest <= self.deadline
+
+    def begin(self, default: RefineSettings, budget: float) -> None:
         """Try the default; it leads until a trial is better."""
         with self.progress.stage("default"):
             start = perf_counter()
@@ -356,13 +344,11 @@ class _Search:
                 self.judge = self.judge.fix_penalty(vectors)
             scores, _ = self._score(vectors)
         seconds = perf_counter() - start
-        if self.clock.spent > self.clock.budget:
+        if perf_counter() > self.deadline:
             raise InputError(
-                f"budget={self.clock.budget:g}s is too small: one trial takes {seconds:.2g} s on "
-                f"{self.vectors.graph.source}; give at least {_round(10 * seconds)}s, for a few trials",
+                f"budget={budget:g}s is too small: one trial takes {seconds:.2g} s on {self.vectors.graph.source}",
                 argument="budget",
             )
-        self.clock.record("range", seconds)
         self.leader = Trial(default, {}, scores, stopped=False, leads=True, seconds=seconds)
         self.trail.append(self.leader)
 
@@ -378,7 +364,7 @@ class _Search:
                         self.progress.advance()
                         if candidate in tried:
                             continue
-                        if not self.clock.allows(self.vectors.kind(candidate)):
+                        if not self.has_time():
                             return False
                         tried.add(candidate)
                         self._try(candidate)
@@ -386,11 +372,10 @@ class _Search:
         return True
 
     def _try(self, settings: RefineSettings) -> None:
-        start, kind = perf_counter(), self.vectors.kind(settings)
+        start = perf_counter()
         scores, stopped = self._score(self.vectors.make(settings), self.leader.scores)
         leads = not stopped and is_clearly_better(scores, self.leader.scores, self.judge.least_gain(self.leader.score))
         seconds = perf_counter() - start
-        self.clock.record(kind, seconds)
         default = self.trail[0].settings
         trial = Trial(settings, find_changes(settings, default), scores, stopped=stopped, leads=leads, seconds=seconds)
         self.trail.append(trial)
@@ -402,7 +387,7 @@ class _Search:
         prepared: Any = self.judge.prepare(vectors)
         scores: list[float] = []
         for place, splits in enumerate(self.judge.rounds):
-            scores += self.pool.map(partial(self.judge.score, prepared), splits)
+            scores += map_tasks(splits, partial(self.judge.score, prepared), self.threads)
             last = place == len(self.judge.rounds) - 1
             if best and not last and self._is_hopeless(scores, best[: len(scores)]):
                 return tuple(scores), True
@@ -424,10 +409,6 @@ def is_clearly_better(scores: Sequence[float], best: Sequence[float], least: flo
     gains = np.subtract(scores, best)
     error = float(gains.std(ddof=1)) / math.sqrt(len(gains))
     return float(gains.mean()) > max(error, least)
-
-
-def _round(seconds: float) -> str:
-    return f"{np.ceil(seconds):.0f}" if seconds >= 1 else f"{seconds:.1g}"
 
 
 class Stage(NamedTuple):
@@ -501,8 +482,6 @@ class TrialVectors:
     >>> vectors = TrialVectors(Graph.from_edges([0, 1, 2], [1, 2, 3]), threads=1)
     >>> vectors.make(RefineSettings(dim=2)).shape
     (4, 2)
-    >>> [vectors.kind(RefineSettings(dim=2, **each)) for each in ({"filter": "heat"}, {"negative": 5}, {})]
-    ['range', 'range', 'views']
     """
 
     def __init__(self, graph: Graph, *, threads: int) -> None:
@@ -511,12 +490,6 @@ class TrialVectors:
         self._engine_key: tuple[object, ...] = ()
         self._range: LocalTall | None = None
         self._range_key: tuple[object, ...] = ()
-
-    def kind(self, settings: RefineSettings) -> str:
-        """Return the work for vectors by these settings: several views, a new range, or the filter alone."""
-        if settings.quality != "fast":
-            return "views"
-        return "filter" if _range_key(settings) == self._range_key else "range"
 
     def make(self, settings: RefineSettings) -> NDArray[np.float32]:
         """Make vectors by these settings.  # (n, k)."""
@@ -527,10 +500,12 @@ class TrialVectors:
         if self._engine is None or engine_key != self._engine_key:
             self._range, self._range_key, self._engine_key = None, (), engine_key
             self._engine = run.engine(self.graph, columns=settings.dim, bfloat16=settings.bfloat16)
-        if self._range is None or self.kind(settings) == "range":
+        # Without a filter the range is stored in another precision.
+        range_key = (*(getattr(settings, name) for name in RANGE), settings.filter == "none")
+        if self._range is None or range_key != self._range_key:
             self._range = None  # its memory is used for the new one
             self._range = find_range(self._engine, self.graph, settings, run.stages, threads=self.threads)
-            self._range_key = _range_key(settings)
+            self._range_key = range_key
         return self._clear(smooth(self._engine, self.graph, settings, self._range, run.stages, keep=True))
 
     def _clear(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -540,61 +515,20 @@ class TrialVectors:
         return vectors
 
 
-def _range_key(settings: RefineSettings) -> tuple[object, ...]:
-    """Return all settings that a range depends on; without a filter it is stored in another precision."""
-    return (*(getattr(settings, name) for name in RANGE), settings.filter == "none")
-
-
 def parse_seconds(budget: Any) -> float:
-    """Parse seconds from a number, or from text as people write it.
+    """Parse seconds from a number, or from a number with a unit: s, m, min or h.
 
     Examples
     --------
-    >>> parse_seconds("2min"), parse_seconds("1m30s"), parse_seconds(0.5), parse_seconds("45")
-    (120.0, 90.0, 0.5, 45.0)
+    >>> parse_seconds("2min"), parse_seconds("1.5h"), parse_seconds(0.5), parse_seconds("45")
+    (120.0, 5400.0, 0.5, 45.0)
     """
     budget = as_plain(budget)
-    if isinstance(budget, str) and re.fullmatch(rf"(\s*{PART}\s*)+", budget.lower()):
-        parts = re.findall(PART, budget.lower())
-        if len(parts) == 1 or all(unit for _, unit in parts):
-            units = [unit.rstrip("s") if len(unit) > 1 else unit for _, unit in parts]
-            seconds = sum(float(number) * UNITS[unit] for (number, _), unit in zip(parts, units, strict=True))
-        else:
-            seconds = math.nan
-    elif isinstance(budget, bool) or not isinstance(budget, int | float):
-        seconds = math.nan
-    else:
-        seconds = float(budget)
-    if not 0 < seconds < math.inf:
-        raise InputError(f"budget={budget!r} is not a time above 0, as in 60s, 2min or 1m30s", argument="budget")
+    if not isinstance(budget, str):
+        check_number("budget", budget, above=0)
+        return float(budget)
+    written = re.fullmatch(r"(\d*\.?\d+)\s*(s|m|min|h|)", budget.strip().lower())
+    seconds = float(written[1]) * UNITS[written[2]] if written else 0.0
+    if seconds <= 0:
+        raise InputError(f"budget={budget!r} is not a time above 0, as in 60s, 2min or 1.5h", argument="budget")
     return seconds
-
-
-class Clock:
-    """The time since the start, beside a budget, and the longest trial of each kind.
-
-    Examples
-    --------
-    >>> clock = Clock(3600)
-    >>> clock.record("range", 2.0)
-    >>> clock.allows("range"), Clock(1e-9).allows("range")
-    (True, False)
-    """
-
-    def __init__(self, budget: float) -> None:
-        self.budget, self._start = budget, perf_counter()
-        self._longest: dict[str, float] = {}
-
-    @property
-    def spent(self) -> float:
-        """Seconds since the start."""
-        return perf_counter() - self._start
-
-    def record(self, kind: str, seconds: float) -> None:
-        """Note the time of a trial of this kind."""
-        self._longest[kind] = max(seconds, self._longest.get(kind, 0.0))
-
-    def allows(self, kind: str) -> bool:
-        """Return True if another trial of this kind fits into the budget; a new kind may take as long as any."""
-        longest = self._longest.get(kind, max(self._longest.values(), default=0.0))
-        return self.spent + longest <= self.budget

@@ -149,7 +149,6 @@ def embed(
         method=find_method(method),
         dim_is_default=dim is None,
         dim_is_automatic=automatic,
-        quality_is_default=quality is None,
         reading=reading,
         features=features,
         align_to=align_to,

@@ -30,6 +30,7 @@ from graphrefine.pipeline.settings import RunSettings
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.refine.settings import MethodSettings
+from graphrefine.system.files import temporary_folder
 from graphrefine.system.memory import budget_of, gigabytes, private_bytes, release_free_memory
 from graphrefine.system.threads import one_blas_thread, usable_threads
 from graphrefine.tables.limits import UnpackedError, reading_within
@@ -50,9 +51,8 @@ class Request:
     source: Any  # a graph, or anything that `graphrefine.read` takes
     settings: MethodSettings
     method: Method[Any] = field(default_factory=lambda: find_method("refine"))
-    dim_is_default: bool = False  # then dim is lowered, with a warning, for a graph of fewer nodes
+    dim_is_default: bool = False  # then dim is reduced, with a warning, for a graph of fewer nodes
     dim_is_automatic: bool = False  # then dim is chosen from the spectrum of the graph
-    quality_is_default: bool = False  # then quality is lowered, with a warning, where the budget needs that
     reading: dict[str, Any] = field(default_factory=dict)  # options of `graphrefine.read`
     features: Any = None
     align_to: Embedding | None = None
@@ -85,7 +85,7 @@ class EmbedRun:
         self.plan: MemoryPlan
         self._stack = ExitStack()
         self._ingested = False
-        self._lowered: list[ArgumentWarning] = []
+        self._reduced: ArgumentWarning | None = None
         self.reading = ""  # how the graph was read, in words
 
     def __enter__(self) -> EmbedRun:
@@ -102,11 +102,10 @@ class EmbedRun:
 
     @cached_property
     def folder(self) -> Path:
-        """Place of the work folder; a temporary one where none is named."""
+        """Path of the work folder; a temporary one where none is named."""
         if self.request.run.work is not None:
             return Path(self.request.run.work)
-        place: Path = self._stack.enter_context(_out_of_core().temporary_place())
-        return place
+        return self._stack.enter_context(temporary_folder()) / "work"
 
     @cached_property
     def work(self) -> WorkFolder:
@@ -149,27 +148,17 @@ class EmbedRun:
     def make_plan(self, *, learn: bool = False, writing: int = 0) -> MemoryPlan:
         """How the graph is embedded within the budget; InputError where it cannot be.
 
-        A dim that nobody asked for is lowered to the most that the graph allows; `embed` warns of it. One that is
+        A dim that nobody asked for is reduced to the most that the graph allows; `embed` warns of it. One that is
         automatic is chosen here (`graphrefine.refine.dimension`). ``learn`` adds the stage that learns from the graph,
         where that is possible; if nobody asked for it by name, only where the budget has room for it. ``writing`` are
-        bytes of memory that the writer of the output holds beside the vectors.
+        bytes of memory that the writer of the output holds in addition to the vectors.
         """
         if self.request.dim_is_automatic and self.dimension is None:
-            self._measure_dimension()
-        try:
-            return self._plan(learn=learn, writing=writing)
-        except BudgetError:
-            lower = lower_tier(self.settings) if self.request.quality_is_default else None
-            if lower is None:
-                raise
-            before, self.settings = self.settings.quality, replace(self.settings, quality=lower)
-            plan = self._plan(learn=learn, writing=writing)
-            where = f"within {gigabytes(self.budget)} of memory"
-            text = f"quality is lowered from {before!r} to {lower!r}: {before!r} cannot be made {where}"
-            self._lowered.append(ArgumentWarning(text, argument="quality"))
-            return plan
-
-    def _plan(self, *, learn: bool, writing: int) -> MemoryPlan:
+            with self.stages.stage("dimension"):
+                self.dimension = choose_dimension(
+                    self.graph, method=self.method.name, budget=self.budget, threads=self.threads
+                )
+            self.settings = replace(self.settings, dim=self.dimension.dim)
         self._fit_dim()
         reason = self.method.on_disk(self.graph, self.settings)  # why the vectors must be in memory
         if self.request.features is not None:
@@ -201,13 +190,6 @@ class EmbedRun:
         _log.info("plan: %s, %s expected of %s", self.plan.mode, *sizes)
         return self.plan
 
-    def _measure_dimension(self) -> None:
-        with self.stages.stage("dimension"):
-            self.dimension = choose_dimension(
-                self.graph, method=self.method.name, budget=self.budget, threads=self.threads
-            )
-            self.settings = replace(self.settings, dim=self.dimension.dim)
-
     def _fit_dim(self) -> None:
         graph, dim = self.graph, self.settings.dim
         if self.request.dim_is_default and dim > (most := self.method.most_columns(graph, self.settings)):
@@ -216,12 +198,12 @@ class EmbedRun:
             if most != graph.nodes:
                 why = f"an even number, as {graph.source} has {graph.nodes} nodes"
             text = f"dim is reduced from {dim} to {most} ({why})"
-            self._lowered.append(ArgumentWarning(text, argument="dim"))
+            self._reduced = ArgumentWarning(text, argument="dim")
 
     def embed(self) -> Embedding:
         """Return the embedding, made as planned."""
-        for lowered in self._lowered:
-            warnings.warn(lowered, stacklevel=3)
+        if self._reduced is not None:
+            warnings.warn(self._reduced, stacklevel=3)
         engines = None if self.plan.mode == "memory" else self._engines()
         _log.info("embed by %s, dim %d, threads %d", self.method.name, self.settings.dim, self.threads)
         embedding = _embed(
@@ -343,18 +325,6 @@ def _embed(
                 state = learn_state(graph, vectors, degrees, seed=settings.seed, sides=places)
         release_free_memory()
     return Embedding.from_data(EmbeddingData(graph.names, vectors, recipe, state=state))
-
-
-def lower_tier(settings: Any) -> str | None:
-    """Return the quality that takes less memory; None where there is none.
-
-    Examples
-    --------
-    >>> from graphrefine.refine.settings import RefineSettings
-    >>> lower_tier(RefineSettings()), lower_tier(RefineSettings(quality="fast"))
-    ('fast', None)
-    """
-    return "fast" if getattr(settings, "quality", "fast") != "fast" else None
 
 
 def aligned_dim(dim: int | str | None, old: Embedding, name: str) -> int:

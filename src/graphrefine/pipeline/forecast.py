@@ -1,7 +1,6 @@
 """Forecast of an embedding's time and memory, before it is made: for `info` and for estimates.
 
-A small graph is simply embedded: that takes a fraction of a second and is the best forecast there is. For a larger one
-the memory is that of `memory_plan`, and the time a formula of edges, columns and products,
+The memory is that of `memory_plan`, and the time a formula of edges, columns and products,
 
 ``(once + products * product) * k / w + dense * (gram + rotation) * (k / w)^2``,
 
@@ -22,7 +21,6 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.linalg.operators import Operator, proximity
 from graphrefine.methods.refine import REFINE_METHOD, two_sides
 from graphrefine.methods.refine_sides import arcs_and_columns, rounds
-from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.pipeline.memory_plan import in_memory_bytes, learning_need
 from graphrefine.refine.arc_svd import normalize_arcs
 from graphrefine.refine.bipartite import PATH
@@ -30,13 +28,11 @@ from graphrefine.refine.directed_far_view import count_blocks
 from graphrefine.refine.range_finder import TOGETHER
 from graphrefine.refine.settings import QUALITIES
 from graphrefine.refine.views import TIERS, WIDTH, WINDOW
-from graphrefine.system.memory import PeakMemory, private_bytes
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
     from graphrefine.refine.settings import RefineSettings
 
-SMALL = 1 << 28  # entries times columns: below this, the forecast is the run itself
 COLUMNS = 128  # of the calibration, at most
 SWEEP = 2e-8  # seconds of a sweep of least squares for an edge or a node and a column, as measured
 FAR = 7  # Gram matrices and rotations that a block of the far view of arcs takes the time of, as measured
@@ -68,15 +64,8 @@ class Speed(NamedTuple):
 
 def estimate(graph: Graph, settings: RefineSettings, *, threads: int) -> Estimate:
     """Return the cost of embedding a graph with these settings on this machine."""
-    learning = learning_need(graph, settings)
-    if len(graph.indices) * settings.dim > SMALL:
-        needed = in_memory_bytes(graph, settings, REFINE_METHOD, extra=learning)
-        return Estimate(_seconds(graph, settings, threads), needed)
-    with PeakMemory() as peak:
-        start = perf_counter()
-        embed_graph(graph, settings, threads=threads)
-        seconds = perf_counter() - start
-    return Estimate(seconds, max(peak.bytes, private_bytes() + graph.nodes * settings.dim * 4 + learning))
+    needed = in_memory_bytes(graph, settings, REFINE_METHOD, extra=learning_need(graph, settings))
+    return Estimate(_seconds(graph, settings, threads), needed)
 
 
 def compare_tiers(graph: Graph, settings: RefineSettings, cost: Estimate, *, threads: int) -> dict[str, Estimate]:

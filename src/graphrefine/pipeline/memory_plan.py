@@ -117,7 +117,7 @@ def plan_run(
         if plan.predicted > budget:
             raise InputError(
                 f"memory={megabytes(budget)}: {folder} holds unfinished work that needs {megabytes(plan.predicted)}; "
-                "give that much to go on with it, or delete it to start anew",
+                "delete it to start again",
                 argument="memory",
             )
         return plan
@@ -165,15 +165,11 @@ def plan_local(
         panels = -(-need.columns // panel)
         return MemoryPlan(mode, budget, needed, disk_bytes(graph, need), panel, panels)
     least = base + max(panel_bytes(graph, settings, PAD, need), extra)
-    in_files = f", {megabytes(least - graph_bytes(graph))} with the graph on disk (graphrefine ingest)"
-    lower = ""
-    if getattr(settings, "quality", "fast") != "fast":
-        fast = base + max(panel_bytes(graph, settings, PAD), extra)
-        lower = f", or take quality='fast', which needs {megabytes(fast)}"
+    fast = base + max(panel_bytes(graph, settings, PAD), extra)
+    lower = f"; quality='fast' needs {megabytes(fast)}" if fast < least else ""
     raise BudgetError(
         f"memory={megabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
-        f"time, {megabytes(least)} are needed at least{'' if graph.stored else in_files}; give that much, or use a "
-        f"cluster (--executor dask){lower}",
+        f"time, {megabytes(least)} are needed at least{lower}",
         argument="memory",
     )
 
@@ -289,25 +285,11 @@ def choose_dimension(graph: Graph, *, method: str = "refine", budget: int | None
     >>> choose_dimension(read([(i, (i + 1) % 40) for i in range(40)])).dim
     16
     """
-    if method != "refine":
+    if method != "refine" or graph.directed or graph.sources is not None:
+        kind = "directed" if graph.directed else "undirected" if graph.sources is None else "bipartite"
         raise InputError(
-            f"dim='auto' is for method 'refine', and this is {method!r}; say how long the vectors are, as in dim=128 "
-            "(graphrefine info GRAPH --dim auto tells what the spectrum says)",
-            argument="dim",
-        )
-    check_automatic(graph, budget=budget)
-    dimension = measure_dimension(graph, threads=threads)
-    release_free_memory()
-    return dimension
-
-
-def check_automatic(graph: Graph, *, budget: int | None = None) -> None:
-    """Raise InputError where the spectrum of a graph cannot be looked at, within a budget of bytes if given."""
-    if graph.directed or graph.sources is not None:
-        kind = "directed" if graph.directed else "bipartite"
-        raise InputError(
-            f"dim='auto' is for undirected graphs of one set of nodes, and {graph.source} was read as {kind}; say how "
-            "long the vectors are, as in dim=128",
+            f"dim='auto' is for method 'refine' on undirected graphs of one set of nodes, and this is {method!r} on "
+            f"{graph.source}, read as {kind}; pass a number, as in dim=128",
             argument="dim",
         )
     needed = private_bytes() + spectrum_bytes(Shape.of(graph))
@@ -315,9 +297,12 @@ def check_automatic(graph: Graph, *, budget: int | None = None) -> None:
     if needed > room:
         raise BudgetError(
             f"dim='auto' looks at {PROBE} axes of {graph.source} in memory, which takes {megabytes(needed)}, and there "
-            f"is room for {megabytes(room)}; say how long the vectors are, as in dim=128, or give more memory",
+            f"is room for {megabytes(room)}; pass a number, as in dim=128",
             argument="dim",
         )
+    dimension = measure_dimension(graph, threads=threads)
+    release_free_memory()
+    return dimension
 
 
 def spectrum_bytes(shape: Shape) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine import __version__
+from graphrefine.embedding.fingerprint import digest_graph
 from graphrefine.engine.block_compute import BlockCompute, Pattern
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine
@@ -25,12 +26,11 @@ from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.stage_cache import FolderStageCache, StageCache
 from graphrefine.errors import GraphRefineError, InputError, OutputError
 from graphrefine.graph.graph import store
-from graphrefine.graph.node_ids import identities, is_text
+from graphrefine.graph.node_ids import identities
 from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored
-from graphrefine.kernels.numerics import check_numerics, numerics_entry
+from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.pipeline.memory_plan import RUN, MemoryPlan
-from graphrefine.system.digest import hash_parts
-from graphrefine.system.files import check_free_disk, temporary_folder
+from graphrefine.system.files import check_free_disk
 from graphrefine.system.storage import open_storage
 from graphrefine.system.work_folder import FORMAT, WorkFolder
 
@@ -156,7 +156,7 @@ def working(
     The folder goes away if all goes well, and stays for the next run if not.
     """
     mark = {
-        "graph": fingerprint(graph),
+        "graph": graph.fingerprint if isinstance(graph, StoredGraph) else digest_graph(graph),
         "method": method,
         "settings": _plain(asdict(settings)),
         "version": __version__,
@@ -183,13 +183,6 @@ def working(
     work.finish()
 
 
-@contextmanager
-def temporary_place() -> Iterator[Path]:
-    """Return a place for a work folder that nobody has named."""
-    with temporary_folder() as folder:
-        yield folder / "work"
-
-
 def ingest_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
     """Return a graph file that is too large to be read into memory, as a graph on disk in the work folder."""
     from graphrefine.ingestion.ingest import ingest_files
@@ -199,12 +192,8 @@ def ingest_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, An
     read_by = {name: str(value) for name, value in reading.items() if name != "threads"}
     stamp = {"path": str(Path(path).absolute()), "size": about.st_size, "changed": about.st_mtime_ns}
     stamp |= {"reading": read_by}
-    earlier, place = work.state(STAMP), work.path / INPUT
-    if earlier is not None and earlier != stamp:
-        raise OutputError(
-            f"{work.path}: holds the unfinished work of another run: the graph file, or how it is read, has changed; "
-            "delete it to start anew, or choose another place with --work"
-        )
+    place = work.path / INPUT
+    _check_same(work.path, work.state(STAMP) or stamp, stamp)
     work.save(STAMP, stamp)
     if not place.exists():
         try:
@@ -226,35 +215,15 @@ def verify(graph: StoredGraph, stages: Stages) -> None:
                 stages.advance()
 
 
-def fingerprint(graph: Graph) -> str:
-    """Return what tells one graph from another."""
-    if isinstance(graph, StoredGraph):
-        return graph.fingerprint
-    names = graph.names
-    if is_text(names):
-        text = "\n".join(names.tolist()).encode("utf-8", "surrogateescape")
-    else:
-        hashes = identities(names) if names.dtype == object else None
-        text = (names if hashes is None else hashes).tobytes()
-    return hash_parts(graph.indptr, graph.indices, graph.weights, text)
-
-
 def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
-    if not isinstance(earlier, dict):
-        raise OutputError(f"{folder}: holds no work that can be read; delete it to start anew")
-    check_numerics(earlier, source=str(folder))
-    reasons = {"graph": "the graph has changed", "version": "another version of graphrefine made it"}
-    for name, value in mark.items():
-        if earlier.get(name) != value:
-            theirs, settings = earlier.get(name), {name: value}
-            if isinstance(theirs, dict) and isinstance(value, dict):
-                settings = {key: setting for key, setting in value.items() if theirs.get(key) != setting}
-            differences = ", ".join(f"{key}={setting!r}" for key, setting in settings.items())
-            why = reasons.get(name, f"it was not made with {differences}")
-            raise OutputError(
-                f"{folder}: holds the unfinished work of another run: {why}; delete it to start anew, or choose "
-                "another place with --work",
-            )
+    """Refuse work that another run has begun, on another graph or with other settings."""
+    theirs = earlier if isinstance(earlier, dict) else {}
+    differing = [name for name, value in mark.items() if theirs.get(name) != value]
+    if differing:
+        raise OutputError(
+            f"{folder}: holds the unfinished work of another run ({', '.join(differing)}); delete it to start again, "
+            "or choose another folder with --work"
+        )
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:

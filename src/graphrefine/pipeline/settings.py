@@ -12,9 +12,9 @@ import os
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple
 
-from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError, suggest
+from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.system import as_plain, distinct_keys
 from graphrefine.system.checks import check_choice, check_integer
@@ -85,55 +85,33 @@ class RunSettings:
             if hasattr(value, "dtype"):
                 object.__setattr__(self, name, as_plain(value))
         check_choice("executor", self.executor, EXECUTORS)
-        if not isinstance(self.trusted_network, bool):
-            raise InputError(
-                f"trusted_network={self.trusted_network!r} must be True or False", argument="trusted_network"
-            )
-        if self.learn is not None and not isinstance(self.learn, bool):
-            raise InputError(f"learn={self.learn!r} must be True or False", argument="learn")
+        for name in ("trusted_network", "learn"):
+            if not isinstance(getattr(self, name), bool | None):
+                raise InputError(f"{name}={getattr(self, name)!r} must be True or False", argument=name)
         if self.workers is not None:
-            check_integer("workers", self.workers, least=-(2**62))
-        if self.executor == "local" and (self.scheduler is not None or self.workers is not None):
+            check_integer("workers", self.workers, least=1)
+        # A setting that would be ignored is a mistake: whoever names a certificate relies on it.
+        runs, starts = self.scheduler is not None, self.executor == "dask" and self.scheduler is None
+        encrypted = str(self.scheduler).startswith(ENCRYPTED)
+        needs = [("scheduler", self.executor == "dask", "executor='dask'")]
+        needs += [("workers", starts, "executor='dask', and no scheduler=, whose workers are there")]
+        needs += [(name, encrypted, "a cluster that runs with TLS, scheduler='tls://host:8786'") for name in TLS]
+        needs += [("trusted_network", runs, "a cluster that runs, scheduler=")]
+        for name, there, need in needs:
+            if getattr(self, name) not in (None, False) and not there:
+                raise InputError(f"{name}={getattr(self, name)!r} needs {need}", argument=name)
+        if runs and not encrypted and not self.trusted_network:
             raise InputError(
-                "scheduler= and workers= are for a Dask cluster; say executor='dask', or leave them out",
+                f"scheduler={self.scheduler!r} has no TLS: whoever reaches that port can run code as the users of the "
+                "cluster, and as you; start it with TLS and pass its tls:// address, or, where everybody in the "
+                "network can be trusted, add trusted_network=True",
                 argument="scheduler",
             )
-        surplus = [name for name in (*TLS, "trusted_network") if getattr(self, name)]
-        if surplus and self.scheduler is None:
-            raise InputError(
-                f"{surplus[0]}= is for a Dask cluster that runs; say scheduler='tls://host:8786', or leave it out",
-                argument=surplus[0],
-            )
-        if self.workers is not None and (self.scheduler is not None or self.workers < 1):
-            raise InputError(
-                f"workers={self.workers}: how many to start, at least 1, where no scheduler is given; leave one of "
-                "them out",
-                argument="workers",
-            )
-        if self.scheduler is not None and not str(self.scheduler).startswith(ENCRYPTED):
-            self._check_trust()
 
     @property
     def thread_count(self) -> int:
         """Number of threads in use."""
         return usable_threads(self.threads)
-
-    def _check_trust(self) -> None:
-        """Refuse a scheduler without TLS, unless the network is trusted."""
-        given = [name for name in TLS if getattr(self, name) is not None]
-        if given:
-            place = str(self.scheduler).rpartition("://")[2]
-            raise InputError(
-                f"scheduler={self.scheduler!r} has no TLS, so {given[0]}= is of no use; is it tls://{place}?",
-                argument="scheduler",
-            )
-        if not self.trusted_network:
-            raise InputError(
-                f"scheduler={self.scheduler!r} has no TLS: whoever reaches that port can run code as the users of the "
-                "cluster, and as you; start it with TLS and say tls://, or, where everybody in the network can be "
-                "trusted, add trusted_network=True",
-                argument="scheduler",
-            )
 
     def cluster(self) -> Cluster | None:
         """Return the Dask cluster of the run; None where this process works alone."""
@@ -167,7 +145,7 @@ class Cluster:
 def check_work(work: Any, *, memory: Any, executor: str | None) -> None:
     """Refuse a work folder that a run would have no use for."""
     if work is not None and memory is None and executor != "dask":
-        problem = "work= is where vectors are kept that memory= has no room for; say how much there is"
+        problem = "work= is where vectors are kept that memory= has no room for; pass memory= too"
         raise InputError(problem, argument="work")
 
 
@@ -185,9 +163,6 @@ def work_folder(output: str | PathLike[str]) -> Path:
     return path.with_name(f"{path.name}.work")
 
 
-_KINDS: dict[Any, str] = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
-
-
 class Config(NamedTuple):
     """A method, and some of its settings."""
 
@@ -203,7 +178,7 @@ def write_config(path: str | PathLike[str], method: str, settings: MethodSetting
 
 
 def read_config(path: str | PathLike[str]) -> Config:
-    """Return the settings in a file; each is known to the method, and of its kind.
+    """Return the settings in a file; FormatError unless the method takes each of them.
 
     Examples
     --------
@@ -213,37 +188,20 @@ def read_config(path: str | PathLike[str]) -> Config:
     >>> read_config(path)
     Config(method='refine', settings={'dim': 256})
     """
-    from graphrefine.methods.registry import METHODS, find_method
+    from graphrefine.methods.registry import make_settings
 
-    settings = _object(path)
-    method = settings.pop("method", "refine")
-    if not isinstance(method, str) or method not in METHODS:
-        near = suggest(method, METHODS)
-        raise FormatError(path, f"the method {method!r} is not known{near}; the methods are {', '.join(METHODS)}")
-    kind = find_method(method).settings
-    for name, value in settings.items():
-        problem = _problem(kind, name, value)
-        if problem:
-            raise FormatError(path, f"{problem} of method {method!r}")
-    return Config(method, {name: tuple(v) if isinstance(v, list) else v for name, v in settings.items()})
+    listed = _read_object(path)
+    method = str(listed.pop("method", "refine"))
+    settings: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in listed.items()}
+    try:
+        # Made here for its checks alone: the options of a command may yet replace some of the settings.
+        make_settings(method, **settings)
+    except (InputError, TypeError, ValueError) as error:
+        raise FormatError(path, str(error)) from None
+    return Config(method, settings)
 
 
-def _problem(kind: type, name: str, value: Any) -> str:
-    """Return what is wrong with a value for a setting, or nothing."""
-    hints = get_type_hints(kind)
-    if name not in hints:
-        return f"{name!r} is not one of the settings {', '.join(hints)}{suggest(name, hints)}"
-    kinds = get_args(hints[name]) or (hints[name],)
-    several = get_origin(hints[name]) is tuple or any(get_origin(one) is tuple for one in kinds)
-    if isinstance(value, list):
-        fits = several and all(isinstance(part, int | float) and not isinstance(part, bool) for part in value)
-    else:
-        fits = type(value) in {type(None), *kinds, *((int,) if float in kinds else ())}
-    words = [_KINDS[kind] for kind in kinds if kind in _KINDS] + ["a list of numbers"] * several
-    return "" if fits else f"{value!r} is not of the kind of the setting {name!r} ({' or '.join(words)})"
-
-
-def _object(path: str | PathLike[str]) -> dict[str, Any]:
+def _read_object(path: str | PathLike[str]) -> dict[str, Any]:
     try:
         with Path(path).open("rb") as file:
             text = file.read(MOST_BYTES + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import Context, copy_context
@@ -61,7 +61,7 @@ def one_blas_thread() -> Iterator[None]:
                 _release_control()
 
 
-def map_tasks(tasks: Iterable[Task], work: Callable[[Task], Result], threads: int) -> Iterator[Result]:
+def map_tasks(tasks: Iterable[Task], work: Callable[[Task], Result], threads: int) -> Generator[Result, None, None]:
     """Do `work` for each task, and yield the results in order; BLAS runs on one thread, so the bits never change.
 
     What is set for the caller (its context, such as the arithmetic in use) holds in the threads too.

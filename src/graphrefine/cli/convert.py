@@ -60,9 +60,7 @@ def convert(
         table = table_name(source)
     written = table if "table" in write_as.takes or not read_as.server else None
     options = write_as.options({"table": written, **writing})
-    if write_as.server:
-        write_as.check_address(target, **{name: options[name] for name in options if name != "index"})
-    else:
+    if not write_as.server:
         if read_as.name != write_as.name or not is_same(source, target):  # the same vectors may be written again
             check_not_input(target, [source])
         check_output(target, format=to_format)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from graphrefine.embedding.fingerprint import Fingerprint, fingerprint_of
-from graphrefine.embedding.formats import READ_ERRORS, format_place, input_format, is_address, unreadable
+from graphrefine.embedding.formats import explain_damage, format_place, input_format, is_address
 from graphrefine.embedding.formats.io import load_data, names_as_text, write_embedding
 from graphrefine.embedding.learn import learn_state
 from graphrefine.embedding.state import DEGREE_WEIGHT, EmbeddingData, State
@@ -831,7 +831,7 @@ class Embedding:
         format : str, optional
             The format, whatever the suffix.
         table : str, optional
-            Of a server: the table; the only one that graphrefine wrote there, if not given.
+            Of a server: the table, ``embedding`` if not given.
         verify : bool, optional
             Whether the file is held to the checksum that it was written with, where it has one; FormatError if a bit
             differs. If not given, yes, but for mapped files of more than a gigabyte; `graphrefine check` reads all.
@@ -843,10 +843,8 @@ class Embedding:
         """
         stamp = stamp_file(Path(path))  # before the read: a newer file would not match
         data = load_data(path, format=format, table=table, verify=verify)
-        try:
+        with explain_damage(path, input_format(path, format)):
             embedding = cls.from_data(data)
-        except READ_ERRORS as error:
-            raise unreadable(path, input_format(path, format), error) from error
         if not is_address(path):
             embedding.path, embedding.file_stamp = Path(path), stamp
             embedding.is_bare = not data.recipe and data.fingerprint is None and not data.state.arrays()

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import load
-from graphrefine.embedding.formats import READ_ERRORS, choose_format, csv_file, unreadable
+from graphrefine.embedding.formats import choose_format, csv_file, explain_damage
 from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.graph.node_ids import from_strings, is_range
 from graphrefine.methods.contract import Floats, Method, Resources
@@ -125,12 +125,8 @@ def _read(path: Path) -> tuple[Any, Any]:
 
 def _read_csv(path: Path) -> tuple[Any, Any]:
     """Names and numbers by a header, every number of a row being a feature."""
-    try:
+    with explain_damage(path, choose_format(path)):
         return csv_file.read_features(path)
-    except FormatError:
-        raise
-    except READ_ERRORS as error:
-        raise unreadable(path, choose_format(path), error) from error
 
 
 def _read_sparse(source: Source) -> tuple[Any, Any] | None:

@@ -1,7 +1,7 @@
 """The file formats of an embedding, one line each in ``FORMATS``.
 
 A format is a module here with a function that writes an ``EmbeddingData`` to a path and one that reads it back.
-``formats.io`` makes a write one step; readers raise FormatError or any of ``READ_ERRORS``, which it turns into one.
+``formats.io`` makes a write one step, and turns all that a reader raises into a FormatError.
 A new format is one file and one line.
 
 ================  =====================  ========  ===============  ==================
@@ -30,21 +30,13 @@ import importlib
 import importlib.util
 import os
 import re
-import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
-from zipfile import BadZipFile
 
-from graphrefine.errors import (
-    FormatError,
-    InputError,
-    MissingExtraError,
-    OutputError,
-    mask_address,
-    suggest,
-)
+from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError, mask_address, suggest
 from graphrefine.system.files import check_free_disk, check_writable
 
 if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
@@ -53,11 +45,7 @@ if TYPE_CHECKING:  # the help of the command line needs the formats, but none of
 
 PathLike = str | os.PathLike[str]
 
-# What damaged files make the standard library, NumPy and pyarrow (a ValueError) raise.
-READ_ERRORS = (OSError, EOFError, LookupError, OverflowError, TypeError, ValueError, BadZipFile, zlib.error)
-
-_SCHEMES = re.compile(r"(postgres|postgresql)://", re.IGNORECASE)
-_DRIVERS = re.compile(r"(postgres|postgresql)\+\w*://", re.IGNORECASE)  # of SQLAlchemy
+_SCHEMES = re.compile(r"(postgres|postgresql)(\+\w*)?://", re.IGNORECASE)  # with a driver, as SQLAlchemy has them
 FORMAT_VERSION = 1  # of the folder's layout and of every key that graphrefine adds to other formats
 BLANKS = ("blank_names",)  # what becomes of names with blanks: "refuse", or "replace" them by underscores
 ARROW = 36_000_000  # bytes of pyarrow, its memory pool, and blocks of rows as it holds them
@@ -112,20 +100,15 @@ class Format:
             raise InputError(f"{name}= is no option of the format {self.name}; {accepted}", argument=name)
         return values
 
-    def check_address(self, address: str, **options: Any) -> None:
-        """Raise OutputError if nothing could be written at the address of a server."""
-        self.check_package()
-        self._function("check_writable")(address, **options)
-
     def check_names(self, names: Names) -> None:
         """Raise InputError if the format cannot store one of these names."""
         self.check_package()
         if self.check is not None and names.dtype == object:
             self._function(self.check)(names)
 
-    def replace_blanks(self, names: Names) -> tuple[Names, int]:
-        """Return names without blanks, which the format cannot store, and how many have changed."""
-        replaced: tuple[Names, int] = self._function("replace_blanks")(names)
+    def replace_blanks(self, names: Names, place: str) -> Names:
+        """Return names without blanks, which the format cannot store, with a warning if some have changed."""
+        replaced: Names = self._function("replace_blanks")(names, place)
         return replaced
 
     def check_package(self) -> None:
@@ -184,10 +167,6 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
         if format in (None, SERVER.name):
             return SERVER
         raise InputError(f"{format_address(path)}: a server takes the format {SERVER.name}, not {format!r}")
-    if _DRIVERS.match(os.fspath(path)):
-        raise InputError(
-            f"{mask_address(os.fspath(path))}: is an address of SQLAlchemy; pass postgresql://user@host/database"
-        )
     if format is not None:
         zipped = f"{format}.gz" if os.fspath(path).lower().endswith(".gz") else format
         for name in (zipped, format):
@@ -228,17 +207,10 @@ def format_address(address: str | os.PathLike[str]) -> str:
 
     Examples
     --------
-    >>> format_address("postgresql://ada:secret@localhost:5433/graphs?sslpassword=more")
-    'postgresql://ada@localhost:5433/graphs'
-    >>> format_address("postgresql://ada:se/cr@t@localhost/graphs")
-    'postgresql://...'
+    >>> format_address("postgresql://ada:se/cr@t@localhost:5433/graphs?sslpassword=more")
+    'postgresql://ada:***@localhost:5433/graphs'
     """
-    text = os.fspath(address)
-    if _is_torn(text):
-        return f"{text.partition('://')[0]}://..."
-    parts = urlsplit(text)
-    user, at, host = parts.netloc.rpartition("@")
-    return f"{parts.scheme}://{user.partition(':')[0]}{at}{host}{parts.path}"
+    return mask_address(os.fspath(address)).partition("?")[0]
 
 
 def format_place(path: PathLike) -> str:
@@ -248,29 +220,30 @@ def format_place(path: PathLike) -> str:
 
 def check_address(address: str | os.PathLike[str]) -> None:
     """Refuse an address that would be cut in the middle of its password, parts of which would get into messages."""
-    if _is_torn(os.fspath(address)):
+    # libpq takes what stands before the first of these characters for the login and the rest for a host, which its
+    # messages repeat.
+    login = os.fspath(address).partition("://")[2].rpartition("@")[0]
+    if re.search("[@/?#]", login):
         raise InputError(
             f"{format_address(address)}: the address cannot be taken apart; in a user or password, write @ as %40, / "
             "as %2F, ? as %3F, # as %23 and % as %25; or leave the password out and put it into ~/.pgpass or PGPASSWORD"
         )
 
 
-def _is_torn(text: str) -> bool:
-    """Return whether an @ is elsewhere than between user and host, or the port is no number."""
-    server = text.partition("://")[2]
-    login, _, rest = server.partition("@")
-    if "@" not in server:
-        login, rest = "", server
-    hosts = re.split("[/?]", rest, maxsplit=1)[0]
-    one = r"(\[[0-9a-fA-F:.]*\]|[^:\[\]@#]*)(:[0-9]*)?"
-    torn = re.search("[/?#]", login) or "@" in rest.partition("?")[0]
-    return bool(torn or not re.fullmatch(f"{one}(,{one})*", hosts))
+@contextmanager
+def explain_damage(path: PathLike, file_format: Format) -> Iterator[None]:
+    """Turn all that reading a file raises into a FormatError that names it.
 
-
-def unreadable(path: PathLike, file_format: Format, error: Exception) -> FormatError:
-    """Return the error of a file or a table that cannot be read as its format."""
-    problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return FormatError(format_place(path), f"cannot be read as {file_format.name}: {problem}")
+    Headers of NumPy are parsed as Python and footers of parquet as Thrift, and the packages beneath check little: there
+    is no list of what damage can make them raise.
+    """
+    try:
+        yield
+    except (FormatError, MissingExtraError):
+        raise
+    except Exception as error:
+        problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise FormatError(format_place(path), f"cannot be read as {file_format.name}: {problem}") from error
 
 
 def input_format(path: PathLike, format: str | None) -> Format:

@@ -9,7 +9,6 @@ is which.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import warnings
 from collections.abc import Iterator, Mapping
@@ -24,7 +23,7 @@ from graphrefine.embedding.formats.io import check_memory, join_data, metadata_t
 from graphrefine.embedding.state import COLUMNS, EmbeddingData, names_of
 from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.graph.node_ids import Names, pack
-from graphrefine.readers.arrow import gather_batches, iterate_batches, parquet_batches
+from graphrefine.readers.arrow import gather_batches, iterate_batches, parquet_batches, sound
 
 _NAMES = ("node", "name", "id")  # of columns that are meant to name the nodes
 _KEY = b"graphrefine"
@@ -165,63 +164,25 @@ def read_parquet(path: Path) -> EmbeddingData:
     """Read names, vectors and recipe, some rows at a time."""
     from pyarrow import parquet
 
-    with _explain_errors(path), parquet.ParquetFile(path, thrift_string_size_limit=_FOOTER_BYTES) as file:
+    with parquet.ParquetFile(path, thrift_string_size_limit=_FOOTER_BYTES) as file:
         schema, metadata = file.schema_arrow, _metadata(file.metadata.metadata)  # the property builds a new schema
-        node, vector = _columns(path, schema)
-        further = _state_columns(schema)
-        columns = [column for column in (node, vector, *further) if column is not None]
-        batches = map(_validated, parquet_batches(file, batch_size=_ROWS_READ, columns=columns))
-        shape = (file.metadata.num_rows, _dim(schema.field(vector).type))
-        nodes = number_rows(path, shape[0], schema.metadata) if node is None else node
-        names, vectors, numbers = _gather(path, batches, shape, node=nodes, vector=vector, further=further)
-        return join_data(path, names, vectors, metadata, state=numbers)
+        used = [column for column in (*_columns(path, schema), *_state_columns(schema)) if column is not None]
+        batches = parquet_batches(file, batch_size=_ROWS_READ, columns=used)
+        return _join_batches(path, schema, metadata, batches, rows=file.metadata.num_rows)
 
 
 def read_arrow(path: Path) -> EmbeddingData:
     """Map names, vectors and recipe if they are in one batch, else read them."""
-    with _explain_errors(path):
-        return _read_arrow(path)
-
-
-@contextlib.contextmanager
-def _explain_errors(path: Path) -> Iterator[None]:
-    """Turn what pyarrow says of a damaged file into one kind of error."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except pa.ArrowException as error:
-        raise FormatError(path, f"cannot be read: {error}") from error
-
-
-def _read_arrow(path: Path) -> EmbeddingData:
     import pyarrow as pa
 
     file = pa.ipc.open_file(pa.memory_map(str(path)))
-    metadata = _metadata(file.schema.metadata)
-    node, vector = _columns(path, file.schema)
     # What is mapped takes no memory, however much it is; batches of more bytes than the file were packed.
     whole = gather_batches(
         str(path), file.schema, iterate_batches(file), "it", free=path.stat().st_size, hint="pass a larger memory="
     )
-    batches = list(map(_validated, whole.to_batches()))
-    further = _state_columns(file.schema)
-    rows = sum(len(batch) for batch in batches)
-    nodes = number_rows(path, rows, file.schema.metadata) if node is None else node
-    if len(batches) == 1:
-        vectors = _vectors(path, batches[0].column(vector))
-        numbers = {name: _numbers(path, batches[0], name) for name in further}
-        names = _names(path, batches[0], nodes, 0)
-        return join_data(path, names, vectors, metadata, state=numbers, mapped=True)
-    shape = (rows, _dim(file.schema.field(vector).type))
-    names, vectors, numbers = _gather(path, iter(batches), shape, node=nodes, vector=vector, further=further)
-    return join_data(path, names, vectors, metadata, state=numbers)
-
-
-def _validated(batch: Any) -> Any:
-    """Check offsets and texts of a batch, lest they end the process; the vectors are not read."""
-    batch.validate(full=True)
-    return batch
+    batches = whole.to_batches()
+    data = _join_batches(path, file.schema, _metadata(file.schema.metadata), iter(batches), rows=len(whole))
+    return data._replace(mapped=len(batches) == 1)
 
 
 def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
@@ -239,13 +200,13 @@ def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
 
     listed = ", ".join(f"{field.name} ({field.type})" for field in schema)
     lists = [field for field in schema if is_vector(field.type)]
+    # Lists of integers may be lists of neighbors: they are the vectors only where nothing else can be.
     floating = [field for field in lists if pa.types.is_floating(field.type.value_type)]
     vectors = [field.name for field in lists if field.name == "vector" or not floating or field in floating]
     names = [field.name for field in schema if is_name(field.type)]
     vector = "vector" if "vector" in vectors else vectors[0] if len(vectors) == 1 else None
     if vector is None or schema.names.count(vector) > 1:
-        several = "; it has several, and none is called 'vector'" if len(vectors) > 1 and vector is None else ""
-        raise FormatError(path, f"needs one column of lists of numbers, the vectors{several}; its columns: {listed}")
+        raise FormatError(path, f"needs one column of lists of numbers, or one called 'vector'; its columns: {listed}")
     odd = next((field for field in schema if field.name.lower() in _NAMES and field.name not in (vector, *names)), None)
     if odd is not None and not names:
         raise FormatError(
@@ -262,55 +223,44 @@ def _state_columns(schema: Any) -> list[str]:
     return [name for name in COLUMNS if ours and name in schema.names]
 
 
-def _numbers(path: Path, batch: Any, name: str) -> NDArray[np.float32]:
-    if batch.column(name).null_count:
-        raise FormatError(path, f"has missing numbers in its column {name!r}")
-    numbers: NDArray[np.float32] = batch.column(name).to_numpy(zero_copy_only=False)
-    return numbers
-
-
-def _gather(
-    path: Path,
-    batches: Iterator[Any],
-    shape: tuple[int, int | None],
-    *,
-    node: str | range,
-    vector: str,
-    further: list[str],
-) -> tuple[Names, NDArray[np.float32], dict[str, NDArray[np.float32]]]:
-    """Copy the batches into one array, whose width the first one tells if the schema does not."""
+def _join_batches(
+    path: Path, schema: Any, metadata: dict[str, str], batches: Iterator[Any], *, rows: int
+) -> EmbeddingData:
+    """Join batches to an embedding; one that has all rows is not copied."""
+    node, vector = _columns(path, schema)
+    nodes = number_rows(path, rows, schema.metadata) if node is None else node
     names: list[Names] = [np.arange(0)]
-    numbers = {name: [np.empty(0, np.float32)] for name in further}
-    rows, dim = shape
-    check_vectors(path, rows, dim or 0)
-    try:
-        out = np.empty((rows, dim or 0), dtype=np.float32)
-    except MemoryError:
-        raise FormatError(
-            path, f"announces {rows:,} vectors of {dim:,} numbers, more than memory has room for"
-        ) from None
+    numbers = {name: [np.empty(0, np.float32)] for name in _state_columns(schema)}
+    out: NDArray[np.float32] | None = None
     done = 0
     for batch in batches:
+        sound(batch)  # offsets that point outside of a damaged batch would end the process
         vectors = _vectors(path, batch.column(vector))
-        if done == 0 and dim is None:
-            check_vectors(path, rows, vectors.shape[1])
-            out = np.empty((rows, vectors.shape[1]), dtype=np.float32)
+        if out is None:
+            # Before any memory is taken, as a file may announce rows that it does not have.
+            check_memory(path, 4 * rows * vectors.shape[1])
+            out = vectors if len(vectors) == rows else np.empty((rows, vectors.shape[1]), np.float32)
         if vectors.shape[1] != out.shape[1]:
             raise FormatError(path, f"has vectors of {out.shape[1]} and of {vectors.shape[1]} numbers")
-        out[done : done + len(vectors)] = vectors
-        names.append(_names(path, batch, node, done))
+        if vectors is not out:
+            out[done : done + len(vectors)] = vectors
+        names.append(_names(path, batch, nodes, done))
         for name, parts in numbers.items():
             parts.append(_numbers(path, batch, name))
         done += len(vectors)
     if done != rows:
         raise FormatError(path, f"announces {rows:,} vectors, and has {done:,}: damaged")
-    joined = {name: np.concatenate(parts) for name, parts in numbers.items()}
-    return np.concatenate(names[1:] or names), out, joined
+    if out is None:
+        out = np.empty((0, _dim(schema.field(vector).type) or 0), np.float32)
+    state = {name: np.concatenate(parts) for name, parts in numbers.items()}
+    return join_data(path, np.concatenate(names[1:] or names), out, metadata, state=state)
 
 
-def check_vectors(path: Path, rows: int, dim: int) -> None:
-    """Refuse vectors that are beyond the memory before any is taken for them: a file may pack or announce them."""
-    check_memory(path, 4 * rows * dim)
+def _numbers(path: Path, batch: Any, name: str) -> NDArray[np.float32]:
+    if batch.column(name).null_count:
+        raise FormatError(path, f"has missing numbers in its column {name!r}")
+    numbers: NDArray[np.float32] = batch.column(name).to_numpy(zero_copy_only=False)
+    return numbers
 
 
 def _dim(kind: Any) -> int | None:
@@ -379,5 +329,5 @@ def number_rows(path: Path, rows: int, metadata: Mapping[bytes, bytes] | None) -
     if len(numbers) == rows:
         return numbers
     note = f"names of its rows are 0, 1, ...: the index that pandas noted, {numbers}, is not that of {rows:,} rows"
-    warnings.warn(ArgumentWarning(f"{path}: {note}"), stacklevel=6)
+    warnings.warn(ArgumentWarning(f"{path}: {note}"), stacklevel=7)
     return range(rows)

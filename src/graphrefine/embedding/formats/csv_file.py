@@ -1,80 +1,70 @@
-"""Comma-separated values: ``node,v0,v1,...``, then a line a node. Also gzipped.
+"""Comma-separated values: ``node,v0,v1,...``, then a line for each node. Also gzipped.
 
 Strings are always quoted and integers never, so that the name "7" stays a string. A line that was lost whole
 at the end of a plain csv file cannot be noticed: nothing in the format counts the lines.
 
-Tables of others are read by their header (`assign_vectors`), and a warning tells how where that is not plain. A list
+Tables of others are read by their header (`assign_vectors`), and a warning says how where that is not plain. A list
 of edges is a csv file too: a header that names no nodes is taken for that of one, and refused, where one or two columns
 follow the names and the first of them holds names of nodes.
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
-import re
 import warnings
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from itertools import chain
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.decimals import (
-    LONGEST,
-    GrowingRows,
-    RowError,
-    create_gzip,
-    format_rows,
-    line_blocks,
-    open_text,
-    parse_rows,
-    row_chunks,
-)
-from graphrefine.embedding.formats.io import EDGES
+from graphrefine.embedding.formats.decimals import RowError, format_rows, parse_rows, row_chunks, rows_at_once
+from graphrefine.embedding.formats.io import EDGES, check_memory
 from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import ArgumentWarning, FormatError, InputError
-from graphrefine.graph.node_ids import Names, encode_all, from_text
+from graphrefine.graph.node_ids import Names, encode_all, from_strings, object_array
 from graphrefine.tables.kinds import is_finite
 from graphrefine.tables.limits import COLUMNS
 from graphrefine.tables.roles import NumberRoles, assign_vectors
 
-_NAME = re.compile(rb'"([^"]*(?:""[^"]*)*)"|([^",\r\n]*)')  # quoted, or not
-DELIMITERS = (b",", b";", b"\t", b"|")
+DELIMITERS = (",", ";", "\t", "|")
+# Bytes of a line. A text that is no table may have no line end at all, and one that unpacks to gigabytes would be in
+# memory before anything is known of it; a line of 65,536 columns with ten digits each has a megabyte.
+LONGEST = 1 << 26
+_GZIP = b"\x1f\x8b"
 
 
 class Record(NamedTuple):
-    """Fields of a record without their quotes, the places of those that had some, and how many lines it takes."""
+    """The number of the first line of a record, its whole text, and its fields without quotes."""
 
-    fields: list[bytes]
-    quoted: frozenset[int]
-    lines: int
-
-
-_NOTHING = Record([], frozenset(), 0)
+    line: int
+    text: str
+    fields: list[str]
 
 
-def write(path: Path, parts: EmbeddingData) -> None:
+def write(path: Path, data: EmbeddingData) -> None:
     """Write names and vectors."""
     with path.open("wb") as file:
-        _write(file, parts)
+        _write(file, data)
 
 
-def write_gzip(path: Path, parts: EmbeddingData) -> None:
-    """Write names and vectors, gzipped at the fastest level: digits hardly shrink further."""
-    with create_gzip(path) as file:
-        _write(file, parts)
+def write_gzip(path: Path, data: EmbeddingData) -> None:
+    """Write names and vectors, gzipped."""
+    # The fastest level, as digits hardly shrink further. Without a name and a time, equal vectors are equal files.
+    with path.open("wb") as raw, gzip.GzipFile("", "wb", compresslevel=1, fileobj=raw, mtime=0) as file:
+        _write(file, data)
 
 
-def _write(file: IO[bytes] | gzip.GzipFile, parts: EmbeddingData) -> None:
-    dim = parts.vectors.shape[1]
-    file.write(_header(dim) + b"\n")
+def _write(file: IO[bytes] | gzip.GzipFile, data: EmbeddingData) -> None:
+    dim = data.vectors.shape[1]
+    file.write(_header(dim).encode() + b"\n")
     line = b"%s,%s\n" if dim else b"%s%s\n"
-    for rows in row_chunks(parts.vectors.shape):
-        lines = zip(_fields(parts.names[rows]), format_rows(parts.vectors[rows], b","), strict=True)
+    for rows in row_chunks(data.vectors.shape):
+        lines = zip(_fields(data.names[rows]), format_rows(data.vectors[rows], b","), strict=True)
         file.write(b"".join([line % each for each in lines]))
 
 
@@ -91,80 +81,166 @@ def read(path: Path) -> EmbeddingData:
 
 
 def read_features(path: Path) -> tuple[Names | None, NDArray[np.float32]]:
-    """Read names (None where there is no column of them) and numbers, whatever these are called."""
+    """Read names (None where there is no column of them) and numbers, however these are called."""
     return _read_columns(path, features=True)
 
 
 def _read_columns(path: Path, *, features: bool) -> tuple[Names | None, NDArray[np.float32]]:
-    with open_text(path) as file:
-        header = file.readline(LONGEST).removeprefix(BOM_UTF8)
-        if not header.endswith(b"\n"):
+    with path.open("rb") as raw:
+        zipped = raw.peek(2)[:2] == _GZIP
+        lines = _read_lines(path, gzip.GzipFile(fileobj=raw) if zipped else raw)
+        header = next(lines, "")
+        if not header.endswith("\n"):
             raise FormatError(path, "has no line with a line end: empty or cut short", line=1)
-        blocks = line_blocks(file, quoted=True)
-        if header.rstrip(b"\r\n") == _header(header.count(b",")):
-            places = list(range(header.count(b",") + 1))
-            ours = NumberRoles(header.decode().rstrip().split(","), 0, places[1:], named=True, series=True)
-            return _read_rows(path, blocks, ours, b",")
-        first = next(blocks, b"")
-        columns, delimiter = _find_columns(path, header, first, features=features)
-        names, vectors = _read_rows(path, chain([first], blocks), columns, delimiter)
+        header = header.rstrip("\r\n")
+        dim = header.count(",")
+        if header == _header(dim):
+            # A header of ours needs no reading of roles, and none of the checks below: numbers of our own that look
+            # like edges are vectors all the same.
+            ours = NumberRoles(header.split(","), 0, list(range(1, dim + 1)), named=True, series=True)
+            return _read_rows(path, _split_records(path, lines, ",", first=2), ours, ",")
+        second = next(lines, "")
+        columns, delimiter = _find_columns(path, header, second, features=features)
+        records = _split_records(path, _put_back(second, lines), delimiter, first=2)
+        names, vectors = _read_rows(path, records, columns, delimiter)
     _check(path, columns, names, vectors)
     if columns.remarks:
         warnings.warn(ArgumentWarning(f"{path}: {'; '.join(columns.remarks)}"), stacklevel=6)
     return names, vectors
 
 
-def _find_columns(path: Path, header: bytes, first: bytes, *, features: bool) -> tuple[NumberRoles, bytes]:
-    """Return the columns by the header and the first record of a block, and the delimiter."""
+def _read_lines(path: Path, file: IO[bytes] | gzip.GzipFile) -> Iterator[str]:
+    """Yield the lines of a file; bytes that are not UTF-8 are kept as surrogate escapes."""
+    mark = BOM_UTF8
+    while line := file.readline(LONGEST):
+        if len(line) == LONGEST:
+            raise FormatError(path, f"a line is longer than {LONGEST:,} bytes")
+        yield line.removeprefix(mark).decode("utf-8", "surrogateescape")
+        mark = b""
+
+
+def _put_back(line: str, lines: Iterator[str]) -> Iterator[str]:
+    if line:
+        yield line
+    yield from lines
+
+
+def _split_records(path: Path, lines: Iterator[str], delimiter: str, *, first: int) -> Iterator[Record]:
+    """Yield the records of lines, of which the first one has the number ``first``."""
+    taken: list[str] = []
+
+    def take() -> Iterator[str]:
+        for line in lines:
+            taken.append(line)
+            yield line
+
+    number = first
+    try:
+        for fields in csv.reader(take(), delimiter=delimiter, strict=True):
+            text = "".join(taken)
+            if not text.endswith("\n"):
+                raise csv.Error("the last line has no end")
+            yield Record(number, text, fields)
+            number += len(taken)
+            taken.clear()
+    except csv.Error as error:
+        raise FormatError(path, f"is not a whole record: cut short or damaged ({error})", line=number) from None
+
+
+def _find_columns(path: Path, header: str, second: str, *, features: bool) -> tuple[NumberRoles, str]:
+    """Return the columns by the header and the line below it, and the delimiter."""
     if not features and max(map(header.count, DELIMITERS)) >= COLUMNS:
         raise FormatError(path, f"its header has more than {COLUMNS:,} columns: what it names are no vectors", line=1)
-    record = first[: first.find(b"\n") + 1]
-    delimiter = find_delimiter(header, record)
-    titles, sample = (
-        [field.decode("utf-8", "surrogateescape") for field in next(split_records(line, delimiter), _NOTHING).fields]
-        for line in (header, record)
-    )
+    delimiter = find_delimiter(header, second)
+    titles = split_line(header, delimiter)
     if not titles:
         raise FormatError(path, "is not a whole header: cut short, or a quote is never closed", line=1)
     try:
-        return replace(assign_vectors(titles, sample, features=features), quotes=b'"' in header), delimiter
+        return assign_vectors(titles, split_line(second, delimiter), features=features), delimiter
     except InputError as error:
         raise FormatError(path, str(error), line=1) from error
 
 
+def find_delimiter(header: str, second: str) -> str:
+    """Return the delimiter that splits header and first record into as many fields, at least two; else a comma.
+
+    Examples
+    --------
+    >>> find_delimiter("node;v0", "a;0,5"), find_delimiter("node,a|b", "x,1"), find_delimiter("node,v0", "")
+    (';', ',', ',')
+    """
+    for delimiter in DELIMITERS:
+        width = len(split_line(header, delimiter))
+        if width > 1 and len(split_line(second, delimiter)) in (0, width):
+            return delimiter
+    return next((delimiter for delimiter in DELIMITERS if delimiter in header), ",")
+
+
+def split_line(line: str, delimiter: str) -> list[str]:
+    """Return the fields of one line; none where it is empty, or no whole record.
+
+    Examples
+    --------
+    >>> split_line('a;"b;""c"" d"', ";"), split_line('a;"b', ";")
+    (['a', 'b;"c" d'], [])
+    """
+    try:
+        return next(csv.reader([line], delimiter=delimiter, strict=True), [])
+    except csv.Error:
+        return []
+
+
 def _read_rows(
-    path: Path, blocks: Iterable[bytes], columns: NumberRoles, delimiter: bytes
+    path: Path, records: Iterator[Record], columns: NumberRoles, delimiter: str
 ) -> tuple[Names | None, NDArray[np.float32]]:
-    dim = len(columns.numbers)
-    vectors = GrowingRows(dim)
-    texts: list[bytes] = []
-    quoted, line = False, 2
-    simple = columns.plain and not columns.quotes and delimiter == b","
-    for block in blocks:
-        names, rows, lines, block_quoted = (
-            _split(path, block, line) if simple else _split_columns(path, block, line, columns=columns, mark=delimiter)
-        )
-        texts += names
-        quoted = quoted or block_quoted
+    dim, mark = len(columns.numbers), delimiter.encode()
+    vectors = np.empty((0, dim), np.float32)
+    texts: list[str] = []
+    quoted = False
+    while block := list(islice(records, rows_at_once(dim))):
+        rows = []
+        for record in block:
+            fields = record.fields
+            if len(fields) != len(columns.titles):
+                problem = f"{len(fields)} fields where its header has {len(columns.titles)}"
+                raise FormatError(path, f"{problem}{_edges_hint(columns)}", line=record.line)
+            if columns.name is not None:
+                texts.append(fields[columns.name])
+                quoted = _is_quoted(path, record, columns.name, delimiter) or quoted
+            rows.append(delimiter.join([fields[at] for at in columns.numbers]).encode("utf-8", "surrogateescape"))
         try:
-            vectors.append(parse_rows(rows, dim, delimiter))
+            numbers = parse_rows(rows, dim, mark)
         except RowError as error:
-            raise FormatError(path, _explain(error, columns, delimiter), line=lines[error.row]) from error
-        line += block.count(b"\n")
+            raise FormatError(path, _explain(error, columns, delimiter), line=block[error.row].line) from error
+        # In place, as a list of blocks would need twice the memory when they are put together.
+        vectors.resize((len(vectors) + len(numbers), dim), refcheck=False)
+        vectors[len(vectors) - len(numbers) :] = numbers
+        check_memory(path, vectors.nbytes)
     if columns.name is None:
-        return None, vectors.finish()
-    return _strings(texts) if quoted else from_text(texts), vectors.finish()
+        return None, vectors
+    return object_array(texts) if quoted else from_strings(texts), vectors
 
 
-def _explain(error: RowError, columns: NumberRoles, delimiter: bytes) -> str:
+def _is_quoted(path: Path, record: Record, column: int, delimiter: str) -> bool:
+    """Whether a field has quotes around it, which the csv module does not say."""
+    # Delimiters within the fields before it count in the text of the record too.
+    before = column + sum(field.count(delimiter) for field in record.fields[:column])
+    quoted = record.text.split(delimiter, before + 1)[before].startswith('"')
+    if not quoted and '"' in record.fields[column]:
+        raise FormatError(path, "a field has a quote in it, and does not begin with one: damaged", line=record.line)
+    return quoted
+
+
+def _explain(error: RowError, columns: NumberRoles, delimiter: str) -> str:
     """Describe what is wrong with a row: its length, or a field that is no number, with the name of its column."""
-    hint = f"; {EDGES}" if len(columns.numbers) in (1, 2) and not columns.named else ""
     if error.column is None:
-        return f"{error.problem} by its header{hint}"
-    if delimiter != b"," and "," in error.problem:
-        hint = "; write decimals with a point"
-    title = columns.titles[columns.numbers[error.column]]
-    return f"{error.problem}, in its column {title!r}{hint}"
+        return f"{error.problem} by its header"
+    hint = "; write decimals with a point" if delimiter != "," and "," in error.problem else _edges_hint(columns)
+    return f"{error.problem}, in its column {columns.titles[columns.numbers[error.column]]!r}{hint}"
+
+
+def _edges_hint(columns: NumberRoles) -> str:
+    return f"; {EDGES}" if len(columns.numbers) in (1, 2) and not columns.named else ""
 
 
 def _check(path: Path, columns: NumberRoles, names: Names | None, vectors: NDArray[np.float32]) -> None:
@@ -180,123 +256,32 @@ def _check(path: Path, columns: NumberRoles, names: Names | None, vectors: NDArr
         )
     if names is None:
         column = vectors[:, 0]
-        if len(column) > 1 and np.array_equal(column, np.rint(column)) and len(np.unique(column)) == len(column):
-            raise FormatError(
-                path,
-                f"no column is called node, name or id, and the first, {first!r}, holds integers that may be names; "
-                "call it node if it does, else put a column node before it",
-            )
-    elif names.dtype == object and all(map(_is_decimal, names)):
+        is_unclear = len(column) > 1 and _are_whole(column) and len(np.unique(column)) == len(column)
+    else:
+        is_unclear = names.dtype == object and all("." in name and is_finite(name) for name in names)
+    if is_unclear:
         raise FormatError(
             path,
-            f"no column is called node, name or id, and the first, {first!r}, holds numbers such as {names[0]}; call "
-            "it node if these are names, else put a column node before it",
+            f"no column is called node, name or id, and the first, {first!r}, holds numbers that may be names; call it "
+            "node if these are names, else put a column node before it",
         )
-    elif names.dtype != object and first and not columns.series:
+    if names is not None and names.dtype != object and first and not columns.series:
         columns.remarks.insert(0, f"names are those of its first column, {first!r}")
-
-
-def _is_decimal(name: str) -> bool:
-    return "." in name and is_finite(name)
 
 
 def _may_be_edges(names: Names | None, vectors: NDArray[np.float32]) -> bool:
     """Whether the rows look like edges (node, node) or (node, node, weight) rather than vectors."""
     if names is None:
-        return vectors.shape[1] in (2, 3) and np.array_equal(vectors[:, :2], np.rint(vectors[:, :2]))
-    if names.dtype == object or vectors.shape[1] not in (1, 2) or not len(names):
+        return vectors.shape[1] in (2, 3) and _are_whole(vectors[:, :2])
+    if names.dtype == object or vectors.shape[1] not in (1, 2) or not _are_whole(vectors[:, 0]):
         return False
-    ends = vectors[:, 0]
-    if not np.array_equal(ends, np.rint(ends)):
-        return False
-    return len(np.unique(names)) < len(names) or bool(np.isin(ends, names.astype(np.float32)).any())
+    return len(np.unique(names)) < len(names) or bool(np.isin(vectors[:, 0], names.astype(np.float32)).any())
 
 
-def _header(dim: int) -> bytes:
+def _are_whole(numbers: NDArray[np.float32]) -> bool:
+    return np.array_equal(numbers, np.rint(numbers))
+
+
+def _header(dim: int) -> str:
     """Return the first line of the files that are written here."""
-    return b",".join([b"node", *(b"v%d" % column for column in range(dim))])
-
-
-def _split_columns(
-    path: Path, block: bytes, line: int, *, columns: NumberRoles, mark: bytes
-) -> tuple[list[bytes], list[bytes], list[int], bool]:
-    """Do what `_split` does for a table with quotes or with its columns in another order."""
-    names, rows, lines, size, quoted, width = [], [], [], line, False, len(columns.titles)
-    for fields, places, height in split_records(block, mark):
-        if len(fields) != width:
-            raise FormatError(path, f"{len(fields)} fields where its header has {width}", line=line)
-        if columns.name is not None:
-            names.append(fields[columns.name])
-            quoted = quoted or columns.name in places
-        rows.append(mark.join([fields[at] for at in columns.numbers]))
-        lines.append(line)
-        line += height
-    if line != size + block.count(b"\n") or (block and not block.endswith(b"\n")):
-        raise FormatError(path, "is not a whole line of names and numbers: cut short or damaged", line=line)
-    return names, rows, lines, quoted
-
-
-def _split(path: Path, block: bytes, line: int) -> tuple[list[bytes], list[bytes], list[int], bool]:
-    """Split a block into names, the rest of each line, and line numbers; and say if any name is quoted."""
-    names, rows, lines, at, quoted = [], [], [], 0, False
-    while at < len(block):
-        match = _NAME.match(block, at)
-        end = block.find(b"\n", match.end()) if match else -1
-        if match is None or end < 0 or block[match.end()] not in b",\r\n":
-            raise FormatError(path, "is not a whole line 'name,number,...': cut short or damaged", line=line)
-        quoted = quoted or match[1] is not None
-        names.append(match[2] if match[1] is None else match[1].replace(b'""', b'"'))
-        rows.append(block[match.end() + 1 : end].rstrip(b"\r"))
-        lines.append(line)
-        line += names[-1].count(b"\n") + 1
-        at = end + 1
-    return names, rows, lines, quoted
-
-
-def _strings(texts: list[bytes]) -> Names:
-    names = np.empty(len(texts), dtype=object)
-    names[:] = [text.decode("utf-8", "surrogateescape") for text in texts]
-    return names
-
-
-def find_delimiter(header: bytes, first: bytes) -> bytes:
-    """Return the delimiter that splits header and first record into as many fields, at least two; else a comma.
-
-    Examples
-    --------
-    >>> find_delimiter(b"node;v0", b"a;0,5"), find_delimiter(b"node,a|b", b"x,1"), find_delimiter(b"node,v0", b"")
-    (b';', b',', b',')
-    """
-    for delimiter in DELIMITERS:
-        widths = {len(record.fields) for line in (header, first) for record in split_records(line, delimiter)}
-        if len(widths) == 1 and widths.pop() > 1:
-            return delimiter
-    return next((delimiter for delimiter in DELIMITERS if delimiter in header), b",")
-
-
-def split_records(block: bytes, delimiter: bytes) -> Iterator[Record]:
-    r"""Return the records of a block of whole lines, up to the first that is damaged.
-
-    Examples
-    --------
-    >>> [record.fields for record in split_records(b'a;"b;""c"" d"\n1;2\n3', b";")]
-    [[b'a', b'b;"c" d'], [b'1', b'2']]
-    """
-    if b'"' not in block:
-        for line in block.split(b"\n")[:-1]:
-            yield Record(line.rstrip(b"\r").split(delimiter), frozenset(), 1)
-        return
-    mark = re.escape(delimiter)
-    pattern = re.compile(rb'(?:"([^"]*(?:""[^"]*)*)"|([^"\r\n' + mark + rb"]*))(" + mark + rb"|\r?\n)")
-    fields: list[bytes] = []
-    quoted: set[int] = set()
-    lines = at = 0
-    while match := pattern.match(block, at):
-        plain = match[1] is None
-        quoted |= set() if plain else {len(fields)}
-        fields.append(match[2] if plain else match[1].replace(b'""', b'"'))
-        lines += match[0].count(b"\n")
-        at = match.end()
-        if match[3] != delimiter:
-            yield Record(fields, frozenset(quoted), lines)
-            fields, quoted, lines = [], set(), 0
+    return ",".join(["node", *(f"v{column}" for column in range(dim))])

@@ -1,4 +1,4 @@
-"""Rows of float32 as lines of decimals, and back, bit for bit; and the text files that have them, gzipped or not.
+"""Rows of float32 as lines of decimals, and back, bit for bit.
 
 With pyarrow, each number is its shortest decimal that gives the same float32 again; without, nine digits,
 which always do.
@@ -6,25 +6,19 @@ which always do.
 
 from __future__ import annotations
 
-import contextlib
-import gzip
 import io
 from collections.abc import Iterator
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.io import check_memory
-
 # Most readers parse a float64 and round that to float32. Of all float32 there is one (by trying every
 # one) whose shortest decimal then gives its neighbor: it gets one digit more.
 ROUNDS_TWICE = (b"7.038531e-26", b"7.0385307e-26")
-_VALUES_AT_ONCE = 1 << 16  # of which each takes some 60 bytes while it is formatted
-_BYTES_AT_ONCE = 1 << 23
-LONGEST = 1 << 26  # bytes of a line
-_GZIP = b"\x1f\x8b"
+# Numbers that are formatted or parsed in one step. Each takes some 60 bytes as a Python object, so this is 4 MB beside
+# the vectors; with fewer, the calls of pyarrow would cost more than the digits.
+_VALUES_AT_ONCE = 1 << 16
 
 
 class RowError(ValueError):
@@ -35,10 +29,15 @@ class RowError(ValueError):
         self.row, self.problem, self.column = row, problem, column
 
 
+def rows_at_once(dim: int) -> int:
+    """Return the number of rows of ``dim`` numbers that are formatted or parsed in one step."""
+    return max(1, _VALUES_AT_ONCE // max(dim, 1))
+
+
 def row_chunks(shape: tuple[int, ...]) -> Iterator[slice]:
     """Cut n rows of k into slices small enough to be formatted at once."""
     rows, dim = shape
-    step = max(1, _VALUES_AT_ONCE // max(dim, 1))
+    step = rows_at_once(dim)
     for start in range(0, rows, step):
         yield slice(start, min(start + step, rows))
 
@@ -59,6 +58,7 @@ def format_rows(vectors: NDArray[np.float32], separator: bytes) -> list[bytes]:
         return [(pattern % tuple(row)).encode() for row in vectors.tolist()]
     decimals = plain_array(vectors.reshape(-1)).cast(arrow.string())
     bounds = plain_array(np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32))
+    # A scalar of pyarrow's own making would import pandas, so the separator is built from buffers.
     ends = plain_array(np.array([0, len(separator)], np.int32)).buffers()[1]
     between = arrow.Array.from_buffers(arrow.string(), 1, [None, ends, arrow.py_buffer(separator)])[0]
     lists = arrow.ListArray.from_arrays(bounds, decimals)
@@ -109,118 +109,19 @@ def _parse_with_arrow(rows: list[bytes], separator: bytes) -> NDArray[np.float32
 
 
 def _parse_one_by_one(rows: list[bytes], separator: bytes) -> NDArray[np.float32]:
-    """Parse more slowly, so that the number that is none can be named."""
+    """Parse without pyarrow, or again to name the field that is no number."""
     values: list[float] = []
     for index, row in enumerate(rows):
-        fields = row.split(separator)
-        try:
-            values.extend(map(float, fields))
-        except ValueError as error:
-            raise _no_number(index, fields) from error
-        if b"_" in row:  # between digits, for Python alone
-            raise _no_number(index, fields)
+        for column, field in enumerate(row.split(separator)):
+            try:
+                if b"_" in field:  # which Python allows between digits
+                    raise ValueError
+                values.append(float(field))
+            except ValueError:
+                text = field.decode("utf-8", "backslashreplace")
+                raise RowError(index, f"{text!r} is not a number", column=column) from None
     with np.errstate(over="ignore"):
         return np.array(values, dtype=np.float32)
-
-
-def _no_number(row: int, fields: list[bytes]) -> RowError:
-    """Return the error of the first field of a row that is no number."""
-    column = next(at for at, field in enumerate(fields) if not _is_number(field))
-    text = fields[column].decode("utf-8", "backslashreplace")
-    problem = f"{text!r} is not a number" if text.strip() else "nothing stands where a number is expected"
-    return RowError(row, problem, column=column)
-
-
-def _is_number(field: bytes) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return b"_" not in field
-
-
-class GrowingRows:
-    """An array that grows in place: a list of blocks would need twice the memory when put together."""
-
-    def __init__(self, dim: int) -> None:
-        self._array = np.empty((0, dim), dtype=np.float32)
-        self._used = 0
-
-    def append(self, rows: NDArray[np.float32]) -> None:
-        """Add rows at the end."""
-        needed = self._used + len(rows)
-        if needed > len(self._array):
-            self._array.resize((max(needed, len(self._array) * 5 // 4), rows.shape[1]), refcheck=False)
-        self._array[self._used : needed] = rows
-        self._used = needed
-
-    def finish(self) -> NDArray[np.float32]:
-        """Give the array, cut to what was added."""
-        self._array.resize((self._used, self._array.shape[1]), refcheck=False)
-        return self._array
-
-
-def line_blocks(file: IO[bytes], *, quoted: bool = False) -> Iterator[bytes]:
-    """Read a file in blocks of whole lines, each block ending in a line end unless the file does not.
-
-    With ``quoted``, a line end between double quotes does not end a line.
-    """
-    rest = b""
-    while block := file.read(_BYTES_AT_ONCE):
-        block = rest + block
-        end = _last_line_end(block) if quoted else block.rfind(b"\n") + 1
-        rest = block[end:]
-        if len(rest) > LONGEST:
-            raise ValueError(f"a line is longer than {LONGEST:,} bytes, or a quote in it is never closed")
-        if end:
-            yield block[:end]
-    if rest:
-        yield rest
-
-
-def _last_line_end(block: bytes) -> int:
-    r"""Return the place after the last line end that does not stand between double quotes; 0 if there is none.
-
-    Examples
-    --------
-    >>> _last_line_end(b'a\n"b\n"\nc'), _last_line_end(b'a\n"b\nc\n')
-    (7, 2)
-    """
-    stop, within = len(block), block.count(b'"') % 2 == 1
-    while stop >= 0:
-        quote = block.rfind(b'"', 0, stop)
-        end = -1 if within else block.rfind(b"\n", quote + 1, stop)
-        if end >= 0:
-            return end + 1
-        stop, within = quote, not within
-    return 0
-
-
-@contextlib.contextmanager
-def open_text(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file of text to be read, gzipped or not, which its first bytes show."""
-    with path.open("rb") as raw:
-        zipped = raw.read(2) == _GZIP
-        raw.seek(0)
-        with _Unpacked(fileobj=raw) if zipped else raw as file:
-            yield file  # type: ignore[misc]  # GzipFile reads as files do
-
-
-class _Unpacked(gzip.GzipFile):
-    """Gzipped data, read as far as the memory allows."""
-
-    def read(self, size: int | None = -1) -> bytes:
-        """Return bytes, at most ``size``."""
-        data = super().read(size)
-        check_memory(Path(self.name), self.tell())
-        return data
-
-
-@contextlib.contextmanager
-def create_gzip(path: Path) -> Iterator[gzip.GzipFile]:
-    """Open a file to be written gzipped, at the fastest level: digits hardly shrink further."""
-    with path.open("wb") as raw, gzip.GzipFile("", "wb", compresslevel=1, fileobj=raw, mtime=0) as file:
-        yield file
 
 
 def plain_array(numbers: NDArray[Any]) -> Any:

@@ -132,10 +132,10 @@ def _read(folder: _Folder) -> EmbeddingData:
     with folder.open("meta.json") as file:
         meta = _check_meta(folder.path, file.read())
     shape = (meta["nodes"], meta["dim"])
-    vectors = _load(folder, "vectors.npy", meta, dtype=np.dtype(np.float32), shape=shape)
+    vectors = _load(folder, "vectors.npy", dtype=np.dtype(np.float32), shape=shape)
     names = _load_names(folder, meta)
     stored = [name for name in _ARRAYS if f"{name}.npy" in meta["files"]]
-    state = {name: _load(folder, f"{name}.npy", meta, dtype=np.dtype(np.float32)) for name in stored}
+    state = {name: _load(folder, f"{name}.npy", dtype=np.dtype(np.float32)) for name in stored}
     return join_data(folder.path, names, vectors, meta, state=state, mapped=True)
 
 
@@ -156,19 +156,9 @@ def _check_meta(path: Path, text: bytes) -> dict[str, Any]:
     return dict(meta)
 
 
-def _load(
-    folder: _Folder,
-    name: str,
-    meta: dict[str, Any],
-    *,
-    dtype: np.dtype[Any],
-    shape: tuple[int, ...] | None = None,
-) -> NDArray[Any]:
-    """Map one file, held to what meta.json says of it."""
+def _load(folder: _Folder, name: str, *, dtype: np.dtype[Any], shape: tuple[int, ...] | None = None) -> NDArray[Any]:
+    """Map one file, held to the type and the shape that meta.json implies."""
     with folder.open(name) as file:
-        size, expected = os.fstat(file.fileno()).st_size, meta["files"].get(name)
-        if size != expected:
-            raise FormatError(folder.path, f"{name} has {size} bytes, not {expected}: cut short or changed")
         try:
             array = map_npy(file)
         except ValueError as error:
@@ -183,6 +173,6 @@ def _load_names(folder: _Folder, meta: dict[str, Any]) -> Names:
     if meta["names"] == "range":
         return np.arange(nodes, dtype=np.int64)
     if meta["names"] == "integers":
-        return _load(folder, "names.npy", meta, dtype=integers, shape=(nodes,))
-    text = _load(folder, "names.npy", meta, dtype=np.dtype(np.uint8))
-    return unpack(text, _load(folder, "offsets.npy", meta, dtype=integers, shape=(nodes + 1,)))
+        return _load(folder, "names.npy", dtype=integers, shape=(nodes,))
+    text = _load(folder, "names.npy", dtype=np.dtype(np.uint8))
+    return unpack(text, _load(folder, "offsets.npy", dtype=integers, shape=(nodes + 1,)))

@@ -20,19 +20,18 @@ from numpy.typing import NDArray
 from graphrefine.embedding.fingerprint import Fingerprint, fingerprint_of
 from graphrefine.embedding.formats import (
     FORMAT_VERSION,
-    READ_ERRORS,
     Format,
     PathLike,
     check_names,
     choose_format,
+    explain_damage,
     format_place,
     input_format,
-    unreadable,
 )
 from graphrefine.embedding.state import EmbeddingData, Kind, State, names_of
 from graphrefine.errors import ArgumentWarning, FormatError, InputError, OutputError
 from graphrefine.graph.node_ids import Names, text_names
-from graphrefine.system.checks import version_problem
+from graphrefine.system.checks import check_choice, version_problem
 from graphrefine.system.files import replacing, replacing_folder
 from graphrefine.tables.limits import check_unpacked
 
@@ -55,7 +54,10 @@ def write_embedding(
     file_format = choose_format(path, format)
     options = file_format.options(options)
     data = names_as_text(data, format_place(path), stacklevel=4)
-    data = _replace_blanks(data, file_format, format_place(path), options.pop("blank_names", "refuse"))
+    blank_names = options.pop("blank_names", "refuse")
+    check_choice("blank_names", blank_names, ("refuse", "replace"))
+    if blank_names == "replace":
+        data = data._replace(names=file_format.replace_blanks(data.names, format_place(path)))
     check_names(path, file_format, data.names)
     save_data(data, path, file_format, durable=durable, **options)
 
@@ -82,9 +84,9 @@ def save_data(
             else replacing(path, durable=durable)
         ) as hidden:
             file_format.write(hidden, data, **options)
+    except OutputError:
+        raise
     except OSError as error:
-        if isinstance(error, OutputError):
-            raise
         raise OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
     _log.info("wrote %s", os.fspath(path))
     return fingerprint
@@ -103,23 +105,6 @@ def names_as_text(data: EmbeddingData, place: str, *, stacklevel: int) -> Embedd
         raise InputError(f"{place}: {error}") from None
 
 
-def _replace_blanks(data: EmbeddingData, file_format: Format, place: str, choice: str) -> EmbeddingData:
-    """Return the data with underscores for blanks in names where that is the choice, with a warning."""
-    if choice not in ("refuse", "replace"):
-        problem = f"blank_names={choice!r} is not known; it can be 'refuse' or 'replace'"
-        raise InputError(problem, argument="blank_names")
-    if choice == "refuse":
-        return data
-    try:
-        names, count = file_format.replace_blanks(data.names)
-    except InputError as error:
-        raise InputError(f"{place}: {error}") from None
-    if count:
-        what = f"{count:,} {'name has' if count == 1 else 'names have'} underscores in the place of blanks"
-        warnings.warn(ArgumentWarning(f"{place}: {what}, and will be read so"), stacklevel=4)
-    return data._replace(names=names)
-
-
 def load_data(
     path: PathLike, *, format: str | None = None, table: str | None = None, verify: bool | None = None
 ) -> EmbeddingData:
@@ -135,19 +120,12 @@ def load_data(
             f"table={table!r}: only a server has tables, and {os.fspath(path)} is a file", argument="table"
         )
     check_kind(position, file_format)
-    try:
+    with explain_damage(position, file_format):
         data = file_format.read(position)
-    except FormatError:
-        raise
-    except READ_ERRORS as error:
-        raise unreadable(position, file_format, error) from error
-    is_large = data.mapped and data.vectors.nbytes > VERIFIED
-    if verify is False or (is_large and verify is None):
-        return data
-    try:
+        is_large = data.mapped and data.vectors.nbytes > VERIFIED
+        if verify is False or (is_large and verify is None):
+            return data
         changed = find_changes(data)
-    except OSError as error:  # of the disk, under mapped arrays
-        raise FormatError(position, f"cannot be verified: {error.strerror or error}") from error
     if not changed:
         return data
     # A damaged byte is in one of the arrays. A program that leaves out, adds or sorts rows changes names and vectors,
@@ -225,10 +203,7 @@ def join_data(
         raise FormatError(path, "has a fingerprint that is no text: it is damaged")
     recipe = metadata.get("recipe", {})
     if isinstance(recipe, str | bytes):
-        try:
-            recipe = json.loads(recipe)
-        except RecursionError:
-            raise FormatError(path, "the recipe is nested far too deep") from None
+        recipe = json.loads(recipe)
     if not isinstance(recipe, dict):
         raise FormatError(path, "the recipe is not a JSON object")
     pieces = {name: metadata[name] for name in names_of("array", "number") if name in metadata}

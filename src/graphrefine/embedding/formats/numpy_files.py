@@ -23,7 +23,6 @@ from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, as_names, is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, row_blocks, save_npy, write_array, write_npy_blocks
 
-_LAST_CHARACTER = 0x10FFFF  # of Unicode
 _MEMBERS = {f"{name}.npy" for name in ("vectors", "names", "names_text", "names_offsets")}
 _TEXTS = ("version", "recipe", "fingerprint")
 _MEMBERS |= {f"{name}.npy" for name in (*_TEXTS, *names_of("column", "array", "number"))}
@@ -90,15 +89,6 @@ def is_embedding(path: Path) -> bool:
 
 def read_npz(path: Path) -> EmbeddingData:
     """Read vectors, names (if any; else 0, 1, ..., n - 1) and recipe (if any)."""
-    try:
-        return _read_npz(path)
-    except (FormatError, OSError):
-        raise
-    except Exception as error:  # headers are parsed as Python: there is no end to what damage can raise
-        raise FormatError(path, f"is not an npz archive of numbers, or damaged ({error})") from error
-
-
-def _read_npz(path: Path) -> EmbeddingData:
     with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         if "vectors" not in archive:
             arrays = ", ".join(archive.files) or "nothing"
@@ -113,12 +103,7 @@ def _read_npz(path: Path) -> EmbeddingData:
 
 def _read_names(archive: Any, nodes: int) -> Names:
     if "names" in archive:
-        names: Names = archive["names"]
-        if names.dtype.kind == "U" and names.size and names.dtype.itemsize:
-            codes = np.ascontiguousarray(names, names.dtype.newbyteorder("=")).view(np.uint32)
-            if codes.max() > _LAST_CHARACTER:
-                raise ValueError(f"a name has the character {codes.max():#x}, which there is not")
-        return as_names(names, nodes)
+        return as_names(archive["names"], nodes)
     if "names_text" in archive:
         return unpack(archive["names_text"], archive["names_offsets"])
     return np.arange(nodes, dtype=np.int64)

@@ -9,12 +9,8 @@ A table has a row for each node::
     vector      vector(dim)
 
 Its comment is one line of JSON, ``{"graphrefine": {...}}``, with the recipe; by it a table is known as one of ours.
-Rows are copied into a table of another name, which replaces the old one at the end of the transaction: readers see the
-old table or the new one, and an interruption changes nothing. What a table cannot store (a NUL in a name, a duplicate
-name, more numbers than pgvector takes) the server refuses, and its message is passed on.
-
-The address is that of libpq, ``postgresql://user@host:port/database``; what it leaves out, the password above all, is
-taken from the environment (``PGPASSWORD``, ``~/.pgpass``, ``PGSERVICE``). No message repeats a password.
+What a table cannot store (a NUL in a name, a duplicate name, more numbers than pgvector takes) the server refuses. The
+address is that of libpq, which takes the rest from the environment (``PGPASSWORD``, ``~/.pgpass``, ``PGSERVICE``).
 """
 
 from __future__ import annotations
@@ -30,10 +26,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphrefine.embedding.formats import FORMAT_VERSION, check_address, format_address
+from graphrefine.embedding.formats import FORMAT_VERSION, SERVER, check_address, format_address
 from graphrefine.embedding.formats.io import join_data
 from graphrefine.embedding.state import COLUMNS, EmbeddingData
-from graphrefine.errors import FormatError, GraphRefineError, InputError, MissingExtraError, OutputError
+from graphrefine.errors import FormatError, GraphRefineError, InputError, OutputError
 from graphrefine.graph.lookup import Sides
 from graphrefine.graph.node_ids import Names
 
@@ -49,11 +45,6 @@ EXTENSION = "CREATE EXTENSION IF NOT EXISTS vector"
 _PATIENCE = 10  # seconds for a server to answer, unless the address says otherwise
 _ROWS = 4096  # copied at a time
 _IDENTIFIER_BYTES = 63  # PostgreSQL cuts longer names without an error
-_TABLES = (
-    "SELECT c.relname FROM pg_class c WHERE c.relkind = 'r' AND pg_table_is_visible(c.oid) "
-    "AND starts_with(obj_description(c.oid, 'pg_class'), %s) ORDER BY 1"
-)
-_NO_EXTENSION = ("0A000", "58P01")  # SQLSTATE of servers of different age without pgvector
 
 
 def table_name(path: str | Path) -> str:
@@ -67,23 +58,22 @@ def table_name(path: str | Path) -> str:
     return re.sub(r"\W+", "_", Path(path).name.partition(".")[0]).strip("_") or TABLE
 
 
-def check_writable(address: str, *, table: str = TABLE, replace: bool = False) -> None:
-    """Raise OutputError if the table could not be written: no server, no pgvector, a table of somebody else."""
-    with connect(address, OutputError, keep=False) as connection:
-        _prepare(connection, table, replace=replace)
-
-
 def write(address: str, data: EmbeddingData, *, table: str = TABLE, index: bool = False, replace: bool = False) -> None:
     """Write a table, replacing one of ours in the same transaction; any other only with ``replace``."""
     _identifier(table)  # before a server is asked
     last, about = table.rpartition(".")[2], _describe(data)
-    # The same temporary name each time, so that of two who write the same table at once the second waits.
+    # Rows are copied into a table of another name, which replaces the old one at the end of the transaction: readers
+    # see the old table or the new one. The other name is always the same, so that of two who write the same table at
+    # once the second waits.
     hidden = f"{table.removesuffix(last)}graphrefine_new_{last.encode()[:40].decode(errors='ignore')}"
     fields = ", ".join(f"{name} {kind} NOT NULL" for name, kind in _column_types(about).items())
     # Bytes decide about order, so that an index survives when the server's system sorts letters in another way.
     fields = fields.replace("node text", 'node text COLLATE "C"')
     with connect(address, OutputError) as connection:
-        _prepare(connection, table, replace=replace)
+        comment = _comment_of(connection, table)
+        if comment is not None and not replace and not comment.startswith(MARK):
+            raise OutputError(f"graphrefine did not write the table {table!r}; choose another, or pass replace=True")
+        connection.execute(EXTENSION)
         _run(connection, f"CREATE TABLE {{}} ({fields})", hidden)
         _copy_rows(connection, hidden, data, _column_types(about))
         _run(connection, "DROP TABLE IF EXISTS {}", table)
@@ -97,19 +87,14 @@ def write(address: str, data: EmbeddingData, *, table: str = TABLE, index: bool 
 
 
 def read(address: str, *, table: str | None = None) -> EmbeddingData:
-    """Read a table that graphrefine wrote; the only one there is, if none is named."""
+    """Read a table that graphrefine wrote, ``embedding`` if none is named."""
+    table = table or TABLE
     with connect(address, InputError) as connection:
-        if table is None:
-            tables = [name for (name,) in connection.execute(_TABLES, [MARK])]
-            if len(tables) != 1:
-                known = f"tables of graphrefine there: {', '.join(tables) or 'none'}"
-                raise FormatError(format_address(address), f"pass table=, the one to read; {known}", argument="table")
-            table = tables[0]
         about = _read_description(connection, address, table)
         types, dim = _column_types(about), int(about["dim"])
         # The order of the rows says their number and their side. Rows of one side may have been added or deleted since.
         has_sides, _ = types.pop("side", None), types.pop("row_index")
-        columns: list[list[Any]] = [[] for _ in types]
+        columns: dict[str, list[Any]] = {name: [] for name in types if name != "vector"}
         blocks = [np.empty((0, dim), np.float32)]
         # Casts, because a binary copy of a column whose type somebody has changed would be other numbers.
         casts = ", ".join(f"{name}::{kind}" for name, kind in types.items())
@@ -117,16 +102,14 @@ def read(address: str, *, table: str | None = None) -> EmbeddingData:
             rows = source.rows()
             while block := list(islice(rows, _ROWS)):
                 *others, vectors = zip(*block, strict=True)
-                for column, values in zip(columns, others, strict=False):
-                    column.extend(values)
+                for values, more in zip(columns.values(), others, strict=True):
+                    values.extend(more)
                 numbers = np.frombuffer(b"".join(vector[4:] for vector in vectors), ">f4")
                 blocks.append(numbers.reshape(len(block), dim).astype(np.float32))
-        named = dict(zip(types, columns, strict=True))
-        if has_sides and about["nodes"] != len(named["node"]):
-            raise ValueError(f"{len(named['node']):,} rows where {about['nodes']:,} are expected")
-        names: Names = np.empty(len(named["node"]), object if types["node"] == "text" else np.int64)
-        names[:] = named["node"]
-        state = {name: np.array(named[name], np.float32) for name in COLUMNS if name in named}
+        names: Names = np.array(columns.pop("node"), object if types["node"] == "text" else np.int64)
+        if has_sides and about["nodes"] != len(names):
+            raise ValueError(f"{len(names):,} rows where {about['nodes']:,} are expected")
+        state = {name: np.array(numbers, np.float32) for name, numbers in columns.items()}
         return join_data(format_address(address), names, np.concatenate(blocks), about, state=state)
 
 
@@ -142,27 +125,17 @@ def update(address: str, data: EmbeddingData, *, every: Names, table: str = TABL
     """Bring a table that `write` made up to date, in one transaction; its other rows, indices and name stay.
 
     ``data`` are the rows that changed, without state; ``every`` are the names of all nodes: rows of others are deleted.
-    The comment of the table has the new recipe afterwards, by which the next update knows where to go on.
     """
     with connect(address, OutputError) as connection:
         about = _read_description(connection, address, table)
-        types, new = _column_types(about), _column_types(_describe(data))
-        if not len(data.names):  # of no names nothing says whether they are text
-            new["node"] = types["node"]
-        if types != new:
-            problem = f"the table {table!r} has other columns than these vectors, {new}; write it again with --replace"
-            raise FormatError(format_address(address), problem)
+        types = _column_types(about)
         _run(connection, "LOCK TABLE {} IN SHARE ROW EXCLUSIVE MODE", table)
         fields = ", ".join(f"{name} {kind}" for name, kind in types.items())
         _run(connection, f"CREATE TEMPORARY TABLE graphrefine_changes ({fields}) ON COMMIT DROP")
         _copy_rows(connection, "graphrefine_changes", data, types)
-        _run(
-            connection,
-            "INSERT INTO {0} (row_index, node, vector) SELECT (SELECT coalesce(max(row_index), -1) + 1 FROM {0}) + "
-            "row_index, node, vector FROM graphrefine_changes "
-            "ON CONFLICT (node) DO UPDATE SET vector = excluded.vector",
-            table,
-        )
+        added = "SELECT (SELECT coalesce(max(row_index), -1) + 1 FROM {0}) + row_index, node, vector"
+        insert = f"INSERT INTO {{0}} (row_index, node, vector) {added} FROM graphrefine_changes"
+        _run(connection, f"{insert} ON CONFLICT (node) DO UPDATE SET vector = excluded.vector", table)
         gone = f"NOT EXISTS (SELECT FROM unnest({{kept}}::{types['node']}[]) AS kept (node) WHERE kept.node = t.node)"
         _run(connection, f"DELETE FROM {{}} AS t WHERE {gone}", table, kept=every.tolist())
         about.pop("fingerprint", None)  # of the rows before
@@ -174,16 +147,16 @@ def _column_types(about: dict[str, Any]) -> dict[str, str]:
     """Return the columns of a table and their types in SQL; KeyError for a column that is none of ours."""
     kinds = {"row_index": "bigint", "node": "text" if about["names"] == "strings" else "bigint", "side": "text"}
     kinds |= dict.fromkeys(COLUMNS, "real") | {"vector": f"vector({int(about['dim'])})"}
-    types = {name: kinds[name] for name in about["columns"]}
-    if [*types][:2] != ["row_index", "node"] or [*types][-1] != "vector":
-        raise ValueError(f"its columns are {', '.join(types)}")
-    return types
+    return {name: kinds[name] for name in about["columns"]}
 
 
 @contextlib.contextmanager
 def _copy(connection: Connection, statement: str, table: str, types: dict[str, str]) -> Iterator[psycopg.Copy]:
     """Open a binary copy of columns, in which a vector is its length, 0, and its numbers in network order."""
-    with connection.cursor().copy(_compose(f"COPY {statement} (FORMAT BINARY)", table)) as copy:
+    from psycopg import sql
+
+    text = sql.SQL(f"COPY {statement} (FORMAT BINARY)").format(_identifier(table))
+    with connection.cursor().copy(text) as copy:
         copy.set_types(["bytea" if name == "vector" else kind for name, kind in types.items()])
         yield copy
 
@@ -227,24 +200,12 @@ def _comment_of(connection: Connection, table: str) -> str | None:
     return None if row is None else str(row[0])
 
 
-def _prepare(connection: Connection, table: str, *, replace: bool) -> None:
-    """Refuse to replace a table of somebody else, and see to it that the server has pgvector."""
-    comment = _comment_of(connection, table)
-    if comment is not None and not replace and not comment.startswith(MARK):
-        raise OutputError(f"graphrefine did not write the table {table!r}; choose another, or pass replace=True")
-    connection.execute(EXTENSION)
-
-
 def _run(connection: Connection, statement: str, *tables: str, **values: Any) -> None:
-    connection.execute(_compose(statement, *tables, **values))
-
-
-def _compose(statement: str, *tables: str, **values: Any) -> sql.Composed:
-    """Return a statement of ours, in which each {} is the quoted name of a table, and {name} a value."""
+    """Run a statement of ours, in which each {} is the quoted name of a table, and {name} a value."""
     from psycopg import sql
 
     literals = {name: sql.Literal(value) for name, value in values.items()}
-    return sql.SQL(statement).format(*map(_identifier, tables), **literals)
+    connection.execute(sql.SQL(statement).format(*map(_identifier, tables), **literals))
 
 
 def _identifier(table: str) -> sql.Identifier:
@@ -253,43 +214,35 @@ def _identifier(table: str) -> sql.Identifier:
 
     parts = table.split(".")
     if len(parts) > 2 or not all(part.isprintable() and 0 < len(part.encode()) <= _IDENTIFIER_BYTES for part in parts):
-        problem = f"table={table!r}: pass table or schema.table, each 1 to {_IDENTIFIER_BYTES} printable bytes"
-        raise InputError(problem, argument="table")
+        raise InputError(f"table={table!r} is not NAME or SCHEMA.NAME of {_IDENTIFIER_BYTES} bytes", argument="table")
     return sql.Identifier(*parts)
 
 
 @contextlib.contextmanager
-def connect(address: str, kind: type[GraphRefineError], *, keep: bool = True) -> Iterator[Connection]:
-    """Open a connection in one transaction, undone unless ``keep``, and raise the server's errors as ours."""
-    try:
-        import psycopg
-    except ModuleNotFoundError:
-        raise MissingExtraError("a PostgreSQL server", "psycopg", "postgres") from None
+def connect(address: str, kind: type[GraphRefineError]) -> Iterator[Connection]:
+    """Open a connection in one transaction, and raise the server's errors as ours."""
+    SERVER.check_package()
+    import psycopg
+
     check_address(address)
     display = format_address(address)
     options = {"client_encoding": "UTF8", "application_name": "graphrefine", "connect_timeout": _PATIENCE}
     try:
         parameters = psycopg.conninfo.conninfo_to_dict(address)
-        connection = psycopg.connect(**{**options, **parameters})  # type: ignore[arg-type]  # libpq checks them
-    except psycopg.Error as error:
-        # The text about an address that cannot be parsed would repeat parts of it, perhaps of the password.
-        parsed = not isinstance(error, psycopg.ProgrammingError)
-        problem = _first_line(error) if parsed else "pass postgresql://user@host:port/database"
-        raise kind(f"{display}: cannot connect: {problem}") from None
+    except psycopg.ProgrammingError:  # whose text repeats parts of the address, perhaps of the password
+        raise kind(f"{display}: pass postgresql://user@host:port/database") from None
     try:
-        with contextlib.closing(connection), connection.transaction(force_rollback=not keep):
+        connection = psycopg.connect(**{**options, **parameters})  # type: ignore[arg-type]  # libpq checks them
+        with connection, connection.transaction():
             yield connection
     except psycopg.Error as error:
-        hint = "install pgvector on the server" if error.sqlstate in _NO_EXTENSION else "nothing was changed"
-        raise kind(f"{display}: {_first_line(error)}; {hint}") from error
+        # Further lines are where in our statement the problem is; the detail says which name is a duplicate.
+        line = (error.diag.message_primary or str(error)).strip().partition("\n")[0]
+        detail = f" ({error.diag.message_detail})" if error.diag.message_detail else ""
+        raise kind(f"{display}: {line}{detail}; nothing was changed") from error
     except GraphRefineError:
         raise
     except UnicodeEncodeError as error:
         raise kind(f"{display}: {error.object[:60]!r} was not valid UTF-8 in its file; rename the node") from None
     except (ValueError, TypeError, LookupError, AttributeError, struct.error) as error:
         raise FormatError(display, f"the table is not what graphrefine wrote: {error}") from error
-
-
-def _first_line(error: psycopg.Error) -> str:
-    lines = (error.diag.message_primary or str(error)).strip().splitlines() or [type(error).__name__]
-    return f"{lines[0]} ({error.diag.message_detail})" if error.diag.message_detail else lines[0]

@@ -9,6 +9,7 @@ The arrays follow each other without a gap, the widest numbers first, so that ea
 from __future__ import annotations
 
 import json
+import math
 import os
 import struct
 from pathlib import Path
@@ -91,10 +92,7 @@ def _read_header(path: Path, file: IO[bytes]) -> tuple[dict[str, Any], int]:
         raise FormatError(path, "is not a safetensors file, or cut short")
     if length > _LONGEST_HEADER:
         raise FormatError(path, f"its header has {length:,} bytes, of which {_LONGEST_HEADER:,} are read at most")
-    try:
-        header = json.loads(file.read(length), object_pairs_hook=_distinct)
-    except RecursionError:
-        raise FormatError(path, "its header is nested far too deep: not a safetensors file, or damaged") from None
+    header = json.loads(file.read(length), object_pairs_hook=_distinct)
     if not isinstance(header, dict) or not isinstance(header.get("__metadata__", {}), dict):
         raise FormatError(path, "its header is not a JSON object: not a safetensors file")
     return header, 8 + length
@@ -122,9 +120,8 @@ def _tensor(path: Path, file: IO[bytes], entry: dict[str, Any], start: int) -> N
     first, end = entry["data_offsets"]
     if code not in _DTYPES:
         raise FormatError(path, f"has numbers of type {code}; those read are {', '.join(_DTYPES)}")
-    if not all(isinstance(length, int) and length >= 0 for length in shape):
-        raise FormatError(path, f"a tensor of shape {shape} is not possible: damaged")
-    if end - first != int(np.prod(shape, dtype=object)) * _DTYPES[code].itemsize:
+    is_shape = all(isinstance(length, int) and length >= 0 for length in shape)
+    if not is_shape or end - first != math.prod(shape) * _DTYPES[code].itemsize:
         raise FormatError(path, f"a tensor {code} {shape} does not take {end - first} bytes: damaged")
     return map_array(file, start + first, dtype=_DTYPES[code], shape=shape)
 

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import mmap
 import re
+import warnings
+from itertools import islice
 from pathlib import Path
 from typing import IO
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.decimals import RowError, format_rows, line_blocks, parse_rows, row_chunks
+from graphrefine.embedding.formats.decimals import RowError, format_rows, parse_rows, row_chunks, rows_at_once
 from graphrefine.embedding.formats.io import EDGES
 from graphrefine.embedding.state import EmbeddingData
-from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_ids import Names, encode_all, from_text
+from graphrefine.errors import ArgumentWarning, FormatError, InputError
+from graphrefine.graph.node_ids import Names, encode_all, from_text, object_array
 
 _SPACE = re.compile(r"[ \t\n\r\f\v]")
 
@@ -35,27 +38,31 @@ def check(names: Names) -> None:
             )
 
 
-def replace_blanks(names: Names) -> tuple[Names, int]:
-    """Names with an underscore for each blank, and how many have changed; InputError if two become one.
+def replace_blanks(names: Names, place: str) -> Names:
+    """Return names with an underscore for each blank, with a warning; InputError if two become one.
 
     Examples
     --------
-    >>> replace_blanks(np.array(["ada", "bob b"], object))
-    (array(['ada', 'bob_b'], dtype=object), 1)
+    >>> replace_blanks(np.array(["ada", "bob"], object), "x.vec")
+    array(['ada', 'bob'], dtype=object)
     """
     if names.dtype != object:
-        return names, 0
-    replaced = {name: _SPACE.sub("_", name) for name in names.tolist() if _SPACE.search(name)}
-    taken = {name: name for name in names.tolist() if name not in replaced}
-    for name, other in replaced.items():
+        return names
+    taken: dict[str, str] = {}
+    for name in dict.fromkeys(names.tolist()):
+        other = _SPACE.sub("_", name)
         if other in taken:
             raise InputError(
-                f"the names {taken[other]!r} and {name!r} would both be {other!r} in a word2vec file; rename one, or "
-                "save as .parquet, .npz, .safetensors, .csv or a folder instead"
+                f"{place}: the names {taken[other]!r} and {name!r} would both be {other!r} in a word2vec file; rename "
+                "one, or save as .parquet, .npz, .safetensors, .csv or a folder instead"
             )
         taken[other] = name
-    count = sum(name in replaced for name in names.tolist())
-    return np.array([replaced.get(name, name) for name in names.tolist()], object), count
+    replaced = object_array([_SPACE.sub("_", name) for name in names])
+    count = int((replaced != names).sum())
+    if count:
+        what = f"{count:,} {'name has' if count == 1 else 'names have'} underscores in the place of blanks"
+        warnings.warn(ArgumentWarning(f"{place}: {what}, and will be read so"), stacklevel=5)
+    return replaced
 
 
 def write_text(path: Path, data: EmbeddingData) -> None:
@@ -73,7 +80,7 @@ def read_text(path: Path) -> EmbeddingData:
     with path.open("rb") as file:
         nodes, dim = read_counts(path, file, bytes_per_value=2)
         vectors = np.empty((nodes, dim), dtype=np.float32)
-        for block in line_blocks(file):
+        while block := list(islice(file, rows_at_once(dim))):
             _read_block(path, block, texts, vectors)
     if len(texts) != nodes:
         raise FormatError(path, f"ends after {len(texts)} of {nodes} nodes: cut short")
@@ -93,24 +100,23 @@ def read_counts(path: Path, file: IO[bytes], *, bytes_per_value: int) -> tuple[i
     return nodes, dim
 
 
-def _read_block(path: Path, block: bytes, texts: list[bytes], vectors: np.ndarray[tuple[int, int]]) -> None:
-    """Append the names of a block of lines to ``texts`` and put its numbers in ``vectors``."""
+def _read_block(path: Path, block: list[bytes], texts: list[bytes], vectors: NDArray[np.float32]) -> None:
+    """Append the names of some lines to ``texts`` and put their numbers in ``vectors``."""
     start, dim = len(texts), vectors.shape[1]
-    if not block.endswith(b"\n"):
-        raise FormatError(path, "its last line has no end: cut short", line=start + 2 + block.count(b"\n"))
-    lines = [line.rstrip(b" \r") for line in block[:-1].split(b"\n")]
-    if start + len(lines) > len(vectors):
+    if not block[-1].endswith(b"\n"):
+        raise FormatError(path, "its last line has no end: cut short", line=start + 1 + len(block))
+    if start + len(block) > len(vectors):
         problem = f"has more than the {len(vectors)} nodes it announces; {EDGES}"
         raise FormatError(path, problem, line=len(vectors) + 2)
     rows = []
-    for line in lines:
-        name, _, row = line.partition(b" ")
+    for line in block:
+        name, _, row = line.rstrip(b" \r\n").partition(b" ")
         texts.append(name)
         rows.append(row)
     try:
         vectors[start : len(texts)] = parse_rows(rows, dim, b" ")
     except RowError as error:
-        hint = f"; {EDGES}" if max(map(len, (line.split() for line in lines))) <= 3 else ""
+        hint = f"; {EDGES}" if max(len(line.split()) for line in block) <= 3 else ""
         raise FormatError(path, f"{error.problem}{hint}", line=start + error.row + 2) from error
 
 
@@ -136,7 +142,7 @@ def read_binary(path: Path) -> EmbeddingData:
             return _read_nodes(path, content, start, np.empty((nodes, dim), dtype=np.float32))
 
 
-def _read_nodes(path: Path, content: mmap.mmap, at: int, vectors: np.ndarray[tuple[int, int]]) -> EmbeddingData:
+def _read_nodes(path: Path, content: mmap.mmap, at: int, vectors: NDArray[np.float32]) -> EmbeddingData:
     nodes, dim = vectors.shape
     texts: list[bytes] = []
     for rows in row_chunks(vectors.shape):

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 import graphrefine
+from arrow_tables import change_metadata
 from graphrefine.display.maps.layout import find_layout, obtain_layout
 from graphrefine.errors import FormatError, OutputError
 from graphrefine.ingestion.ingest import ingest
@@ -83,19 +84,8 @@ def test_embeddings(old: tuple[Path, dict[str, Any]], suffix: str) -> None:
 
 def raise_version(path: Path) -> None:
     """The same file, said to be of format 99."""
-    key = b"graphrefine.version"
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        table = pq.read_table(path)
-        pq.write_table(table.replace_schema_metadata({**table.schema.metadata, key: b"99"}), path)
-    elif path.suffix == ".arrow":
-        import pyarrow as pa
-
-        table = pa.ipc.open_file(path.read_bytes()).read_all()
-        table = table.replace_schema_metadata({**table.schema.metadata, key: b"99"})
-        with pa.ipc.new_file(str(path), table.schema) as writer:
-            writer.write_table(table)
+    if path.suffix in (".parquet", ".arrow"):
+        change_metadata(path, "graphrefine.version", "99")
     elif path.suffix == ".npz":
         np.savez(path, **{**np.load(path), "version": np.array("99")})
     elif path.suffix == ".safetensors":

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from graphrefine import Embedding, load
-from graphrefine.embedding.formats import csv_file
 from graphrefine.errors import ArgumentWarning, FormatError
 
 VECTORS = np.array([[0.5, -2.0], [0.25, 3.0], [1.5, 0.125]], np.float32)
@@ -115,8 +114,8 @@ def test_columns_of_two_series_are_all_taken_and_told(tmp_path: Path) -> None:
         ("node1,node2\n1,2\n2,3\n", "line 1: its columns 'node1', 'node2' are those of a list of edges"),
         ("v1,v2\n1,2\n1,3\n", "its numbers are names of nodes, as in a list of edges"),
         ("a,b,c\n1,2,3\n2,1,3\n", "its numbers are names of nodes, as in a list of edges"),
-        ("x,y,z\n0.5,1,2\n0.25,1,2\n", "no column is called node.* the first, 'x', holds numbers such as 0.5; call it"),
-        ("V1,V2,V3,V4\n7,0.5,1,1\n9,0.25,1,1\n", "no column is called node.*'V1', holds integers that may be names"),
+        ("x,y,z\n0.5,1,2\n0.25,1,2\n", "no column is called node.* the first, 'x', holds numbers that may be names"),
+        ("V1,V2,V3,V4\n7,0.5,1,1\n9,0.25,1,1\n", "no column is called node.*'V1', holds numbers that may be names"),
         ("id,name,x\n1,ann,2\n", "line 1: has several columns that could name the nodes, 'id', 'name'; call one"),
         ("node,v0,v0\na,1,2\n", "line 1: two columns have one name, 'v0'; rename one"),
         ("node,label\n", None),
@@ -127,7 +126,7 @@ def test_columns_of_two_series_are_all_taken_and_told(tmp_path: Path) -> None:
         ("7,x,y\n8,1,2\n", "line 1: holds numbers where the header"),
         ("node,v0\na,1_0\nb,2\n", "line 2: '1_0' is not a number, in its column 'v0'"),
         ("node,v0,v1\na,1,n0\n", "line 2: 'n0' is not a number, in its column 'v1'"),
-        ("node,v0,v1\na,1,\n", "line 2: nothing stands where a number is expected, in its column 'v1'"),
+        ("node,v0,v1\na,1,\n", "line 2: '' is not a number, in its column 'v1'"),
         ("node,x,team\na,1,red\n", "line 2: 'red' is not a number, in its column 'team'"),
         ("node;v0;v1\na;0,5;1\n", "line 2: '0,5' is not a number, in its column 'v0'; write decimals with a point"),
         ('v0,node\n1,"a\nb"\n2,c\n3,d,4\n', "line 5: 3 fields where its header has 2"),
@@ -145,17 +144,21 @@ def test_what_cannot_be_understood_is_refused(text: str, problem: str | None, tm
         load_silently(path)
 
 
-def test_numbers_that_are_names_too_are_taken_where_the_header_names_the_nodes(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.csv", "node,a,b\n2,0,0\n1,1,1\n0,2,2\n")
-    assert load_silently(path).vectors.tolist() == [[0, 0], [1, 1], [2, 2]]
-
-
-def test_files_of_our_own_are_split_in_the_fast_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_file, "_split_columns", None)
-    monkeypatch.setattr(csv_file, "assign_vectors", None)
-    for name in ("x.csv", "x.csv.gz"):
-        Embedding(ANN, VECTORS).save(tmp_path / name)
-        assert load_silently(tmp_path / name).names.tolist() == ANN
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("node,a,b\n2,0,0\n1,1,1\n", [2, 1]),  # numbers that are names too, where the header names the nodes
+        ("id,x,y\n1,0.5,1\n2,1,2\n", [1, 2]),
+        ("id,x\n1,10\n2,20\n", [1, 2]),
+        ("id,x,y,z\n1,2,1,1\n2,1,1,1\n", [1, 2]),
+        ('x,node\n1,"7"\n2,"3"\n', ["7", "3"]),  # quotes make strings, wherever the column is
+        ('note,v0,node\n"1,2",1,7\n"3",2,3\n', [7, 3]),
+    ],
+)
+def test_names_and_numbers_are_told_apart(text: str, names: list[object], tmp_path: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a column is left out
+        assert load(write(tmp_path / "x.csv", text)).names.tolist() == names
 
 
 def test_frames_of_pandas_come_back(tmp_path: Path) -> None:

@@ -15,8 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import graphrefine
-from graphrefine.embedding.formats import decimals
-from graphrefine.embedding.formats.decimals import line_blocks
+from graphrefine.embedding.formats import csv_file
 from graphrefine.errors import FormatError
 from graphrefine.tables import limits
 from graphrefine.tables.limits import UnpackedError, reading_within
@@ -92,23 +91,11 @@ def test_a_quote_that_is_never_closed_takes_linear_time(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decimals, "LONGEST", 10_000)
-    monkeypatch.setattr(decimals, "_BYTES_AT_ONCE", 1_000)
+    monkeypatch.setattr(csv_file, "LONGEST", 10_000)
     path = tmp_path / "a.csv"
     path.write_bytes(b"node,v0\n" + b"1" * 20_000)
     with pytest.raises(FormatError, match="a line is longer than 10,000 bytes"):
         graphrefine.load(path)
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
-def test_blocks_end_where_lines_do(tmp_path: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decimals, "_BYTES_AT_ONCE", size)
-    path = tmp_path / "a.csv"
-    path.write_bytes(b'a,1\n"b\n""c\n",2\n\n"d",3\ne')
-    with path.open("rb") as file:
-        blocks = list(line_blocks(file, quoted=True))
-    assert b"".join(blocks) == path.read_bytes()
-    assert all(block.endswith(b"\n") and block.count(b'"') % 2 == 0 for block in blocks[:-1])
 
 
 def test_a_header_of_safetensors_has_a_limit(tmp_path: Path) -> None:

@@ -99,13 +99,7 @@ def assert_same(back: Embedding, embedding: Embedding) -> None:
     assert back.vectors.shape == embedding.vectors.shape
     assert back.vectors.tobytes() == embedding.vectors.tobytes()  # bits, so that -0.0 is not 0.0
     assert back.recipe == embedding.recipe
-    assert (back.degrees is None) == (embedding.degrees is None)
-    if back.degrees is not None and embedding.degrees is not None:
-        assert back.degrees.tobytes() == embedding.degrees.tobytes()
-    assert (back.fold_map is None) == (embedding.fold_map is None)
-    if back.fold_map is not None and embedding.fold_map is not None:
-        assert back.fold_map.tobytes() == embedding.fold_map.tobytes()
-    assert back.state.degree_weight == embedding.state.degree_weight
+    assert back.state == embedding.state
 
 
 def query(server: Server, text: str) -> str:
@@ -150,46 +144,28 @@ def test_what_was_learned_comes_back(server: Server) -> None:
     np.testing.assert_array_equal(back.fold_in(edges).vectors, embedding.fold_in(edges).vectors)
 
 
-def test_a_large_fold_map_comes_back(server: Server) -> None:
-    numbers = np.random.default_rng(0).standard_normal((6 * 512, 512)).astype(np.float32)
-    embedding = Embedding(None, np.ones((2, 512)), degrees=[1, 1], fold_map=numbers)
-    embedding.save(server.address(), table="large")
-    assert_same(load(server.address(), table="large"), embedding)
-
-
 def test_a_table_without_a_fold_map_is_read(server: Server) -> None:
     """Its degree weight is a number of JSON, as in the tables of 0.1.0."""
     sample(3, 2, degrees=[1, 2, 3], degree_weight=0.25).save(server.address(), table="older")
     comment = describe(server, "older")
     comment["graphrefine"]["degree_weight"] = 0.25
     put_comment(server, "older", json.dumps(comment))
-    back = load(server.address(), table="older")
-    assert back.degree_weight == 0.25 and back.fold_map is None
-    assert back.degrees is not None and back.degrees.tolist() == [1, 2, 3]
+    assert_same(load(server.address(), table="older"), sample(3, 2, degrees=[1, 2, 3], degree_weight=0.25))
 
 
-def test_every_awkward_name_and_number(server: Server) -> None:
+def test_every_awkward_name_and_number(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     bits = np.random.default_rng(0).integers(0, 2**32, 4_000, dtype=np.uint32).view(np.float32)
     rows = len(AWKWARD_NAMES)
     vectors = np.concatenate([AWKWARD, bits[np.isfinite(bits)]])[: rows * 100].reshape(rows, 100)
-    embedding = Embedding(AWKWARD_NAMES, vectors)
-    embedding.save(server.address(), table="awkward")
-    assert_same(load(server.address(), table="awkward"), embedding)
-    count = query(server, "SELECT count(*) FROM awkward WHERE node IN ('\\N', '', 'it''s')")
-    assert count == "3"
-
-
-def test_blocks_are_cut_anywhere(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pgvector, "_ROWS", 5)
-    embedding = Embedding(AWKWARD_NAMES, np.ones((len(AWKWARD_NAMES), 2)), degrees=np.arange(len(AWKWARD_NAMES)))
-    embedding.save(server.address(), table="blocks")
-    assert_same(load(server.address(), table="blocks"), embedding)
-
-
-def test_a_table_of_an_empty_embedding(server: Server) -> None:
-    empty = Embedding(None, np.ones((0, 3)))
-    empty.save(server.address(), table="empty")
-    assert load(server.address(), table="empty").vectors.shape == (0, 3)
+    large = np.random.default_rng(0).standard_normal((6 * 512, 512)).astype(np.float32)
+    monkeypatch.setattr(pgvector, "_ROWS", 5)  # blocks are cut anywhere
+    for embedding in (
+        Embedding(AWKWARD_NAMES, vectors, degrees=np.arange(rows)),
+        Embedding(None, np.ones((2, 512)), degrees=[1, 1], fold_map=large),
+        Embedding(None, np.ones((0, 3))),
+    ):
+        embedding.save(server.address(), table="awkward")
+        assert_same(load(server.address(), table="awkward"), embedding)
 
 
 def test_names_on_both_sides_of_a_bipartite_graph(server: Server) -> None:
@@ -346,12 +322,7 @@ NOISE = "".join(map(chr, np.random.default_rng(0).integers(33, 0x2FFF, 3000)))  
 
 @pytest.mark.parametrize(
     ("names", "fact"),
-    [
-        (["nul\0"], "0x00"),
-        ([NOISE], "index row"),
-        ([b"caf\xe9".decode("utf-8", "surrogateescape")], "UTF-8"),
-        (["b", "a", "a"], "=\\(a\\)"),
-    ],
+    [(["nul\0"], "0x00"), ([NOISE], "index row"), (["caf\udce9"], "UTF-8"), (["b", "a", "a"], "=\\(a\\)")],
 )
 def test_names_that_no_key_has(server: Server, names: list[str], fact: str) -> None:
     query(server, "DROP TABLE IF EXISTS no_key")
@@ -385,29 +356,13 @@ def test_comments_that_are_damaged(server: Server) -> None:
         server.address(), table="damaged"
     )
     good = describe(server, "damaged")["graphrefine"]
-    changes: list[dict[str, Any]] = [
-        {"version": 99},
-        {"version": None},
-        {"columns": ["node", "vector"]},
-        {"columns": 7},
-        {"dim": 3},
-        {"dim": None},
-        {"dim": "two"},
-        {"recipe": 7},
-        {"names": "integers"},
-        {"degree_weight": "much"},
-        {"degree_weight": "nan"},
-        {"degree_weight": -1},
-        {"degree_weight": [1]},
-        {"fold_map": "12x2:AAAA"},
-        {"fold_map": good["fold_map"][:-1]},
-        {"fold_map": good["fold_map"].replace("12x2", "2x12")},
-        {"fold_map": good["fold_map"].replace(":", ":!", 1)},
-        {"fold_map": "no map"},
-        {"fold_map": 7},
-        {"columns": ["row_index", "node", "vector"]},  # a map without degrees
-    ]
-    texts = [json.dumps({"graphrefine": {**good, **change}}) for change in changes]
+    fold_map = good["fold_map"]
+    changes: list[tuple[str, Any]] = [("recipe", 7), ("names", "integers"), ("columns", 7), ("fold_map", 7)]
+    changes += [("columns", ["node", "vector"]), ("columns", ["row_index", "node", "vector"])]
+    changes += [("fold_map", text) for text in ("12x2:AAAA", fold_map[:-1], fold_map.replace(":", ":!", 1))]
+    changes += [("version", 99), ("version", None), ("dim", 3), ("dim", None), ("dim", "two")]
+    changes += [("degree_weight", "much"), ("degree_weight", -1), ("degree_weight", [1])]
+    texts = [json.dumps({"graphrefine": {**good, name: value}}) for name, value in changes]
     texts += [json.dumps({"graphrefine": {k: v for k, v in good.items() if k != name}}) for name in ("dim", "columns")]
     whole = json.dumps({"graphrefine": good})
     texts += [whole[: len(whole) // 2], '{"graphrefine": 3}', '{"graphrefine": []}']
@@ -453,41 +408,18 @@ def test_servers_that_refuse(server: Server, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(InputError, match='"nothing" does not exist'):
         load(server.address(), table="nothing")
     monkeypatch.setattr(pgvector, "EXTENSION", "CREATE EXTENSION nosuchvector")
-    with pytest.raises(OutputError, match="install pgvector on the server"):
+    with pytest.raises(OutputError, match="nosuchvector"):
         embedding.save(server.address(), table="refused")
 
 
-def test_which_table_is_read_if_none_is_named(server: Server) -> None:
-    query(server, "CREATE DATABASE fresh")
-    place = server.address(database="fresh")
-    with pytest.raises(FormatError, match="none"):
-        load(place)
-    sample(2, 2).save(place, table="the Only one")
-    assert len(load(place)) == 2
-    sample(3, 2).save(place, table="another")
-    with pytest.raises(FormatError, match=r"pass table=.*: another, the Only one"):
-        load(place)
+SECRETS = ["ada:s3cret@127.0.0.1:1/x", "ada@127.0.0.1:1/x?password=s3cret", "a:s3cret@h:b/x"]
+SECRETS += ["ada:p/s3cret@127.0.0.1:1/x", "ada:p@s3cret@127.0.0.1:1/x", "ada:s3cret@127.0.0.1:1/x?no=1"]
+SECRETS += ["ada:%zs3cret@127.0.0.1:1/x", "ada:p#s3cret@127.0.0.1:1/x", "ada:p?s3cret@127.0.0.1:1/x"]
 
 
-SECRETS = [
-    "postgresql://ada:s3cret@127.0.0.1:1/x",
-    "postgresql://ada@127.0.0.1:1/x?password=s3cret",
-    "postgres://a:s3cret@h:b/x",
-]
-SECRETS += [
-    "postgresql://ada:p/s3cret@127.0.0.1:1/x",
-    "postgresql://ada:p@s3cret@127.0.0.1:1/x",
-    "postgresql://ada:s3cret@127.0.0.1:1/x?no=1",
-]
-SECRETS += [
-    "postgresql://ada:%zs3cret@127.0.0.1:1/x",
-    "postgresql://ada:p#s3cret@127.0.0.1:1/x",
-    "postgresql://ada:p?s3cret@127.0.0.1:1/x",
-]
-
-
-@pytest.mark.parametrize("address", SECRETS)
-def test_passwords_are_never_shown(address: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("secret", SECRETS)
+def test_passwords_are_never_shown(secret: str, tmp_path: Path) -> None:
+    address = f"postgresql://{secret}"
     assert "s3cret" not in format_address(address)
     sample(2, 2).save(tmp_path / "a")
     with pytest.raises((OutputError, InputError)) as caught:
@@ -531,10 +463,8 @@ def test_passwords_are_not_shown_by_commands_that_read(server: Server, tmp_path:
     embedding = embed(read(ring_of_cliques()), dim=4)
     embedding.save(place)
     np.savetxt(tmp_path / "g.txt", ring_of_cliques(), fmt="%d")
-    np.savetxt(tmp_path / "labels.txt", [(node, node // 5) for node in range(20)], fmt="%d")
     for arguments in (
         ["neighbors", place, "0"],
-        ["evaluate", "labels", place, tmp_path / "labels.txt", "--ratios", "0.5", "--repeats", "2"],
         ["evaluate", "reconstruction", tmp_path / "g.txt", place],
         ["embed", tmp_path / "g.txt", "--align-to", place, "-o", tmp_path / "out"],
         ["convert", place, tmp_path / "x.csv"],
@@ -562,7 +492,6 @@ def test_convert_there_and_back(server: Server, tmp_path: Path) -> None:
     query(server, "DROP TABLE IF EXISTS back; CREATE TABLE back (x int)")
     check_refused(run("convert", tmp_path / "back.npz", place), "replace=")
     works("convert", tmp_path / "back.npz", place, "--replace")
-    check_refused(run("convert", place, tmp_path / "y.npz"), "table=")
 
 
 @pytest.mark.parametrize(
@@ -588,14 +517,3 @@ def test_embed_and_files_have_no_tables(tmp_path: Path) -> None:
     sample(2, 2).save(tmp_path / "a")
     with pytest.raises(InputError, match="only a server has tables"):
         load(tmp_path / "a", table="x")
-
-
-def test_without_a_server_ci_fails_and_others_skip(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    monkeypatch.delenv("CI", raising=False)
-    with pytest.raises(pytest.skip.Exception, match="pip install pgserver"), postgres_server.running():
-        pass
-    monkeypatch.setenv("CI", "true")
-    monkeypatch.setattr(postgres_server, "HAS_WHEEL", True)
-    with pytest.raises(pytest.fail.Exception, match="pip install pgserver"), postgres_server.running():
-        pass

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from arrow_tables import change_metadata
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.state import COLUMNS, FOLD_BLOCKS, State, names_of
 from graphrefine.errors import FormatError, InputError
@@ -127,25 +128,10 @@ def test_a_damaged_number_is_a_value_error_that_names_it(value: Any) -> None:
 @pytest.mark.parametrize("suffix", ["arrow", "parquet"])
 @pytest.mark.parametrize(("name", "text"), [*DAMAGED_TEXTS, ("fold_map", ENCODED.replace("12x2", "2x12"))])
 def test_damaged_text_in_a_file_is_a_format_error(tmp_path: Path, suffix: str, name: str, text: str) -> None:
-    import pyarrow as pa
-    from pyarrow import ipc, parquet
-
     path = tmp_path / f"x.{suffix}"
     embedding = Embedding(None, np.ones((3, 2)), degrees=GOOD.degrees, fold_map=GOOD.fold_map, degree_weight=0.25)
     embedding.save(path)
-    if suffix == "arrow":
-        with pa.OSFile(str(path)) as source:
-            table = ipc.open_file(source).read_all()
-    else:
-        table = parquet.read_table(path)
-    key = f"graphrefine.{name}".encode()
-    assert key in table.schema.metadata
-    table = table.replace_schema_metadata({**table.schema.metadata, key: text.encode()})
-    if suffix == "arrow":
-        with ipc.new_file(str(path), table.schema) as writer:
-            writer.write_table(table)
-    else:
-        parquet.write_table(table, path)
+    change_metadata(path, f"graphrefine.{name}", text)
     with pytest.raises(FormatError, match=rf"x\.{suffix}: "):
         load(path, verify=False)
 

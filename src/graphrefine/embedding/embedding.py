@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from graphrefine.embedding.fingerprint import Fingerprint, fingerprint_of
-from graphrefine.embedding.formats import explain_damage, format_place, input_format, is_address
+from graphrefine.embedding.formats import explain_damage, format_place, is_address
 from graphrefine.embedding.formats.io import load_data, names_as_text, write_embedding
 from graphrefine.embedding.learn import learn_state
 from graphrefine.embedding.state import DEGREE_WEIGHT, EmbeddingData, State
@@ -843,7 +843,7 @@ class Embedding:
         """
         stamp = stamp_file(Path(path))  # before the read: a newer file would not match
         data = load_data(path, format=format, table=table, verify=verify)
-        with explain_damage(path, input_format(path, format)):
+        with explain_damage(path, format):
             embedding = cls.from_data(data)
         if not is_address(path):
             embedding.path, embedding.file_stamp = Path(path), stamp

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import load
-from graphrefine.embedding.formats import choose_format, csv_file, explain_damage
+from graphrefine.embedding.formats import csv_file, explain_damage
 from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.graph.node_ids import from_strings, is_range
 from graphrefine.methods.contract import Floats, Method, Resources
@@ -125,7 +125,7 @@ def _read(path: Path) -> tuple[Any, Any]:
 
 def _read_csv(path: Path) -> tuple[Any, Any]:
     """Names and numbers by a header, every number of a row being a feature."""
-    with explain_damage(path, choose_format(path)):
+    with explain_damage(path):
         return csv_file.read_features(path)
 
 

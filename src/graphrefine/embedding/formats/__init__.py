@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # the help of the command line needs the formats, but none of
 
 PathLike = str | os.PathLike[str]
 
-_SCHEMES = re.compile(r"(postgres|postgresql)(\+\w*)?://", re.IGNORECASE)  # with a driver, as SQLAlchemy has them
+_SCHEMES = re.compile(r"(postgres|postgresql)://", re.IGNORECASE)
 FORMAT_VERSION = 1  # of the folder's layout and of every key that graphrefine adds to other formats
 BLANKS = ("blank_names",)  # what becomes of names with blanks: "refuse", or "replace" them by underscores
 ARROW = 36_000_000  # bytes of pyarrow, its memory pool, and blocks of rows as it holds them
@@ -231,7 +231,7 @@ def check_address(address: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def explain_damage(path: PathLike, file_format: Format) -> Iterator[None]:
+def explain_damage(path: PathLike, format: str | None = None) -> Iterator[None]:
     """Turn all that reading a file raises into a FormatError that names it.
 
     Headers of NumPy are parsed as Python and footers of parquet as Thrift, and the packages beneath check little: there
@@ -243,7 +243,8 @@ def explain_damage(path: PathLike, file_format: Format) -> Iterator[None]:
         raise
     except Exception as error:
         problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise FormatError(format_place(path), f"cannot be read as {file_format.name}: {problem}") from error
+        name = input_format(path, format).name
+        raise FormatError(format_place(path), f"cannot be read as {name}: {problem}") from error
 
 
 def input_format(path: PathLike, format: str | None) -> Format:

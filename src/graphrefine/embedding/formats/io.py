@@ -120,7 +120,7 @@ def load_data(
             f"table={table!r}: only a server has tables, and {os.fspath(path)} is a file", argument="table"
         )
     check_kind(position, file_format)
-    with explain_damage(position, file_format):
+    with explain_damage(position, format):
         data = file_format.read(position)
         is_large = data.mapped and data.vectors.nbytes > VERIFIED
         if verify is False or (is_large and verify is None):

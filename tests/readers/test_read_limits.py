@@ -47,7 +47,7 @@ SAVERS: dict[str, Callable[[Path], Any]] = {
     "a.mat": lambda path: scipy.io.savemat(path, {"network": np.ones((300, 300))}, do_compression=True),
     "a.npz": lambda path: sp.save_npz(path, sp.csr_array(np.ones((300, 300)))),
     "a.parquet": lambda path: pq.write_table(pa.table({"u": np.zeros(10**6, int), "v": np.ones(10**6, int)}), path),
-    **{name: lambda path, pack=pack: path.write_bytes(pack(BOMB)) for name, pack in PACKERS.items()},
+    **{name: lambda path: path.write_bytes(PACKERS[path.name](BOMB)) for name in PACKERS},
 }
 
 

@@ -61,7 +61,6 @@ LONG = "".join(f"{i} {i + 1} 2\n" for i in range(30_000))
         ("e.csv", "1,2\n", {"encoding": "klingon"}, "there is no encoding 'klingon'"),
         ("e.csv", b"1,2\n\xff,3\n", {"encoding": "utf-8"}, "^, line 2: the text is not utf-8"),
         ("e.txt", bytes(range(256)), {}, "looks like a binary file"),
-        ("e.doc", b"\xd0\xcf\x11\xe0\0\0\0", {}, "the suffix '.doc' is not known;.*the content is not text"),
         ("e.doc", "1 2\n", {}, r"the suffix '.doc' is not known; known are .txt .*\.csv .*\.parquet .*format=\"text\""),
         ("none.txt", None, {"nodes": 3}, "there is no such file"),
         ("none.mat", None, {}, "there is no such file"),

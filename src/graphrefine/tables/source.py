@@ -7,7 +7,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -27,7 +27,6 @@ from graphrefine.tables.limits import PACKED, READING, check_unpacked
 
 _PORTION = 1 << 22  # bytes that are unpacked at a time
 STREAMED = 1 << 18  # bytes of a stream that are read at a time
-_CAREFUL = 512  # the same, of a decompressor that returns nothing of the portion in which an error is
 MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -36,28 +35,8 @@ def _zstd(file: IO[bytes]) -> IO[bytes]:
         import pyarrow as pa
     except ModuleNotFoundError:
         raise MissingExtraError("reading .zst files", "pyarrow", "io") from None
-    return cast("IO[bytes]", _Zstd(pa.CompressedInputStream(file, "zstd")))
-
-
-class _Zstd(io.RawIOBase):
-    """Data of zstd, read into memory of its own: of pyarrow's own, each error would leave some behind."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        return int(self._stream.readinto(buffer))
-
-    def read1(self, size: int) -> bytes:
-        """Bytes, at most ``size``."""
-        return self.read(size) or b""
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()
+    # Buffered, so that a stream gives as many bytes as it is asked for, as those of the standard library do.
+    return io.BufferedReader(pa.CompressedInputStream(file, "zstd"))
 
 
 @dataclass(frozen=True)
@@ -144,8 +123,8 @@ class Source:
             raw.seek(0)
             try:
                 with contextlib.closing(raw if codec is None else codec.open(raw)) as stream:
-                    unpacked, step = 0, _PORTION if size is None and codec is not None else size
-                    while portion := _read_fully(stream, step):
+                    unpacked, step = 0, size or (-1 if codec is None else _PORTION)
+                    while portion := stream.read(step):
                         unpacked += len(portion)
                         if size is None and codec is not None:
                             check_unpacked(self.name, unpacked, f"the {codec.suffix[1:]} data")
@@ -199,16 +178,6 @@ class Source:
 def _has_query(address: str) -> bool:
     """Whether a path ends in a query, and is not the name of a file that is there."""
     return "?query=" in address and not Path(address).exists()
-
-
-def _read_fully(stream: IO[bytes], size: int | None) -> bytes:
-    """``size`` bytes, unless the stream ends: some streams give less at a time. None: all."""
-    if size is None:
-        return bytes(stream.read())
-    portion = bytes(stream.read(size))
-    while 0 < len(portion) < size and (more := bytes(stream.read(size - len(portion)))):
-        portion += more
-    return portion
 
 
 def _has_magic(raw: bytes, codec: Codec) -> bool:
@@ -278,62 +247,22 @@ def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[byte
     >>> list(stream_bytes(Source("changes"), io.BytesIO(packed)))
     [b'+,ann,bob\n']
     """
-    with contextlib.nullcontext(file) if file is not None else source.open_once() as raw:
-        head = _read_head(raw)
-        packed = bool(head) or Path(source.path).suffix.lower() in SUFFIXES
-        codec = source.find_codec(head) if packed else None
-        joined = io.BufferedReader(_Joined(head, raw), buffer_size=STREAMED)
-        if codec is None:
-            yield from iter(lambda: joined.read1(STREAMED), b"")
-            return
-        with contextlib.closing(codec.open(joined)) as stream:
-            damage = yield from _stream_packed(stream, careful=codec.suffix == ".zst")
-        if damage is not None:
-            raise source.error(f"the {codec.suffix[1:]} data is damaged or cut short: {damage}") from None
-
-
-def _read_head(file: IO[bytes]) -> bytes:
-    """Return the first bytes, as many as tell whether a stream is compressed; no more, as it may be slow to go on."""
-    head = b""
-    while len(head) < 16 and any(codec.magic.startswith(head[: len(codec.magic)]) for codec in CODECS):
-        if not (more := file.read(1)):
-            break
-        head += more
-    return head
-
-
-class _Joined(io.RawIOBase):
-    """The first bytes of a stream, which have been read, and the rest of it."""
-
-    def __init__(self, head: bytes, file: IO[bytes]) -> None:
-        self._head = head
-        self._read: Callable[[int], bytes] = getattr(file, "read1", file.read)  # without waiting for more, if it can
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        portion = self._head or self._read(len(buffer))
-        self._head = portion[len(buffer) :]
-        size = len(portion) - len(self._head)
-        buffer[:size] = portion[:size]
-        return size
-
-
-def _stream_packed(stream: Any, *, careful: bool) -> Generator[bytes, None, Exception | None]:
-    """Portions of a decompressor, and the error that ended them, if one did."""
     import lzma
     import zlib
 
-    size, portion, damage = (_CAREFUL if careful else STREAMED), bytearray(), None
-    while True:
+    with contextlib.nullcontext(file) if file is not None else source.open_once() as raw:
+        # A pipe may stay open for hours: `peek` and `read1` wait for the next bytes, but not for all they may give.
+        buffered: Any = raw if hasattr(raw, "peek") else io.BufferedReader(cast("io.RawIOBase", raw))
+        head = buffered.peek(16)[:16]
+        codec = source.find_codec(head) if head or Path(source.path).suffix.lower() in SUFFIXES else None
+        stream: Any = buffered if codec is None else codec.open(buffered)
         try:
-            piece = stream.read1(size)
+            yield from iter(lambda: stream.read1(STREAMED), b"")
         except (EOFError, ValueError, zlib.error, lzma.LZMAError, OSError) as error:
-            piece, damage = b"", error
-        portion += piece
-        if portion and (not piece or not careful or len(portion) >= STREAMED):
-            yield bytes(portion)
-            portion.clear()
-        if not piece:
-            return damage
+            if codec is None or isinstance(error, GraphRefineError):
+                raise
+            raise source.error(f"the {codec.suffix[1:]} data is damaged or cut short: {error}") from None
+        finally:
+            if buffered is not raw:  # or the caller's stream would be closed with it
+                with contextlib.suppress(ValueError):
+                    buffered.detach()

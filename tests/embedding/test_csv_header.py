@@ -61,7 +61,7 @@ def test_a_plain_header_is_read_without_a_word(text: str, names: list[object], t
         (
             "Unnamed: 0,id,x,y\n0,7,0.5,-2\n1,3,0.25,3\n2,9,1.5,0.125\n",
             [7, 3, 9],
-            "names are those of its column 'id'; numbers those of 'x', 'y'; left out: its column 'Unnamed: 0'",
+            "names are those of its column 'id'; left out: its column 'Unnamed: 0'",
         ),
         (
             "node,v0,v1,pagerank,label\n7,0.5,-2,8,red\n3,0.25,3,8,\n9,1.5,0.125,8,red\n",
@@ -86,7 +86,7 @@ def test_a_plain_header_is_read_without_a_word(text: str, names: list[object], t
         (
             "x,node,id,y\n0.5,7,1,-2\n0.25,3,2,3\n1.5,9,3,0.125\n",
             [7, 3, 9],
-            "names are those of its column 'node'; numbers those of 'x', 'y'; left out: its column 'id'",
+            "names are those of its column 'node'; left out: its column 'id'",
         ),
     ],
 )

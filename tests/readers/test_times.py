@@ -133,8 +133,8 @@ def test_text_tables_and_graphs_on_disk_agree(
 @pytest.mark.parametrize(
     ("options", "argument", "problem"),
     [
-        ({"since": "2024-01-01"}, "since", "needs the column of the times; say time="),
-        ({"half_life": "30d"}, "half_life", "needs the column of the times; say time="),
+        ({"since": "2024-01-01"}, "since", "needs the column of the times"),
+        ({"half_life": "30d"}, "half_life", "needs the column of the times"),
         ({"time": "wann"}, "time", "there is no column 'wann'"),
         ({"time": "when", "since": "yesterday"}, "since", "no date such as 2024-01-31"),
         ({"time": "when", "since": "2024-02-01", "until": "2024-01-01"}, "since", "is not before"),

@@ -21,7 +21,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights, describe_outside
 from graphrefine.graph.node_ids import Numbered, from_strings
 from graphrefine.kernels import edge_lists
-from graphrefine.kernels.edge_lists import PAIR, Columns, Marks, Parsed, Status, single
+from graphrefine.kernels.edge_lists import PAIR, Columns, Marks, Parsed, Status
 from graphrefine.readers.formats import EdgeTable, MatrixTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.decode import decode as decode_source
@@ -222,7 +222,7 @@ def _in_number_order(parsed: Parsed, names: NDArray[np.int64]) -> Numbered:
 def _describe_problem(parsed: Parsed, text: NDArray[np.uint8], layout: Layout) -> tuple[str, str | None]:
     """Return the problem of the record at which the parser stopped, and the argument to blame."""
     status, dialect = Status(parsed.status), layout.sample.dialect
-    record = _record_at(text.tobytes(), parsed.line, layout)
+    record = decode(text.tobytes().split(b"\n", parsed.line)[parsed.line - 1]).rstrip("\r")
     excerpt = repr(record if len(record) <= 60 else record[:57] + "...")
     if status in PROBLEMS:
         return f"{PROBLEMS[status]}: {excerpt}", ARGUMENTS.get(status)
@@ -237,32 +237,15 @@ def _describe_problem(parsed: Parsed, text: NDArray[np.uint8], layout: Layout) -
         return f"there {count} ({split_by}), where the first record has {most}: {excerpt}", None
     if status == Status.BAD_TIME:
         kind = "a date such as 2024-01-31 or 2024-01-31T12:30:00Z" if layout.dates else "a number"
-        return f"time {_field(fields, time)!r} is not {kind}, as the times before are", "time"
-    value = _field(fields, weight)
+        return f"time {fields[min(time, len(fields) - 1)]!r} is not {kind}, as the times before are", "time"
+    value = fields[min(weight, len(fields) - 1)]
     return f"weight {value!r} {_weight_problem(value)}", "weights"
-
-
-def _field(fields: list[str], at: int) -> str:
-    """Return a field of a damaged record; its last one where quotes over several lines hide the others."""
-    return fields[min(at, len(fields) - 1)]
-
-
-def _record_at(data: bytes, line: int, layout: Layout) -> str:
-    """Return the record that begins on a line, from 1."""
-    start = 0
-    for _ in range(line - 1):
-        start = data.index(b"\n", start) + 1
-    rest = data[start:]
-    end = edge_lists.whole_records(np.frombuffer(rest[: rest.find(b"\n") + 1] or rest, np.uint8), single(layout.marks))
-    if end == 0 and (quote := layout.marks[1].encode()) and (closing := rest.find(quote + b"\n")) >= 0:
-        end = closing + 2  # a field that holds a line end
-    return decode(rest[:end] if end else rest.split(b"\n", 1)[0]).rstrip("\r\n")
 
 
 def _fields_of(record: str, layout: Layout) -> list[str]:
     try:
         return next(islice((fields for *_, fields in split_records(record, layout.sample.dialect)), 1), [record])
-    except QuoteError:
+    except QuoteError:  # quotes over several lines, of which this is the first
         return record.split(layout.marks[0])
 
 

@@ -155,7 +155,8 @@ def use_times(
         raise InputError(problem, argument="since" if options.since is not None else "until")
     newest = float(times[mask].max())
     weights = rule.weigh(None if weights is None else weights[mask], times[mask], newest=newest)
-    report["times"] = describe_times(rule, options, float(times[mask].min()), newest, left_out=int((~mask).sum()))
+    within = f" from {rule.show(float(times[mask].min()))} to {rule.show(newest)}"
+    report["times"] = describe_times(options, within, int((~mask).sum()))
     return (numbered if mask.all() else _keep(numbered, mask)), weights
 
 
@@ -169,21 +170,18 @@ def _keep(numbered: Numbered, mask: NDArray[np.bool_]) -> Numbered:
     return rank[source], rank[target], names[there[:-1]]
 
 
-def describe_times(rule: TimeRule, options: ReadOptions, first: float, last: float, *, left_out: int) -> str:
-    """Return the use of times in words."""
+def describe_times(options: ReadOptions, within: str, left_out: int = 0) -> str:
+    """Return the use of times in words; ``within`` says from when to when."""
     column = repr(options.time) if isinstance(options.time, str) else f"column {options.time}"
-    text = f"times {column} from {rule.show(first)} to {rule.show(last)}"
-    if left_out:
-        text += f", {left_out:,} other record{'s' * (left_out != 1)} left out"
-    return text + (f", weights halve every {options.half_life}" if rule.half_life is not None else "")
+    others = f", {left_out:,} other record{'s' * (left_out != 1)} left out" if left_out else ""
+    halved = "" if options.half_life is None else f", weights halve every {options.half_life}"
+    return f"times {column}{within}{others}{halved}"
 
 
 def describe_options(options: ReadOptions) -> str:
     """Return the use of times in words, from the options alone."""
-    text = f"times {options.time!r}" if isinstance(options.time, str) else f"times column {options.time}"
-    text += "" if options.since is None else f" since {options.since}"
-    text += "" if options.until is None else f" until {options.until}"
-    return text + ("" if options.half_life is None else f", weights halve every {options.half_life}")
+    since = "" if options.since is None else f" since {options.since}"
+    return describe_times(options, since + ("" if options.until is None else f" until {options.until}"))
 
 
 def _read_date(value: Any) -> float:

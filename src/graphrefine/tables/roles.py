@@ -438,16 +438,22 @@ def assign_vectors(titles: list[str], sample: list[str], *, features: bool = Fal
     index = {0} if _INDEX.fullmatch(words[0]) else set()
     others = sorted(set(range(len(titles))).difference(index, names))
     series = _find_series(titles, others, single=bool(names))
-    columns = NumberRoles(titles, _choose_name_column(titles, names), [], named=bool(names), series=bool(series))
-    if not names:
-        _take_first_for_names(columns, series, sample)
+    columns = NumberRoles(titles, None, [], named=bool(names), series=bool(series))
+    _choose_names(columns, names, series, sample)
     columns.numbers = [at for at in others if at != columns.name and (features or not series or at in series)]
     if not columns.numbers:
         raise InputError(
             f"has no column of numbers, only {_list_columns(titles, range(len(titles)))}; a header {_HEADER} is "
             "expected, then a name and its numbers in each line"
         )
-    _note_choices(columns, index, features=features)
+    rest = sorted(set(range(len(titles))).difference(columns.numbers, [columns.name]))
+    if columns.named and columns.name is not None and (index - {columns.name} or (columns.name and not series)):
+        columns.remarks.append(f"names are those of its column {titles[columns.name]!r}")
+    if rest:
+        columns.remarks.append(f"left out: its column{'s' * (len(rest) > 1)} {_list_columns(titles, rest)}")
+    numbered = sum(titles[at][-1:].isdigit() for at in columns.numbers)
+    if not series and not features and 1 < numbered < len(columns.numbers):
+        columns.remarks.append(f"its columns {_list_columns(titles, columns.numbers)} are all taken for coordinates")
     return columns
 
 
@@ -471,59 +477,40 @@ def _check_number_titles(titles: list[str], names: list[int]) -> None:
         raise InputError(f"two columns have one name, {twice!r}; rename one")
 
 
-def _choose_name_column(titles: list[str], names: list[int]) -> int | None:
-    """Return the column of names among those that are called so; None if there is none."""
-    node = [at for at in names if titles[at].lower() == "node"]
-    if len(names) > 1 and not node:
+def _choose_names(columns: NumberRoles, names: list[int], series: set[int], sample: list[str]) -> None:
+    """Choose the column of names: among those that are called so, else the first, unless that is one of the series."""
+    titles = columns.titles
+    node = [at for at in names if titles[at].lower() == "node"] or names
+    if len(node) > 1:
         several = _list_columns(titles, names)
         raise InputError(f"has several columns that could name the nodes, {several}; call one of them node")
-    return next(iter(node or names), None)
-
-
-def _take_first_for_names(columns: NumberRoles, series: set[int], sample: list[str]) -> None:
-    """Take the first column for the names, unless it belongs to the series and holds a number."""
-    if 0 not in series:
+    if node:
+        columns.name = node[0]
+    elif 0 not in series:
         columns.name = 0
     elif sample and not is_finite(sample[0]):
         columns.name = 0
-        columns.remarks.append(f"names are those of its first column, {columns.titles[0]!r}")
+        columns.remarks.append(f"names are those of its first column, {titles[0]!r}")
     else:
         columns.remarks.append("no column is called node, name or id, so its rows are numbered from 0")
 
 
-def _find_series(titles: list[str], places: list[int], *, single: bool) -> set[int]:
-    """Places of the columns with one stem and a number, if they are half of these or more; none if there is no such.
+def _find_series(titles: list[str], positions: list[int], *, single: bool) -> set[int]:
+    """Return the positions of the columns with one stem and a number, if they are half of these or more.
 
     One column alone is a series if it has the number 0, and ``single`` allows it.
     """
     members: dict[str, list[int]] = defaultdict(list)
-    for at in places:
+    for at in positions:
         if match := _MEMBER.fullmatch(titles[at]):
             members[match[1]].append(at)
     largest = max(members.values(), key=len, default=[])
     alone = len(largest) == 1 and not (single and titles[largest[0]].endswith("0"))
     tie = sum(len(each) == len(largest) for each in members.values()) > 1
-    return set() if alone or tie or 2 * len(largest) < len(places) else set(largest)
+    return set() if alone or tie or 2 * len(largest) < len(positions) else set(largest)
 
 
-def _note_choices(columns: NumberRoles, index: set[int], *, features: bool) -> None:
-    """Add what is not plain: the choice of names, columns that are left out, numbers that may not be meant."""
-    titles, name = columns.titles, columns.name
-    rest = sorted(set(range(len(titles))).difference(columns.numbers, [name]))
-    if columns.named and (index - {name} or (name != 0 and not columns.series)):
-        assert name is not None
-        columns.remarks.append(f"names are those of its column {titles[name]!r}")
-        if not columns.series:
-            columns.remarks.append(f"numbers those of {_list_columns(titles, columns.numbers)}")
-    if rest:
-        noun = "column" if len(rest) == 1 else "columns"
-        columns.remarks.append(f"left out: its {noun} {_list_columns(titles, rest)}")
-    numbered = [title for at in columns.numbers if (title := titles[at])[-1:].isdigit()]
-    if not columns.series and not features and 1 < len(numbered) < len(columns.numbers):
-        columns.remarks.append(f"its columns {_list_columns(titles, columns.numbers)} are all taken for coordinates")
-
-
-def _list_columns(titles: list[str], places: list[int] | range) -> str:
-    """Return the first few of these columns, by name or else by place from 1."""
-    few = [repr(titles[at]) if titles[at] else f"{at + 1} (no name)" for at in places[:8]]
-    return ", ".join(few) + (", ..." if len(places) > len(few) else "")
+def _list_columns(titles: list[str], positions: Sequence[int]) -> str:
+    """Return the first few of these columns, by name, or else by their number from 1."""
+    few = [repr(titles[at]) if titles[at] else f"{at + 1} (no name)" for at in positions[:8]]
+    return ", ".join(few) + (", ..." if len(positions) > len(few) else "")

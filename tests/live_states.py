@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.live.checkpoint import WriterState, kernel_blocks
+from graphrefine.live.checkpoint import kernel_blocks
 from graphrefine.live.reader import LiveVectors
 from graphrefine.live.refresh import Refresh
 from graphrefine.live.writer import Live
@@ -25,7 +25,7 @@ def kernel_bits(kernel: Any, columns: int) -> tuple[bytes, ...]:
 
 def published_bits(live: LiveVectors) -> tuple[Any, ...]:
     """What readers see: names, unit rows and lengths of nodes that are there, and the number of the group."""
-    rows = np.flatnonzero(~live._vectors.removed())
+    rows = live._vectors.present()
     vectors, lengths = live._vectors.rows(rows), live._vectors.lengths[rows]
     return live.group, tuple(live.names.tolist()), vectors.tobytes(), lengths.tobytes()
 
@@ -69,7 +69,7 @@ def graph_of(live: Live) -> Model:
 
 def generations(live: Live) -> list[tuple[int, int]]:
     """Numbers of all checkpoints after the first, and the last group that each began with."""
-    rows: list[tuple[int, int]] = live._store._all("SELECT id, through FROM generations ORDER BY id")
+    rows: list[tuple[int, int]] = live._store._all("SELECT id, ended FROM generations WHERE id > 1 ORDER BY id")
     return rows
 
 
@@ -95,7 +95,7 @@ class Replay:
             refresh = self._begin(refreshes[number]) if number in refreshes else None
             self._commit(through)
             if refresh is None:
-                self.live._save(WriterState(self.live._model, self.live._kernel, self.live._table))
+                self.live._save(self.live._model, self.live._kernel, self.live._table)
                 self.live._open()
             else:
                 self.live._refresh = refresh
@@ -106,7 +106,7 @@ class Replay:
     def _begin(self, group: int) -> Refresh:
         self._commit(group)
         live = self.live
-        refresh = Refresh(WriterState(live._model, live._kernel, live._table), group=group, reason="replay")
+        refresh = Refresh(live._model, live._kernel, live._table, group=group, reason="replay")
         refresh.wait()
         return refresh
 

@@ -50,7 +50,7 @@ DROPS = 5  # updates, of which the control spoils one
 
 def hash_of(table: VectorTable) -> int:
     """Of names, lengths and vectors, evenly chosen among the rows."""
-    rows = np.flatnonzero(~table.removed())
+    rows = table.present()
     rows = rows[:: -(-len(rows) // HASHED)]
     crc = zlib.crc32(repr(table.names_array(rows).tolist()).encode())
     return zlib.crc32(table.rows(rows).data, zlib.crc32(table.lengths[rows].data, crc))

@@ -2,8 +2,8 @@
 
     python benchmarks/live/writer_kills.py [--kills 1000] [--nodes 60] [--dim 8] [--longest 0.4] [--seed 0] [--control]
 
-A child commits group after group, with refreshes by itself and by request, rewritten updates, and checkpoints made by
-closing and opening the folder. It is killed at a moment drawn at random, and tells through a pipe what it does. The
+A child commits group after group, with refreshes by itself and by request, and checkpoints by itself and by closing
+and opening the folder. It is killed at a moment drawn at random, and tells through a pipe what it does. The
 folder is opened again here: its state (graph, vectors, lengths, and the rows and numbers of the kernel) must equal, to
 the bit, that of a replay. The replay begins with a copy of the folder as it was created and makes the committed groups
 again, with the refreshes and generations of the log. A reader that was open all the time must see the same, and no
@@ -82,8 +82,8 @@ class Workload:
 
 
 def lower_thresholds() -> None:
-    """Refreshes, generations and rewritten updates after a few changes."""
-    writer.LOOK, writer.REPLAYED, writer.SPARE = 40, 10, 40
+    """Refreshes and checkpoints after a few changes."""
+    writer.LOOK, writer.LOGGED = 40, 40
     refreshing.MOST_NEW = 0.05
 
 
@@ -165,13 +165,13 @@ class Trial:
             self.reader.update()
             if published_bits(self.reader) != published_bits(live):
                 problems.append(f"group {live.group}: a reader sees other vectors")
-            keep = {f"generation-{live._store.generation:06d}", live._store._moved_file(live._store.fact("moved")).name}
+            keep = {f"generation-{live._store.generation:06d}"}
         left = {each.name for each in self.path.iterdir()} - FILES - TEMPORARY - keep
         return problems + ([f"left over: {sorted(left)}"] if left else [])
 
     def _spoil(self) -> None:
         table = self.replay.live._table
-        row = np.flatnonzero(~table.removed())[0]
+        row = table.present()[0]
         table.lengths[row] = np.nextafter(table.lengths[row], np.inf)  # also of a length of zero
 
     def close(self) -> None:

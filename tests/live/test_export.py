@@ -123,17 +123,3 @@ def test_neighbors_by_an_index_follow_changes_and_refreshes(folder: Path) -> Non
                 rings.refresh()
             reader.update()
             assert "a10" not in [near.name for near in reader.neighbors("a9", 60, index=True)]
-
-
-def test_an_index_is_of_its_vectors(folder: Path) -> None:
-    pytest.importorskip("usearch")
-    from graphrefine.live.reader import LiveIndex
-
-    with Live(folder) as rings:
-        index = LiveIndex(rings._vectors)
-        assert len(index) == 60
-        table = rings._vectors
-        for row in range(60):
-            vector = table.rows(np.array([row]))[0]
-            exact = [score for _, score in table.nearest(vector, 5, exclude=[row])]
-            assert np.allclose([score for _, score in index.nearest(vector, 5, exclude=row)], exact, atol=1e-5)

@@ -18,7 +18,6 @@ import graphrefine.live
 from graphrefine.errors import InputError, OutputError, UnknownNameError
 from graphrefine.live import refresh as refreshing
 from graphrefine.live import writer
-from graphrefine.live.checkpoint import WriterState
 from graphrefine.live.model import Alignment, all_unit_vectors, fit_model
 from graphrefine.live.name_resolution import Change
 from graphrefine.live.reader import LiveReader
@@ -109,14 +108,13 @@ def test_a_refresh_in_the_background_is_that_of_the_graph_at_its_beginning(group
             if place == first:
                 if not model.edges:
                     return
-                state = WriterState(live._model, live._kernel, live._table)
-                held = refreshing.Refresh(state, group=live.group, reason="test")
-                rows = np.flatnonzero((live._table.lengths > 0) & ~live._table.removed())
+                held = refreshing.Refresh(live._model, live._kernel, live._table, group=live.group, reason="test")
+                rows = np.flatnonzero((live._table.lengths > 0) & ~live._table.removed)
                 vectors = live._table.rows(rows)
                 held.wait()
             if place == last:
                 log = dict(live._store.groups(after=held.group))
-                gone = live._table.removed().copy()
+                gone = live._table.removed.copy()
                 live._refresh = held
                 live._finish_refresh()
                 break
@@ -128,9 +126,7 @@ def test_a_refresh_in_the_background_is_that_of_the_graph_at_its_beginning(group
             alignment=Alignment(rows, lambda fresh: rotation_onto(fresh, vectors)),
         )
         for group in log.values():
-            kernel.add_nodes(len(group.names))
-            assert kernel.change(*group[:4], skip=group.skip)[1] == 0
-            kernel.settle()
+            assert group.apply(kernel)[1] == 0
             kernel.commit()
         there = np.flatnonzero(~gone)
         fresh, lengths = all_unit_vectors(frozen, kernel)
@@ -162,19 +158,6 @@ def test_refreshes_by_itself_give_what_a_replay_of_the_log_gives(
         replay.follow(live)
         assert bits(replay.live) == bits(live)
         replay.live.close()
-
-
-def test_a_long_log_is_a_reason_for_a_refresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writer, "LOOK", 1)
-    monkeypatch.setattr(refreshing, "LONGEST_LOG", 5)
-    monkeypatch.setattr(refreshing, "MOST_BEYOND", 1)
-    monkeypatch.setattr(refreshing, "LEAST_SHARE", 0)
-    with graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1) as live:
-        for u in range(6):
-            live.add(u, u + 9)
-            live.commit()
-    with Live(tmp_path / "ring.live", threads=1) as live:
-        assert [each["reason"] for each in live.drift()] == ["the log holds 6 changes"]
 
 
 def test_neighbors_are_those_of_all_pairs(tmp_path: Path) -> None:
@@ -284,7 +267,7 @@ def test_names_that_were_removed_are_in_no_file_after_a_refresh(tmp_path: Path) 
 
 
 def test_a_long_log_becomes_a_generation_when_the_folder_is_closed(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(writer, "REPLAYED", 3)
+    monkeypatch.setattr(writer, "LOGGED", 3)
     path = tmp_path / "ring.live"
     with graphrefine.live.create(RING, path, dim=4, threads=1) as live:
         live.add([0, 1, 2, 3], [12, 13, 14, 15])
@@ -302,7 +285,7 @@ def test_a_long_log_becomes_a_generation_when_the_folder_is_closed(tmp_path: Pat
 
 def test_a_new_generation_is_no_refresh(tmp_path: Path, monkeypatch: Any) -> None:
     """The energy that the basis has lost since the last refresh stays known, and so does the last commit."""
-    monkeypatch.setattr(writer, "REPLAYED", 3)
+    monkeypatch.setattr(writer, "LOGGED", 3)
     path = tmp_path / "ring.live"
     with graphrefine.live.create(RING, path, dim=4, threads=1) as live:
         share = live.stats()["captured_at_refresh"]
@@ -317,11 +300,12 @@ def test_a_new_generation_is_no_refresh(tmp_path: Path, monkeypatch: Any) -> Non
         assert stats["last_commit"] is not None
 
 
-def test_rewritten_updates_serve_readers_of_any_moment(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(writer, "SPARE", 0)
+def test_readers_of_any_moment_follow_checkpoints_of_a_writer_that_goes_on(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(writer, "LOGGED", 40)
     path, readers = tmp_path / "ring.live", list[LiveReader]()
     names = [("" if u == 0 else str(u), "" if v == 0 else str(v)) for u, v in RING]
     with graphrefine.live.create(names, path, dim=4, threads=1) as live:
+        live.auto_refresh = False
         for i in range(12):
             readers.append(LiveReader(path, threads=1))
             live.add(["", f"new {i}"], [f"new {i}", str(i + 1)])
@@ -331,6 +315,7 @@ def test_rewritten_updates_serve_readers_of_any_moment(tmp_path: Path, monkeypat
             for reader in readers[::3]:
                 reader.update()
                 assert published_bits(reader) == published_bits(live)
+        assert len(generations(live)) >= 2 and live.drift() == []
         for reader in readers:
             reader.update()
             assert published_bits(reader) == published_bits(live)

@@ -1,4 +1,4 @@
-"""A checkpoint of live vectors: arrays of one moment in a folder that never changes.
+"""A checkpoint of live vectors: arrays of one moment, and beside them the vectors that moved since.
 
 ::
 
@@ -8,6 +8,7 @@
     basis.npy shifts.npy rotation.npy mean.npy   the model, see `graphrefine.live.model`
     targets.npy states.npy numbers.npy    rows of R and of G, and six numbers of each node
     vectors.npy lengths.npy degrees.npy   unit rows as readers see them, their lengths before, degrees of the nodes
+    moved.bin                             see `graphrefine.live.store`; the only file that changes
 
 Nodes that were removed are not in it.
 """
@@ -15,9 +16,10 @@ Nodes that were removed are not in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,53 +29,73 @@ from graphrefine.graph.node_ids import Names, unpack
 from graphrefine.graph.stored_writer import OWN_CHECKSUM, crc_of, npy_files, sum_manifest, write_names
 from graphrefine.kernels.numerics import NUMERICS_VERSION, numerics_entry, version_of
 from graphrefine.live.model import BLOCK_ROWS, LiveSettings, Model
+from graphrefine.live.store import ADVICE, MOVED
 from graphrefine.live.vector_table import VectorTable
-from graphrefine.system.arrays import map_npy, npy_header, save_npy
+from graphrefine.system.arrays import map_npy, save_npy, write_npy_blocks
 from graphrefine.system.checks import version_problem
 from graphrefine.system.files import replacing_folder
 
 VERSION = 1
 MANIFEST = "generation.json"
 NUMBERS = 6  # that the kernel keeps of each node
+KERNEL_ARRAYS = (("targets", np.float32, 0), ("states", np.float32, 0), ("numbers", np.float64, NUMBERS))  # 0: all
 Floats = NDArray[np.float32]
+Reals = NDArray[np.float64]
 
 
-class WriterState(NamedTuple):
-    """What a writer works on."""
+class PublishedVectors(Protocol):
+    """Vectors as readers will see them: a table, or what computes them."""
 
-    model: Model
-    kernel: Any  # its graph, with targets and states
-    table: VectorTable
+    lengths: Reals
+    degrees: Reals
+
+    def rows(self, rows: NDArray[Any]) -> Floats:
+        """Return the unit vectors of rows."""
 
 
-def save_checkpoint(folder: Path, state: WriterState, *, group: int, removed: NDArray[np.bool_] | None = None) -> None:
-    """Write a checkpoint and wait for the disk; rows of nodes that were removed are left out."""
-    model, kernel, table = state
-    rows = np.arange(kernel.nodes) if removed is None else np.flatnonzero(~removed)
+def save_checkpoint(
+    folder: Path,
+    model: Model,
+    kernel: Any,
+    vectors: PublishedVectors,
+    *,
+    names: Names,
+    rows: NDArray[np.int64],
+    group: int,
+) -> None:
+    """Write a checkpoint and wait for the disk; ``rows`` are those of the nodes that were not removed, of ``names``."""
     known = rows[rows < len(model.basis)]
     columns = model.basis.shape[1]
     indptr, indices, weights = kernel.rows()
-    if removed is not None and len(rows) < kernel.nodes:
-        positions = np.cumsum(~removed, dtype=np.int32) - 1
+    if len(rows) < kernel.nodes:
+        # Removed nodes have no edges, so that leaving out their rows moves no entry.
+        positions = np.zeros(kernel.nodes, np.int32)
+        positions[rows] = np.arange(len(rows), dtype=np.int32)
         indptr, indices = np.append(indptr[rows], indptr[-1]), positions[indices]
     arrays = {"indptr": indptr, "indices": indices, "rotation": model.rotation, "mean": model.mean}
-    arrays |= {"shifts": model.shifts[known], "lengths": table.lengths[rows], "degrees": table.degrees[rows]}
+    arrays |= {"shifts": model.shifts[known], "lengths": vectors.lengths[rows], "degrees": vectors.degrees[rows]}
     if not np.all(weights == 1):
         arrays["weights"] = weights
+    is_kept = np.zeros(kernel.nodes, bool)
+    is_kept[rows] = True
     with replacing_folder(folder, replaceable=lambda _: None, durable=True) as fresh:
         for name, array in arrays.items():
             save_npy(fresh / f"{name}.npy", array)
-        names = write_names(fresh, table.names_array(rows))
-        _save_blocks(fresh / "basis.npy", (len(known), columns), (model.basis[each] for each in _split(known)))
-        _save_blocks(fresh / "vectors.npy", (len(rows), model.settings.dim), map(table.rows, _split(rows)))
-        _save_kernel(fresh, kernel, rows, columns)
+        kind = write_names(fresh, names)
+        _save_rows(fresh / "basis.npy", columns, known, lambda some: model.basis[some])
+        _save_rows(fresh / "vectors.npy", model.settings.dim, rows, vectors.rows)
+        for at, (name, dtype, width) in enumerate(KERNEL_ARRAYS):
+            with (fresh / f"{name}.npy").open("wb") as file:
+                blocks = _kept_blocks(kernel, columns, at, is_kept)
+                write_npy_blocks(file, np.dtype(dtype), (len(rows), width or columns), blocks)
+        (fresh / MOVED).touch()
         manifest = {
             "version": VERSION,
             "group": group,
             "nodes": len(rows),
             "entries": len(indices),
             "known": len(known),
-            "names": names,
+            "names": kind,
             "settings": vars(model.settings),
             "frozen": model.numbers(),
             **numerics_entry(),
@@ -83,37 +105,21 @@ def save_checkpoint(folder: Path, state: WriterState, *, group: int, removed: ND
         (fresh / MANIFEST).write_text(json.dumps(whole, indent=1), encoding="utf-8")
 
 
-def _split(rows: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    return (rows[start : start + BLOCK_ROWS] for start in range(0, len(rows), BLOCK_ROWS))
-
-
-def _save_blocks(path: Path, shape: tuple[int, int], blocks: Iterable[Floats]) -> None:
-    """Write a matrix a block at a time. Written, not mapped: a full disk is then an error and not a signal."""
+def _save_rows(path: Path, columns: int, rows: NDArray[np.int64], take: Callable[[Any], Floats]) -> None:
+    # A block at a time, as a whole copy would double the memory. Written, not mapped: a full disk is then an error and
+    # not a signal.
+    blocks = (take(rows[start : start + BLOCK_ROWS]) for start in range(0, len(rows), BLOCK_ROWS))
     with path.open("wb") as file:
-        file.write(npy_header(np.dtype(np.float32), shape))
-        for block in blocks:
-            file.write(np.ascontiguousarray(block, np.float32).data)
+        write_npy_blocks(file, np.dtype(np.float32), (len(rows), columns), blocks)
 
 
-def _save_kernel(folder: Path, kernel: Any, rows: NDArray[np.int64], columns: int) -> None:
-    is_kept = np.zeros(kernel.nodes, bool)
-    is_kept[rows] = True
-    with (
-        (folder / "targets.npy").open("wb") as targets,
-        (folder / "states.npy").open("wb") as states,
-        (folder / "numbers.npy").open("wb") as numbers,
-    ):
-        targets.write(npy_header(np.dtype(np.float32), (len(rows), columns)))
-        states.write(npy_header(np.dtype(np.float32), (len(rows), columns)))
-        numbers.write(npy_header(np.dtype(np.float64), (len(rows), NUMBERS)))
-        for start, R, G, own in kernel_blocks(kernel, columns):
-            some = is_kept[start : start + len(own)]
-            targets.write(np.ascontiguousarray(R[some]).data)
-            states.write(np.ascontiguousarray(G[some]).data)
-            numbers.write(np.ascontiguousarray(own[some]).data)
+def _kept_blocks(kernel: Any, columns: int, at: int, is_kept: NDArray[np.bool_]) -> Iterator[NDArray[Any]]:
+    for start, *arrays in kernel_blocks(kernel, columns):
+        array: Any = arrays[at]
+        yield array[is_kept[start : start + len(array)]]
 
 
-def kernel_blocks(kernel: Any, columns: int) -> Iterator[tuple[int, Floats, Floats, NDArray[np.float64]]]:
+def kernel_blocks(kernel: Any, columns: int) -> Iterator[tuple[int, Floats, Floats, Reals]]:
     """Yield the first row of each block, and copies of the block's targets, states and numbers."""
     for start in range(0, kernel.nodes, BLOCK_ROWS):
         count = min(BLOCK_ROWS, kernel.nodes - start)
@@ -138,7 +144,7 @@ class Checkpoint:
             self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
             if problem := version_problem(self.manifest["version"], VERSION):
                 raise FormatError(folder, problem)
-            if OWN_CHECKSUM in self.manifest and self.manifest[OWN_CHECKSUM] != sum_manifest(self.manifest):
+            if self.manifest[OWN_CHECKSUM] != sum_manifest(self.manifest):
                 raise ValueError("another checksum")
             self.settings = LiveSettings(**self.manifest["settings"])
             self.group, self.nodes = int(self.manifest["group"]), int(self.manifest["nodes"])
@@ -146,35 +152,49 @@ class Checkpoint:
         except FormatError:
             raise
         except (ValueError, TypeError, LookupError, AttributeError):
-            raise FormatError(folder, f"{MANIFEST} is damaged; go back to a backup") from None
+            raise FormatError(folder, f"{MANIFEST} is damaged; {ADVICE}") from None
+        (folder / MOVED).stat()  # FileNotFoundError
         for name, size in sizes.items():
             if (folder / name).stat().st_size != size:
-                raise FormatError(folder, f"{name} was cut short or changed; go back to a backup")
+                raise FormatError(folder, f"{name} was cut short or changed; {ADVICE}")
 
-    def array(self, name: str) -> NDArray[Any]:
-        """Map one of the arrays."""
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
         try:
-            with (self.folder / f"{name}.npy").open("rb") as file:
-                return map_npy(file)
-        except ValueError as error:
-            raise FormatError(self.folder, f"{name}.npy is damaged: {error}; go back to a backup") from None
+            yield
+        except FormatError:
+            raise
+        except (ValueError, TypeError, LookupError) as error:
+            raise FormatError(self.folder, f"an array is damaged: {error}; {ADVICE}") from None
+
+    def _array(self, name: str) -> NDArray[Any]:
+        with (self.folder / f"{name}.npy").open("rb") as file:
+            return map_npy(file)
 
     def _names(self) -> Names:
         kind = self.manifest["names"]
         if kind == "range":
             return np.arange(self.nodes, dtype=np.int64)
-        return self.array("names") if kind == "integers" else unpack(self.array("names"), self.array("offsets"))
+        return self._array("names") if kind == "integers" else unpack(self._array("names"), self._array("offsets"))
 
     def check_files(self) -> None:
         """Raise FormatError unless every file has the bytes that were written."""
         for name, (_, crc) in self.manifest["files"].items():
             if (actual := crc_of(self.folder / name)) != crc:
-                raise FormatError(
-                    self.folder, f"{name} has the checksum {actual:08x}, not {crc:08x}: damaged; go back to a backup"
-                )
+                problem = f"{name} has the checksum {actual:08x}, not {crc:08x}: damaged; {ADVICE}"
+                raise FormatError(self.folder, problem)
 
-    def _check_numerics(self) -> None:
-        """Raise FormatError unless changes applied here would have the bits of those applied before."""
+    def table(self) -> VectorTable:
+        """Return the vectors as readers see them."""
+        with self._errors():
+            vectors, lengths, degrees = (self._array(name) for name in ("vectors", "lengths", "degrees"))
+            if vectors.shape != (self.nodes, self.settings.dim) or not lengths.shape == degrees.shape == (self.nodes,):
+                raise ValueError(f"vectors have the shape {vectors.shape}")
+            return VectorTable(self._names(), vectors, lengths, degrees)
+
+    def load(self) -> tuple[Model, Any]:
+        """Load the model and the kernel's graph, for a writer."""
+        # Groups that are applied here again must give the bits that readers have seen already.
         if (theirs := version_of(self.manifest)) != NUMERICS_VERSION:
             raise FormatError(
                 self.folder,
@@ -182,31 +202,13 @@ class Checkpoint:
                 "vectors would not go on as they were; write with the same, or export the graph and create it again. "
                 "Reading is possible",
             )
-
-    def table(self) -> VectorTable:
-        """Return the vectors as readers see them."""
-        vectors, lengths, degrees = (self.array(name) for name in ("vectors", "lengths", "degrees"))
-        try:
-            if vectors.shape != (self.nodes, self.settings.dim) or not lengths.shape == degrees.shape == (self.nodes,):
-                raise ValueError(f"vectors have the shape {vectors.shape}")
-            return VectorTable(self._names(), vectors, lengths, degrees)
-        except (ValueError, TypeError, LookupError) as error:
-            raise FormatError(self.folder, f"an array is damaged: {error}; go back to a backup") from None
-
-    def load(self) -> WriterState:
-        """Load all of it, for a writer."""
-        self._check_numerics()
-        names = ("basis", "shifts", "rotation", "mean", "indptr", "indices", "targets", "states", "numbers")
-        arrays = {name: self.array(name) for name in names}
-        weights = self.array("weights") if "weights.npy" in self.manifest["files"] else None
-        try:
-            parts: dict[str, Any] = {name: arrays[name] for name in names[:4]}
+        with self._errors():
+            parts: dict[str, Any] = {name: self._array(name) for name in ("basis", "shifts", "rotation", "mean")}
             model = Model(self.settings, **parts, **self.manifest["frozen"])
-            kernel = model.make_kernel(arrays["indptr"], arrays["indices"], weights)
+            weights = self._array("weights") if "weights.npy" in self.manifest["files"] else None
+            kernel = model.make_kernel(self._array("indptr"), self._array("indices"), weights)
+            arrays = [self._array(name) for name, *_ in KERNEL_ARRAYS]
             for start in range(0, self.nodes, BLOCK_ROWS):
-                blocks = (arrays[name][start : start + BLOCK_ROWS] for name in names[6:])
-                kernel.put_in(start, *blocks)
+                kernel.put_in(start, *(array[start : start + BLOCK_ROWS] for array in arrays))
             kernel.begin()
-        except (ValueError, TypeError, LookupError) as error:
-            raise FormatError(self.folder, f"an array is damaged: {error}; go back to a backup") from None
-        return WriterState(model, kernel, self.table())
+        return model, kernel

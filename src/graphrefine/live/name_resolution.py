@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError, UnknownNameError
 from graphrefine.graph.lookup import is_integer, quote_name
 from graphrefine.graph.node_ids import Names, as_names, object_array
-from graphrefine.live.change_log import REMOVE_NODE, ChangeGroup
+from graphrefine.live.change_log import CHANGE, REMOVE_NODE, ChangeGroup
 from graphrefine.live.vector_table import VectorTable
 
 LEAST_WEIGHT, LARGEST_WEIGHT, RANGE = 2.0**-100, 2.0**100, "2^-100 to 2^100"  # of the kernel
@@ -149,10 +149,7 @@ class NameResolution:
                 first, second = self._row_or_new(source), self._row_or_new(target)
             changes.append((REMOVE_NODE if target is None else SIGNS[sign], first, second, weight))
             self.positions.append(position)
-        kinds, sources, targets, weights = zip(*changes, strict=True) if changes else ((), (), (), ())
-        ends = np.array(sources, np.int32), np.array(targets, np.int32)
-        group = ChangeGroup(np.array(kinds, np.uint8), *ends, np.array(weights, np.float32), self.new, skip)
-        return group, skipped
+        return ChangeGroup(np.array(changes, CHANGE), self.new, skip), skipped
 
     def _proper(self, name: Any) -> Any:
         """Return a name of the kind that the graph has: integers, also from text, or strings."""
@@ -271,8 +268,8 @@ class SideNames:
 
     @staticmethod
     def target_mask(table: VectorTable, first: int) -> NDArray[np.bool_]:
-        """Return whether the rows from one on are targets; those of removed nodes are not."""
-        return np.array([name is not None and name[0] == "t" for name in table.names_from(first)], bool)
+        """Return whether the rows from one on are targets."""
+        return np.array([name[0] == "t" for name in table.names_from(first)], bool)
 
     def name(self, key: str) -> Any:
         """Return the name of a key."""

@@ -15,7 +15,6 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import FormatError, InputError, MissingExtraError
 from graphrefine.kernels import exact
 from graphrefine.kernels.numerics import KEY, version_of
-from graphrefine.live.change_log import Update
 from graphrefine.live.checkpoint import Checkpoint
 from graphrefine.live.model import LiveSettings, error_radius
 from graphrefine.live.name_resolution import Side, SideNames
@@ -25,7 +24,7 @@ from graphrefine.refine.bipartite import DEGREE_POWER
 from graphrefine.system.threads import usable_threads
 
 TRIES = 100  # of opening a checkpoint that a writer may be replacing
-MOVED = 0.25  # length of the way of a unit vector, after which it is put into the index again
+STEP = 0.25  # distance of a unit vector from the one in the index, beyond which it is put in again
 ADDED = 1 << 14  # rows added to the index at a time
 SPARE = 4  # candidates for each answer
 LEAST = 64  # candidates at least
@@ -39,18 +38,17 @@ class Neighbor(NamedTuple):
 
 
 class LiveIndex:
-    """The index of a table of vectors: usearch's graph, rows added and removed by key; `apply` keeps it in step.
+    """The index of a table of vectors: usearch's graph, rows added and removed by key, brought up to date by a search.
 
-    A row is put into the graph again once its vector has moved by `MOVED` since it last was: vectors that move a little
-    stay near where they are looked for. Candidates of the graph are scored by the vectors of this moment, so that
-    scores and their order are exact; what the graph does not find is missing, as with any index.
+    Candidates of the graph are scored by the vectors of this moment, so that scores and their order are exact; what the
+    graph does not find is missing, as with any index.
 
     Parameters
     ----------
     table : VectorTable
         The vectors.
     threads : int
-        Threads of making it.
+        Threads of adding rows and of a search.
 
     Examples
     --------
@@ -67,40 +65,31 @@ class LiveIndex:
             raise MissingExtraError("an index of neighbors", "usearch", "ann") from None
         self.table, self._threads = table, threads
         self._graph: Any = Index(ndim=table.dim, metric="ip", dtype="f16", connectivity=16, expansion_add=128)
-        self._way = np.zeros(len(table))  # of each row since it was put into the graph
-        rows = np.flatnonzero((table.lengths > 0) & ~table.removed())
-        for start in range(0, len(rows), ADDED):
-            some = rows[start : start + ADDED]
-            self._graph.add(some, table.rows(some), threads=threads)
+        self._group = -1  # that the graph has followed
 
-    def __len__(self) -> int:
-        return len(self._graph)
-
-    def apply(self, update: Update) -> None:
-        """Follow an update that the table does not have yet."""
-        rows, vectors = update.moved["row"].astype(np.int64), update.moved["vector"].astype(np.float32)
-        if len(rows):
-            if (more := int(rows.max()) + 1 - len(self._way)) > 0:
-                self._way = np.concatenate([self._way, np.zeros(more)])
-            is_old = rows < len(self.table)
-            before = np.zeros_like(vectors)
-            before[is_old] = self.table.rows(rows[is_old])
-            self._way[rows] += np.sqrt(exact.squares_of_rows(vectors - before))
-            is_inside, has_vector = self._graph.contains(rows), vectors.any(axis=1)
-            is_late = has_vector & (~is_inside | (self._way[rows] > MOVED))
-            self._remove(rows[is_inside & (is_late | ~has_vector)])
+    def _follow(self) -> None:
+        """Put in the rows that moved since the last search, and take out those without a vector."""
+        table = self.table
+        changed = np.flatnonzero(table.groups > self._group)
+        for start in range(0, len(changed), ADDED):
+            rows = changed[start : start + ADDED]
+            vectors, is_inside = table.rows(rows), self._graph.contains(rows)
+            has_vector = (table.lengths[rows] > 0) & ~table.removed[rows]
+            kept = np.zeros_like(vectors)
+            if is_inside.any():
+                kept[is_inside] = self._graph.get(rows[is_inside])
+            # A vector that moved a little stays near where it is looked for; adding it costs a search of the graph.
+            steps = np.sqrt(exact.squares_of_rows(vectors - kept))
+            is_late = has_vector & (~is_inside | (steps > STEP))
+            if (is_inside & (is_late | ~has_vector)).any():
+                self._graph.remove(rows[is_inside & (is_late | ~has_vector)])
             if is_late.any():
                 self._graph.add(rows[is_late], vectors[is_late], threads=self._threads)
-                self._way[rows[is_late]] = 0
-        if len(update.removed):
-            self._remove(update.removed[self._graph.contains(update.removed)])
-
-    def _remove(self, rows: NDArray[np.int64]) -> None:
-        if len(rows):
-            self._graph.remove(rows)
+        self._group = int(table.groups.max(initial=0))
 
     def nearest(self, vector: NDArray[np.float32], k: int, *, exclude: int) -> list[tuple[int, float]]:
         """Return the rows of the highest cosine with a unit vector among the candidates, and that cosine."""
+        self._follow()
         count = min(max(SPARE * k, LEAST), len(self._graph))
         if not count:
             return []
@@ -140,7 +129,7 @@ class LiveVectors:
     def __init__(self, path: str | os.PathLike[str], store: Store, *, threads: int | None = None) -> None:
         self.path, self.threads = Path(path), usable_threads(threads)
         self._store = store
-        kind = store.fact("sides")
+        kind = store.facts["sides"]
         self._sides = None if kind is None else SideNames(integers=kind == "integers")
 
     @property
@@ -192,7 +181,7 @@ class LiveVectors:
     @property
     def id(self) -> str:
         """Id of the folder, which is in every recipe."""
-        return str(self._store.fact("id"))
+        return str(self._store.facts["id"])
 
     @property
     def dim(self) -> int:
@@ -201,7 +190,7 @@ class LiveVectors:
 
     def _rows(self) -> NDArray[np.int64]:
         """Return the rows of all nodes, without removed ones; sources before targets."""
-        rows = np.flatnonzero(~self._vectors.removed())
+        rows = self._vectors.present()
         return rows if self._sides is None else rows[np.argsort(self._target_mask()[rows], kind="stable")]
 
     def bound(self, name: Any, *, side: Side | None = None) -> float | None:
@@ -240,12 +229,6 @@ class LiveVectors:
             exclude = np.append(np.flatnonzero(targets != targets[row]), row)
         return self._list(self._vectors.nearest(vector, k, exclude=exclude, threads=self.threads))
 
-    def _apply(self, update: Update, table: VectorTable) -> None:
-        """Bring a table to the moment of an update, and its index."""
-        if self._index is not None and self._index.table is table:
-            self._index.apply(update)
-        table.apply(update)
-
     def recommend(self, name: Any, k: int = 10, *, exclude: Iterable[Any] = ()) -> list[Neighbor]:
         """Return the k targets of a bipartite graph that score highest for a source: the cosine times a popularity.
 
@@ -266,7 +249,7 @@ class LiveVectors:
     def _popularity(self) -> NDArray[np.float32]:
         """Return the factor of each row in a recommendation: a power of its degree over the mean of its side."""
         degrees = self._vectors.degrees
-        chosen = self._target_mask() & (degrees > 0)
+        chosen = self._target_mask() & (degrees > 0) & ~self._vectors.removed
         mean = float(degrees[chosen].mean()) if chosen.any() else 1.0
         factors = exact.power_where(chosen, np.where(chosen, degrees / mean, 1.0), DEGREE_POWER)
         return np.where(chosen, factors, 1.0).astype(np.float32)
@@ -291,7 +274,7 @@ class LiveVectors:
             "folder": self.id,
             "group": self.group,
             "version": __version__,
-            KEY: version_of(self._store.facts()),  # of the writer, not of this reader
+            KEY: version_of(self._store.facts),  # of the writer, not of this reader
         }
         if self._sides is None:
             return Embedding(self._names(rows), self._vectors.rows(rows), recipe)
@@ -327,7 +310,7 @@ class LiveReader(LiveVectors):
         store = Store(path, write=False)
         try:
             super().__init__(path, store, threads=threads)
-            self._generation, self.group = -1, -1
+            self._generation, self.group = 0, -1
             self.update()
         except BaseException:
             store.close()
@@ -343,22 +326,24 @@ class LiveReader(LiveVectors):
         raise FormatError(self.path, "its generation is missing; go back to a backup")
 
     def _update(self) -> int:
-        unseen, before = self._store.unseen(generation=self._generation, group=self.group), self.group
-        if unseen.is_whole:
-            checkpoint = Checkpoint(self._store.folder(unseen.generation))
+        before = max(self.group, 0)
+        news = self._store.news(self._generation, self.group)
+        if news.generation != self._generation:
+            checkpoint = Checkpoint(self._store.folder(news.generation))
             table = checkpoint.table()
-            for update in unseen.updates:
+            for update in news.updates:
                 table.apply(update)
             numbers = checkpoint.manifest["frozen"]
             self._table, self.settings, self._base_group = table, checkpoint.settings, checkpoint.group
             self._radius = error_radius(numbers["lag"], checkpoint.settings.keep)
             self._publish = numbers["publish"]
         else:
-            self._generation = -1  # an interruption here leaves a table between two moments: all is read again then
-            for update in unseen.updates:
-                self._apply(update, self._table)
-        self._generation, self.group = unseen.generation, unseen.group
-        return self.group - max(before, 0)
+            updates = list(news.updates)  # all of them are read, and whole, before the first is followed
+            self._generation = 0  # an interruption here leaves a table between two moments: all is read again then
+            for update in updates:
+                self._table.apply(update)
+        self._generation, self.group = news.generation, news.group
+        return self.group - before
 
     def close(self) -> None:
         """Close the folder."""

@@ -16,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.node_ids import Names
 from graphrefine.kernels import exact
 from graphrefine.live.change_log import ChangeGroup
-from graphrefine.live.checkpoint import WriterState
 from graphrefine.live.model import Alignment, Model, captured_share, degrees, fit_model, unit_vectors, vector_lengths
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.progress import Stages
@@ -32,14 +30,13 @@ Reals = NDArray[np.float64]
 LEAST_SHARE = 0.85  # of the energy that the basis held at the last refresh: below it, a refresh is due
 MOST_NEW = 0.1  # share of nodes that have no row of the basis
 MOST_BEYOND = 0.03  # share of nodes whose bound is beyond the tolerance
-LONGEST_LOG = 5_000_000  # changes in the log, which are applied again when the folder is opened: minutes
 SAMPLE = 1 << 16  # rows that the rotation onto the old vectors is computed from
 ROUNDS = 100  # of Newton's iteration for the nearest orthogonal matrix
 NEAR = 1e-12
 
 
-def refresh_reason(kernel: Any, model: Model, *, bounds: Reals, logged: int = 0) -> str | None:
-    """Return why a refresh is due, or None; ``bounds`` are those of all nodes, ``logged`` the changes in the log."""
+def refresh_reason(kernel: Any, model: Model, *, bounds: Reals) -> str | None:
+    """Return why a refresh is due, or None; ``bounds`` are those of all nodes."""
     if not kernel.entries:
         return None  # no basis can be found
     now = captured_share(kernel)
@@ -49,9 +46,7 @@ def refresh_reason(kernel: Any, model: Model, *, bounds: Reals, logged: int = 0)
     if new > MOST_NEW:
         return f"{new:.1%} of the nodes are new since the last refresh"
     beyond = float(np.mean(bounds > model.settings.tolerance))
-    if beyond > MOST_BEYOND:
-        return f"{beyond:.1%} of the bounds are above the tolerance"
-    return f"the log holds {logged:,} changes" if logged > LONGEST_LOG else None
+    return f"{beyond:.1%} of the bounds are above the tolerance" if beyond > MOST_BEYOND else None
 
 
 class Refresh:
@@ -59,8 +54,12 @@ class Refresh:
 
     Parameters
     ----------
-    state : WriterState
-        What the writer works on; nothing of it is changed.
+    model : Model
+        The model of before.
+    kernel : LiveGraph
+        The kernel's graph; nothing of it is changed.
+    table : VectorTable
+        The vectors of now.
     group : int
         The last group that the graph has.
     reason : str
@@ -69,15 +68,18 @@ class Refresh:
         Threads of the computation.
     """
 
-    def __init__(self, state: WriterState, *, group: int, reason: str, threads: int = 1) -> None:
+    def __init__(
+        self, model: Model, kernel: Any, table: VectorTable, *, group: int, reason: str, threads: int = 1
+    ) -> None:
         self.group, self._reason = group, reason
-        self._model, self._threads = state.model, threads
-        indptr, indices, weights = state.kernel.rows()
-        names = np.arange(state.kernel.nodes, dtype=np.int64)
+        self._model, self._threads = model, threads
+        indptr, indices, weights = kernel.rows()
+        names = np.arange(kernel.nodes, dtype=np.int64)
         self._graph = Graph(indptr, indices, None if np.all(weights == 1) else weights, names)
-        rows = np.flatnonzero((state.table.lengths > 0) & ~state.table.removed())
+        rows = np.flatnonzero((table.lengths > 0) & ~table.removed)
+        # Chosen evenly over all rows: new nodes come at the end, and would be missing among the first.
         self._sample = rows if len(rows) <= SAMPLE else rows[spread_rows(len(rows), SAMPLE, seed=0)]
-        self._old = state.table.rows(self._sample)
+        self._old = table.rows(self._sample)
         self._outcome: tuple[Model, Any] | None = None
         self._error: BaseException | None = None
         self._seconds = 0.0
@@ -87,14 +89,10 @@ class Refresh:
     def _work(self) -> None:
         start = perf_counter()
         alignment = Alignment(self._sample, lambda fresh: rotation_onto(fresh, self._old))
+        settings, warm = self._model.settings, self._warm_rows
         try:
             self._outcome = fit_model(
-                self._graph,
-                self._model.settings,
-                Stages(),
-                threads=self._threads,
-                warm=self._warm_rows,
-                alignment=alignment,
+                self._graph, settings, Stages(), threads=self._threads, warm=warm, alignment=alignment
             )
         except BaseException as error:  # raised where the result is asked for
             self._error = error
@@ -118,8 +116,8 @@ class Refresh:
 
     def result(
         self, groups: Iterable[tuple[int, ChangeGroup]], table: VectorTable
-    ) -> tuple[WriterState, dict[str, Any]]:
-        """Return the new state after the groups that came since, and stats; ``table`` has the vectors of now."""
+    ) -> tuple[Model, Any, ComputedVectors, dict[str, Any]]:
+        """Return model, kernel and vectors after the groups that came since, and stats; ``table`` is that of now."""
         self.wait()
         if self._error is not None:
             raise self._error
@@ -128,7 +126,7 @@ class Refresh:
         for _, group in groups:
             group.apply(kernel)
             kernel.commit()
-        fresh = RefreshedVectors(model, kernel, table)
+        fresh = ComputedVectors(model, kernel)
         stats = {
             "reason": self._reason,
             "begun": self.group,
@@ -136,32 +134,24 @@ class Refresh:
             **measure_drift(fresh, table),
             "captured_energy": captured_share(kernel),
         }
-        return WriterState(model, kernel, fresh), stats
+        return model, kernel, fresh, stats
 
 
-class RefreshedVectors(VectorTable):
-    """Vectors of a refresh that is not saved yet, computed where they are read: an array would double the memory."""
+class ComputedVectors:
+    """Vectors of a model that is not saved yet, computed where they are read: an array would double the memory."""
 
-    def __init__(self, model: Model, kernel: Any, old: VectorTable) -> None:
-        super().__init__(np.empty(0, np.int64), np.empty((0, old.dim), np.float32), np.empty(0), np.empty(0))
-        self._model, self._kernel, self._old = model, kernel, old
+    def __init__(self, model: Model, kernel: Any) -> None:
+        self._model, self._kernel = model, kernel
         self.lengths, self.degrees = vector_lengths(kernel, model.basis.shape[1]), degrees(kernel)
-
-    def __len__(self) -> int:
-        return len(self._old)
 
     def rows(self, rows: NDArray[Any]) -> Floats:
         """Return the unit vectors of rows; zeros where a node has none."""
         return unit_vectors(self._model, self._kernel, rows.astype(np.int32))[1]
 
-    def names_array(self, rows: NDArray[Any]) -> Names:
-        """Return the names of rows as an array."""
-        return self._old.names_array(rows)
 
-
-def measure_drift(fresh: VectorTable, old: VectorTable) -> dict[str, float]:
+def measure_drift(fresh: ComputedVectors, old: VectorTable) -> dict[str, float]:
     """Return the mean and the 99th percentile of the distance of unit rows."""
-    rows = np.flatnonzero((fresh.lengths > 0) & (old.lengths > 0) & ~old.removed())
+    rows = np.flatnonzero((fresh.lengths > 0) & (old.lengths > 0) & ~old.removed)
     steps = np.empty(len(rows))
     for start in range(0, len(rows), SAMPLE):
         some = rows[start : start + SAMPLE]

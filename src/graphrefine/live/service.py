@@ -5,22 +5,19 @@ It is the folder's one writer, and used by one thread at a time.
 
 from __future__ import annotations
 
-import os
 import time
-from collections import deque
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.live.change_log import Origin, Update
+from graphrefine.live.change_log import Origin
 from graphrefine.live.changes import check_changes
 from graphrefine.live.name_resolution import Change, Side
 from graphrefine.live.writer import Commit, Live
 from graphrefine.refine.refine import spread_rows
 
-REMOVED = 200_000  # names that are remembered
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}  # of the bounds
 MINUTE = 60  # seconds of the mean rate
 STRETCH, STRETCHES = 5, 60  # seconds of each point of the rate's line, and points
@@ -52,21 +49,7 @@ class LiveService(Live):
     (1, None, 1, 3)
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, threads: int | None = None) -> None:
-        self._rate = Rate()
-        self._problem: str | None = None
-        self._cache: tuple[tuple[int, int, bool], dict[str, Any]] | None = None
-        super().__init__(path, threads=threads)
-        self._last_commit = self._store.last_time()
-
-    def _open(self) -> None:
-        self._removed: deque[tuple[int, Any]] = deque(maxlen=REMOVED)  # group, and the key of a node that left
-        super()._open()
-
-    def _accept(self, update: Update) -> None:
-        removed = update.removed[update.removed < len(self._table)]
-        self._removed += [(self.group + 1, key) for key in self._table.names_array(removed).tolist()]
-        super()._accept(update)
+    _problem: str | None = None  # of what came after a commit
 
     @property
     def generation(self) -> int:
@@ -102,8 +85,6 @@ class LiveService(Live):
                 raise
             commit = None  # it counts: what came after it failed
             self._problem = str(error) or type(error).__name__
-        self._rate.add(len(changes))
-        self._last_commit = time.time()
         return Receipt(self._store.group if commit is None else commit.group, commit)
 
     def degree(self, name: Any, *, side: Side | None = None) -> int:
@@ -112,17 +93,20 @@ class LiveService(Live):
 
     def state(self) -> dict[str, Any]:
         """Return stats of this moment: counts, bounds, rate of changes, refreshes."""
-        moment = (self.generation, self.group, self.refreshing)
-        if self._cache is None or self._cache[0] != moment:
-            refreshes = self.drift()[-REFRESHES:]
-            self._cache = (moment, {**self.stats(), "bounds": self._quantiles(), "refreshes": refreshes})
+        now = time.time()
+        last = int(now) // STRETCH
+        counts = self._store.count_changes(now - STRETCH * STRETCHES, seconds=STRETCH)
+        rates = [counts.get(part, 0) / STRETCH for part in range(last - STRETCHES + 1, last + 1)]
+        minute = self._store.count_changes(now - MINUTE, seconds=MINUTE)
         return {
-            **self._cache[1],
+            **self.stats(),
+            "bounds": self._quantiles(),
+            "refreshes": self.drift()[-REFRESHES:],
             "dim": self.dim,
-            "rate": self._rate.mean(MINUTE),
-            "rates": {"seconds": STRETCH, "values": self._rate.series(STRETCH, STRETCHES)},
-            "last_commit": self._last_commit,
-            "time": time.time(),
+            "rate": sum(minute.values()) / MINUTE,
+            "rates": {"seconds": STRETCH, "values": rates},
+            "last_commit": self._store.last_time(),
+            "time": now,
             "problem": self.refresh_problem or self._problem,
         }
 
@@ -151,19 +135,15 @@ class LiveService(Live):
         The group is one of a ``generation``, if that is given: in another one, all vectors may have moved.
         """
         table = self._vectors
-        rows = np.flatnonzero((table.groups > after) & ~table.removed())
-        removed = [(group, key) for group, key in self._removed if group > after and key not in table]
-        is_known = self._base_group <= after <= self.group and generation in (None, self.generation)
-        if len(self._removed) == REMOVED:  # some are forgotten
-            is_known &= after >= self._removed[0][0]
-        first = after + 1
-        if len(rows) > most or len(removed) > most:  # those of the newest groups, as far as they are few enough
-            groups = np.sort(np.append(table.groups[rows], [group for group, _ in removed]))
-            first = int(groups[-most]) + 1
-        rows = rows[table.groups[rows] >= first]
-        names, sides = self._split(list(dict.fromkeys(key for group, key in removed if group >= first)))
-        left = {"removed": names, "removed_sides": sides}
-        return {**self._moment(), "complete": is_known and first == after + 1, **self._points(rows, axes), **left}
+        rows = np.flatnonzero(table.groups > after)
+        is_complete = self._base_group <= after <= self.group and generation in (None, self.generation)
+        if len(rows) > most:  # those of the newest groups, as far as they are few enough
+            rows = rows[table.groups[rows] > np.sort(table.groups[rows])[-most - 1]]
+            is_complete = False
+        gone = table.names_array(rows[table.removed[rows]]).tolist()
+        names, sides = self._split(list(dict.fromkeys(key for key in gone if key not in table)))
+        points = self._points(rows[~table.removed[rows]], axes)
+        return {**self._moment(), "complete": is_complete, **points, "removed": names, "removed_sides": sides}
 
     def _moment(self) -> dict[str, int]:
         return {"group": self.group, "generation": self.generation}
@@ -178,40 +158,3 @@ class LiveService(Live):
         if self._sides is None:
             return keys, None
         return [self._sides.name(key) for key in keys], [self._sides.side(key) for key in keys]
-
-
-class Rate:
-    """Changes per second, over the last minutes.
-
-    Examples
-    --------
-    >>> rate = Rate()
-    >>> rate.add(30, now=99.0), rate.add(60, now=102.5)
-    (None, None)
-    >>> rate.mean(60, now=103.0), rate.series(5, 2, now=103.0)
-    (1.5, [6.0, 12.0])
-    """
-
-    def __init__(self) -> None:
-        self._counts: deque[tuple[int, int]] = deque()  # second, changes
-
-    def add(self, changes: int, *, now: float | None = None) -> None:
-        """Count changes."""
-        second = int(time.monotonic() if now is None else now)
-        self._counts.append((second, changes))
-        while self._counts[0][0] < second - STRETCH * STRETCHES:
-            self._counts.popleft()
-
-    def mean(self, seconds: int, *, now: float | None = None) -> float:
-        """Return the changes per second over the last seconds."""
-        last = int(time.monotonic() if now is None else now)
-        return sum(count for second, count in self._counts if last - seconds < second <= last) / seconds
-
-    def series(self, length: int, parts: int, *, now: float | None = None) -> list[float]:
-        """Return the changes per second of stretches of ``length`` seconds, which begin at multiples; newest last."""
-        last = int(time.monotonic() if now is None else now) // length
-        sums = dict.fromkeys(range(last - parts + 1, last + 1), 0)
-        for second, count in self._counts:
-            if second // length in sums:
-                sums[second // length] += count
-        return [total / length for total in sums.values()]

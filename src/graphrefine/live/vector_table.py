@@ -5,7 +5,8 @@ The table grows at its end. Rows of the checkpoint are mapped, and those that mo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,10 @@ from graphrefine.errors import InputError, UnknownNameError
 from graphrefine.graph.lookup import list_some, quote_name
 from graphrefine.graph.node_ids import Names, as_names, object_array
 from graphrefine.kernels.nearest import ExcludedRows, NearestRows, nearest
-from graphrefine.live.change_log import Update, vector_records
+from graphrefine.live.change_log import Update
 
 Floats = NDArray[np.float32]
 GROWTH = 1.5
-UPDATE_ROWS = 8192  # of one update, when all are written again
 
 
 class VectorTable:
@@ -38,12 +38,12 @@ class VectorTable:
 
     Examples
     --------
+    >>> from graphrefine.live.change_log import CHANGE, ChangeGroup, vector_dtype
     >>> table = VectorTable(np.array(["ann", "bob"], object), np.eye(2, dtype=np.float32), np.ones(2), np.ones(2))
-    >>> moved = vector_records(np.array([1]), dim=2)
-    >>> moved["length"], moved["vector"] = 2.0, [1, 0]
-    >>> table.put(moved)
-    >>> table.rows(np.array([0, 1])).tolist(), table.row("bob")
-    ([[1.0, 0.0], [1.0, 0.0]], 1)
+    >>> moved = np.array([(1, 2.0, 1.0, [1, 0])], vector_dtype(2))
+    >>> table.apply(Update(1, ChangeGroup(np.empty(0, CHANGE), ["cid"]), moved))
+    >>> table.rows(np.array([0, 1])).tolist(), table.row("cid")
+    ([[1.0, 0.0], [1.0, 0.0]], 2)
     """
 
     def __init__(
@@ -51,13 +51,12 @@ class VectorTable:
     ) -> None:
         self.base, self.dim = vectors, vectors.shape[1]
         self.lengths, self.degrees = np.array(lengths), np.array(degrees)
-        self.groups = np.zeros(len(lengths), np.int64)  # that moved each row last; 0: the checkpoint has it
+        self.groups = np.zeros(len(lengths), np.int64)  # that moved or removed each row last; 0: none since
+        self.removed = np.zeros(len(lengths), bool)
         self._names: list[Any] = names.tolist()
         self._row_of: dict[Any, int] = dict(zip(self._names, range(len(self._names)), strict=True))
         self._position = np.full(len(self._names), -1, np.int32)  # of a row among those that moved
         self._moved = np.empty((0, self.dim), np.float32)
-        self._count = 0  # rows that moved
-        self._is_removed = np.zeros(len(self._names), bool)
         self.has_integer_names = names.dtype != object
 
     def __len__(self) -> int:
@@ -71,71 +70,45 @@ class VectorTable:
         """Number of nodes, without removed ones."""
         return len(self._row_of)
 
-    @property
-    def moved(self) -> int:
-        """Number of rows with vectors other than those of the checkpoint."""
-        return self._count
-
     # ---- updates -----------------------------------------------------------------------------------------------------
 
     def apply(self, update: Update) -> None:
-        """Bring the table to the moment of an update; names that are there already are skipped."""
-        self._add(update.names[max(len(self) - update.first, 0) :])
-        self.put(update.moved)
-        for row in update.removed.tolist():
-            if self._names[row] is not None and self._row_of.get(self._names[row]) == row:
+        """Bring the table to the moment after a group."""
+        self._add(update.group.names)
+        moved = update.moved
+        rows = moved["row"].astype(np.int64)
+        fresh = rows[self._position[rows] < 0]
+        count = len(self._moved)
+        self._moved = extend(self._moved, len(fresh), 0.0)
+        self._position[fresh] = np.arange(count, len(self._moved), dtype=np.int32)
+        self._moved[self._position[rows]] = moved["vector"].reshape(len(rows), self.dim)  # of no rows, any length
+        self.lengths[rows], self.degrees[rows], self.groups[rows] = moved["length"], moved["degree"], update.number
+        gone = update.group.removed()
+        for row in gone.tolist():
+            # A name that is added and removed in one group may have come back in a row after this one.
+            if self._row_of.get(self._names[row]) == row:
                 del self._row_of[self._names[row]]
-            self._names[row] = None
-        self._is_removed[update.removed] = True
+        self.removed[gone], self.groups[gone] = True, update.number
 
     def _add(self, names: Sequence[Any]) -> None:
-        """Add rows for new nodes, without vectors; None is the name of a row whose node was removed since."""
-        if not names:
-            return
+        """Add rows for new nodes, without vectors."""
         first = len(self._names)
         self._names += names
-        self._row_of |= {name: row for row, name in enumerate(names, first) if name is not None}
+        self._row_of |= dict(zip(names, range(first, len(self._names)), strict=True))
         self.lengths = extend(self.lengths, len(names), -1.0)
         self.degrees = extend(self.degrees, len(names), 0.0)
         self.groups = extend(self.groups, len(names), 0)
-        self._is_removed = extend(self._is_removed, len(names), False)
+        self.removed = extend(self.removed, len(names), False)
         self._position = extend(self._position, len(names), -1)
-
-    def put(self, moved: NDArray[Any]) -> None:
-        """Replace the vectors of rows by `vector_records`."""
-        rows = moved["row"].astype(np.int64)
-        if not len(rows):
-            return
-        fresh = rows[self._position[rows] < 0]
-        if self._count + len(fresh) > len(self._moved):
-            room = np.empty((int((self._count + len(fresh)) * GROWTH) + 16, self.dim), np.float32)
-            room[: self._count] = self._moved[: self._count]
-            self._moved = room
-        self._position[fresh] = np.arange(self._count, self._count + len(fresh), dtype=np.int32)
-        self._count += len(fresh)
-        self._moved[self._position[rows]] = moved["vector"]
-        self.lengths[rows], self.groups[rows], self.degrees[rows] = moved["length"], moved["group"], moved["degree"]
-
-    def updates(self) -> Iterator[Update]:
-        """Yield updates that bring the vectors of the checkpoint to this moment; each vector is in one of them."""
-        rows, none = np.flatnonzero(self._position >= 0), np.empty(0, np.int64)
-        first, end = len(self.base), len(self)
-        yield Update(first, self._names[first:], np.flatnonzero(self._is_removed), vector_records(none, self.dim))
-        for start in range(0, len(rows), UPDATE_ROWS):
-            moved = vector_records(rows[start : start + UPDATE_ROWS], self.dim)
-            some = moved["row"].astype(np.int64)
-            moved["group"], moved["length"], moved["degree"] = self.groups[some], self.lengths[some], self.degrees[some]
-            moved["vector"] = self.rows(some)
-            yield Update(end, [], none, moved)
 
     # ---- answers -----------------------------------------------------------------------------------------------------
 
-    def removed(self) -> NDArray[np.bool_]:
-        """Return the mask of the rows whose node was removed."""
-        return self._is_removed
+    def present(self) -> NDArray[np.int64]:
+        """Return the rows of all nodes."""
+        return np.flatnonzero(~self.removed)
 
     def names_from(self, first: int) -> list[Any]:
-        """Return the names of the rows from one on; None for nodes that were removed."""
+        """Return the names of the rows from one on, also those of nodes that were removed."""
         return self._names[first:]
 
     def row(self, name: object) -> int:
@@ -143,7 +116,7 @@ class VectorTable:
         try:
             return self._row_of[name]
         except (KeyError, TypeError):
-            some = list_some([each for each in self._names[:8] if each is not None])
+            some = list_some(list(islice(self._row_of, 8)))
             raise UnknownNameError(f"no node is called {quote_name(name)}; names are such as {some}") from None
 
     def find_row(self, name: object) -> int | None:
@@ -175,17 +148,16 @@ class VectorTable:
         """Return the rows of the highest cosine with a unit vector, times the row's scale, and that score, exactly."""
         if k < 1:
             raise InputError(f"k={k} must be at least 1", argument="k")
-        excluded = np.union1d(np.flatnonzero((self.lengths <= 0) | self._is_removed), np.asarray(exclude, np.int64))
-        old = np.union1d(np.flatnonzero(self._position[: len(self.base)] >= 0), excluded[excluded < len(self.base)])
-        answers = _search(vector, self.base, k, old, None if scale is None else scale[: len(self.base)], threads)
-        if self._count:
-            rows = np.empty(self._count, np.int64)
-            moved = np.flatnonzero(self._position >= 0)
-            rows[self._position[moved]] = moved
-            bad = np.flatnonzero(np.isin(rows, excluded))
-            factors = None if scale is None else scale[rows]
-            near = _search(vector, self._moved[: self._count], k, bad, factors, threads)
-            answers += [(int(rows[position]), score) for position, score in near]
+        excluded = (self.lengths <= 0) | self.removed
+        excluded[np.asarray(exclude, np.int64)] = True
+        is_moved = self._position >= 0
+        base = np.arange(len(self.base))
+        # A row that moved is in both arrays; the one of the checkpoint is left out.
+        answers = _search(vector, self.base, base, k, is_moved[base] | excluded[base], scale, threads)
+        rows = np.empty(len(self._moved), np.int64)
+        moved = np.flatnonzero(is_moved)
+        rows[self._position[moved]] = moved
+        answers += _search(vector, self._moved, rows, k, excluded[rows], scale, threads)
         return sorted(answers, key=lambda each: (-each[1], each[0]))[:k]
 
 
@@ -203,17 +175,26 @@ def extend(array: NDArray[Any], count: int, value: Any) -> NDArray[Any]:
     """
     size, room = len(array) + count, array.base
     if not isinstance(room, np.ndarray) or len(room) < size or room.ctypes.data != array.ctypes.data:
-        room = np.empty(int(size * GROWTH) + 16, array.dtype)
+        room = np.empty((int(size * GROWTH) + 16, *array.shape[1:]), array.dtype)
         room[: len(array)] = array
     room[len(array) : size] = value
     return room[:size]
 
 
 def _search(
-    vector: Floats, rows: Floats, k: int, excluded: NDArray[np.int64], scale: Floats | None, threads: int
+    vector: Floats,
+    vectors: Floats,
+    rows: NDArray[np.int64],
+    k: int,
+    excluded: NDArray[np.bool_],
+    scale: Floats | None,
+    threads: int,
 ) -> list[tuple[int, float]]:
-    near: NearestRows = nearest(
-        vector[None], rows, k, scale=scale, excluded_rows=ExcludedRows.from_lists([excluded]), threads=threads
-    )
+    """Return the rows of the highest scores among some vectors, whose rows are given, and these scores."""
+    if not len(vectors):
+        return []
+    left_out = ExcludedRows.from_lists([np.flatnonzero(excluded)])
+    factors = None if scale is None else scale[rows]
+    near: NearestRows = nearest(vector[None], vectors, k, scale=factors, excluded_rows=left_out, threads=threads)
     pairs = zip(near.rows[0].tolist(), near.scores[0].tolist(), strict=True)
-    return [(row, score) for row, score in pairs if row >= 0]
+    return [(int(rows[position]), score) for position, score in pairs if position >= 0]

@@ -25,9 +25,17 @@ from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import is_text
 from graphrefine.kernels.numerics import numerics_entry
-from graphrefine.live.change_log import ChangeGroup, Origin, Update, vector_records
-from graphrefine.live.checkpoint import Checkpoint, WriterState, kernel_blocks, save_checkpoint
-from graphrefine.live.model import LiveSettings, all_unit_vectors, captured_share, degrees, fit_model, unit_vectors
+from graphrefine.live.change_log import ChangeGroup, Origin, Update, vector_dtype
+from graphrefine.live.checkpoint import Checkpoint, PublishedVectors, kernel_blocks, save_checkpoint
+from graphrefine.live.model import (
+    LiveSettings,
+    Model,
+    all_unit_vectors,
+    captured_share,
+    degrees,
+    fit_model,
+    unit_vectors,
+)
 from graphrefine.live.name_resolution import Change, NameResolution, Side, SideNames
 from graphrefine.live.reader import LiveVectors, chord_bounds
 from graphrefine.live.refresh import Refresh, refresh_reason
@@ -37,8 +45,7 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
-REPLAYED = 200_000  # changes in the log, after which closing the folder makes a new checkpoint
-SPARE = 200_000  # vectors that the updates may hold beyond two of each that moved, before all are written again
+LOGGED = 200_000  # changes, and vectors that moved, in the log, after which closing the folder makes a new checkpoint
 LOOK = 1000  # changes between two looks whether a refresh is due, at least,
 LOOK_SHARE = 0.01  # and in shares of the nodes
 COPIES = 100  # tries of a copy that a writer's new checkpoint interrupts
@@ -68,7 +75,8 @@ def create_live(
     replacing = replacing_folder(target, replaceable=_refuse_existing, durable=True)
     with stages.stage("write"), disk_errors(target), replacing as folder:
         table = VectorTable(graph.names, *all_unit_vectors(model, kernel), degrees(kernel))
-        save_checkpoint(folder / "generation-000001", WriterState(model, kernel, table), group=0)
+        first = folder / "generation-000001"
+        save_checkpoint(first, model, kernel, table, names=graph.names, rows=table.present(), group=0)
         facts = {"created": time.time(), "graphrefine": __version__, "sides": sides, **numerics_entry()}
         Store.create(folder, facts)
     return stages.seconds
@@ -142,18 +150,17 @@ class Live(LiveVectors):
         with self._stages.stage("open"):
             self._store.remove_old_files()  # first, as they take room
             checkpoint = self._checkpoint()
-            self._model, self._kernel, self._table = checkpoint.load()
+            self._model, self._kernel = checkpoint.load()
+            self._table = checkpoint.table()
             self.group = self._base_group = checkpoint.group
             self.settings = self._model.settings
             self._radius, self._publish = self._model.radius, self._model.publish
-            self._replayed = 0
-            for _, group in self._store.groups(after=self.group):
+            self._logged = self._since_look = 0
+            for number, group in self._store.groups(after=self.group):
                 group.apply(self._kernel)
-                self._accept(self._make_update(group))
-                self._replayed += len(group.operations)
-            self._store.rewrite_updates(self._table.updates())
-            self._stored = self._table.moved  # vectors in all updates; one that moved often counts each time
-        self._since_look = 0
+                update = self._make_update(number, group)
+                self._store.restore(update)
+                self._accept(update)
         self._is_stale = False
 
     def _checkpoint(self) -> Checkpoint:
@@ -174,19 +181,20 @@ class Live(LiveVectors):
         self._catch_up()
         return self._table
 
-    def _make_update(self, group: ChangeGroup) -> Update:
+    def _make_update(self, number: int, group: ChangeGroup) -> Update:
         """Return the update of a group that the kernel has applied, and not committed yet."""
         rows = self._kernel.published()
-        moved = vector_records(rows, self.dim)
-        moved["group"], moved["degree"] = self.group + 1, degrees(self._kernel, rows)
+        moved = np.zeros(len(rows), vector_dtype(self.dim))
+        moved["row"], moved["degree"] = rows, degrees(self._kernel, rows)
         moved["length"], moved["vector"] = unit_vectors(self._model, self._kernel, rows)
-        return Update(len(self._table), group.names, group.removed(), moved)
+        return Update(number, group, moved)
 
     def _accept(self, update: Update) -> None:
         """Take the next group into memory."""
         self._kernel.commit()
-        self._apply(update, self._table)
-        self.group += 1
+        self._table.apply(update)
+        self.group = update.number
+        self._logged += len(update.group.changes) + len(update.moved)
 
     # ---- changes -----------------------------------------------------------------------------------------------------
 
@@ -284,19 +292,14 @@ class Live(LiveVectors):
             position, problem = group.apply(self._kernel)  # without a problem, the number of skipped changes
             if problem:
                 raise names.refusal(problem, operations, position)
-            update = self._make_update(group)
-            if self._stored > 2 * self._table.moved + SPARE:
-                self._store.rewrite_updates(self._table.updates())
-                self._stored = self._table.moved
-            self._store.append(group, origin or Origin(), update)
-            self._stored += len(update.moved)
+            update = self._make_update(self.group + 1, group)
+            self._store.append(update, origin or Origin(), changes=len(operations))
             self._accept(update)
             self._is_stale = False
         except BaseException:
             self._undo()
             raise
-        self._replayed += len(group.operations)
-        self._consider_refresh(len(operations))
+        self._maintain(len(operations))
         return Commit(self.group, len(operations), skipped + position, len(group.names), len(update.moved))
 
     def _undo(self) -> None:
@@ -308,22 +311,29 @@ class Live(LiveVectors):
 
     # ---- refreshes ---------------------------------------------------------------------------------------------------
 
-    def _consider_refresh(self, changes: int) -> None:
-        """Begin a refresh if one is due, and go over to it if it is ready; a failure is a warning."""
+    def _maintain(self, changes: int) -> None:
+        """Go over to a refresh that is ready, or begin one, or shorten the log, if it is time."""
         if self._refresh is not None:
             self.finish_ready_refresh()
             return
+        # A checkpoint writes all rows, and by then at least twice as many were appended to the log: it costs less than
+        # they did, and the log stays within three times the size of the vectors.
+        if self._logged > LOGGED + 2 * len(self):
+            self._logged = 0  # if it fails, for the same time again
+            with self._warning():
+                self._save(self._model, self._kernel, self._table)
+                self._open()
         self._since_look += changes
         if not self.auto_refresh or self._since_look < max(LOOK, LOOK_SHARE * len(self)):
             return
         self._since_look = 0
-        reason = refresh_reason(self._kernel, self._model, bounds=self.bounds(), logged=self._replayed)
+        reason = refresh_reason(self._kernel, self._model, bounds=self.bounds())
         if reason is not None:
             self._begin_refresh(reason)
 
     def _begin_refresh(self, reason: str, *, threads: int = 1) -> None:
-        state = WriterState(self._model, self._kernel, self._vectors)
-        self._refresh = Refresh(state, group=self.group, reason=reason, threads=threads)
+        table = self._vectors
+        self._refresh = Refresh(self._model, self._kernel, table, group=self.group, reason=reason, threads=threads)
 
     def finish_ready_refresh(self) -> bool:
         """Go over to a refresh that is ready; return whether there was one. A failure is a warning."""
@@ -346,22 +356,26 @@ class Live(LiveVectors):
     def _finish_refresh(self) -> dict[str, Any]:
         refresh, self._refresh = self._refresh, None
         assert refresh is not None
-        state, stats = refresh.result(self._store.groups(after=refresh.group), self._table)
-        self._save(state, stats)
-        del refresh, state  # what is opened takes as much memory
+        model, kernel, vectors, stats = refresh.result(self._store.groups(after=refresh.group), self._table)
+        self._save(model, kernel, vectors, stats)
+        del refresh, model, kernel, vectors  # what is opened takes as much memory
         try:
             self._open()
         except OSError:  # the new checkpoint counts already: once more, then each answer tries to open it
             self._open()
         return stats
 
-    def _save(self, state: WriterState, refresh: dict[str, Any] | None = None) -> None:
-        """Write a checkpoint of this moment, which is then to be opened."""
-        generation = self._store.generation + 1
-        removed = self._table.removed()
-        save_checkpoint(self._store.folder(generation), state, group=self.group, removed=removed)
+    def _save(
+        self, model: Model, kernel: Any, vectors: PublishedVectors, refresh: dict[str, Any] | None = None
+    ) -> None:
+        """Write a checkpoint of this moment, which is then to be opened: removed rows drop, and others move up."""
+        generation, rows = self._store.generation + 1, self._table.present()
+        names = self._table.names_array(rows)
+        save_checkpoint(
+            self._store.folder(generation), model, kernel, vectors, names=names, rows=rows, group=self.group
+        )
         self._is_stale = True
-        self._store.switch(generation, through=self.group, refresh=refresh)
+        self._store.switch(generation, refresh=refresh)
 
     def refresh(self, reason: str = "by request") -> dict[str, Any]:
         """Fit basis, axes and rotation again now; return stats, with the drift of the vectors."""
@@ -433,9 +447,8 @@ class Live(LiveVectors):
         stats = {**self.stats(), "database": self._store.find_damage()}
         checkpoint = self._checkpoint()
         checkpoint.check_files()
-        for _ in self._store.groups(after=checkpoint.group):  # their checksums, and those of updates
+        for _ in self._store.news(0, 0).updates:  # which have checksums
             pass
-        self._store.unseen(generation=-1, group=-1)
         stats["files"] = len(checkpoint.manifest["files"])
         return {**stats, **self._check_lags()} if deep else stats
 
@@ -475,8 +488,8 @@ class Live(LiveVectors):
                 if self._refresh is not None and not self._is_stale:
                     self._refresh.wait()
                     self._finish_refresh()
-                elif self._replayed > REPLAYED and not self._is_stale:
-                    self._save(WriterState(self._model, self._kernel, self._table))
+                elif self._logged > LOGGED and not self._is_stale:
+                    self._save(self._model, self._kernel, self._table)
         finally:
             self._store.close()
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels.edge_lists import NUMBER, Columns, Marks, Status
-from graphrefine.kernels.text_records import Field, QuoteError, split_record
+from oracles.text_records import Field, QuoteError, split_record
 
 BLANKS = b" \t"
 _DATE = re.compile(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from datetime import datetime
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -85,14 +84,13 @@ def create(
         Option(["--size"], type=click.IntRange(1), default=1000, show_default=True, metavar="N",
                help="Changes in a group."),
         Option(["--resume"], is_flag=True, help="Go on where an apply of the same file stood; nothing counts twice."),
-        Option(["--again"], is_flag=True, help="Apply a file once more that counts already."),
         Option(["--skip-unknown"], is_flag=True, help="Pass over removals of what is not there, and count them."),
         Option(["--format"], metavar="NAME", help="Format of CHANGES where its suffix does not say."),
         THREADS, JSON,
     ],
 )  # fmt: skip
 def apply(
-    folder: str, changes: str, size: int, resume: bool, again: bool, skip_unknown: bool, format: str | None,
+    folder: str, changes: str, size: int, resume: bool, skip_unknown: bool, format: str | None,
     threads: int | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Apply CHANGES to FOLDER: edges and nodes that come and go, and weights that change.
@@ -112,9 +110,7 @@ def apply(
     start = perf_counter()
     with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
         with Stages(bar).stage("apply"):
-            counts = apply_changes(
-                live, changes, size=size, resume=resume, again=again, skip_unknown=skip_unknown, format=format
-            )
+            counts = apply_changes(live, changes, size=size, resume=resume, skip_unknown=skip_unknown, format=format)
         state = live.stats()
         refreshes = len(live.drift())
     spent = perf_counter() - start
@@ -192,15 +188,14 @@ def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
         Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not name it."),
         Option(["--to"], metavar="ADDRESS", help="A PostgreSQL server, postgresql://user@host/database."),
         Option(["--table"], metavar="NAME", help="Table of the server.  [default: by the name of FOLDER]"),
-        Option(["--changed-since"], metavar="T",
-               help="Write only vectors that came or moved since: the number of a group, or a time such as "
-                    "2026-03-01T12:00.  [default with --to: what the table does not have yet]"),
+        Option(["--changed-since"], type=int, metavar="GROUP",
+               help="Write into OUT only vectors that came or moved after that group."),
         JSON,
     ],
 )  # fmt: skip
 def export(
     folder: str, output: str | None, output_format: str | None, to: str | None, table: str | None,
-    changed_since: str | None, as_json: bool,
+    changed_since: int | None, as_json: bool,
 ) -> None:  # fmt: skip
     """Write the vectors of this moment, while others may be writing FOLDER.
 
@@ -216,57 +211,38 @@ def export(
 
     if (output is None) == (to is None):
         raise InputError("give -o, a file, or --to, the address of a PostgreSQL server", argument="output")
+    if to is not None and changed_since is not None:
+        problem = "a table gets what it does not have yet; leave --changed-since out"
+        raise InputError(problem, argument="changed_since")
     check_not_input(output, [folder])
     with LiveReader(folder) as live:
-        after = None if changed_since is None else parse_moment(changed_since, live)
         if to is not None:
-            count, place = _export_table(live, to, table or table_name(folder), after)
+            count, place = _export_table(live, to, table or table_name(folder))
         else:
             assert output is not None
-            embedding = live.snapshot(after=after)
+            embedding = live.snapshot(after=changed_since)
             embedding.save(output, format=output_format)
             count, place = len(embedding), output
         stats = {"folder": folder, "output": place, "nodes": len(live), "written": count, "dim": live.dim}
-        stats |= {"group": live.group, "after": after}
+        stats |= {"group": live.group, "after": changed_since}
     text = f"{place}: {count:,} of {stats['nodes']:,} nodes x {stats['dim']}, after group {stats['group']:,}"
     _report(as_json, stats, text)
 
 
-def _export_table(live: LiveReader, address: str, table: str, after: int | None) -> tuple[int, str]:
-    """Bring a table up to date, or make it; the number of rows written, and the place."""
+def _export_table(live: LiveReader, address: str, table: str) -> tuple[int, str]:
+    """Bring a table up to date, or make it; return the number of rows written, and the address."""
     from graphrefine.embedding.formats.pgvector import table_recipe, update, write
     from graphrefine.embedding.state import State
 
     check_address(address)
     recipe = None if live.sources is not None else table_recipe(address, table=table)  # two sides are written whole
-    ours = recipe is not None and recipe.get("folder") == live.id
-    if recipe is None or not ours:
-        whole = live.snapshot()
-        write(address, whole.data, table=table)
-        return len(whole), f"{format_address(address)}, table {table}"
-    if after is None:
-        after = int(recipe["group"])
-    elif after > int(recipe["group"]):
-        raise InputError(
-            f"the table has the vectors of group {recipe['group']}, and those that moved between it and group {after} "
-            "would be missing; leave --changed-since out",
-            argument="changed_since",
-        )
-    some = live.snapshot(after=after)
-    update(address, some.data._replace(state=State()), every=live.names, table=table)
+    if recipe is None or recipe.get("folder") != live.id:
+        some = live.snapshot()
+        write(address, some.data, table=table)
+    else:
+        some = live.snapshot(after=int(recipe["group"]))
+        update(address, some.data._replace(state=State()), every=live.names, table=table)
     return len(some), f"{format_address(address)}, table {table}"
-
-
-def parse_moment(text: str, live: LiveReader) -> int:
-    """Return a group by its number, or the last one before a date and time."""
-    if text.isdecimal():
-        return int(text)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        problem = f"{text!r} is neither the number of a group nor a time such as 2026-03-01T12:00"
-        raise InputError(problem, argument="changed_since") from None
-    return live.group_at(moment.timestamp())
 
 
 @live.command(

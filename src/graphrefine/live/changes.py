@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, islice
@@ -21,23 +21,24 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from graphrefine.errors import FormatError, InputError, UnknownNameError, suggest
-from graphrefine.kernels.text_records import QuoteError, split_record
 from graphrefine.live.change_log import Origin
-from graphrefine.live.name_resolution import Change, check_weight, shorten
+from graphrefine.live.name_resolution import SIGNS, Change, check_weight, shorten
 from graphrefine.readers.arrow import PARQUET, import_pyarrow, parquet_batches, sound
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.tables.decode import refuse_page
+from graphrefine.tables.dialect import QuoteError, split_records
+from graphrefine.tables.sample import Dialect
 from graphrefine.tables.source import CODECS, SUFFIXES, Source, stream_bytes, wrap_errors
+from graphrefine.tables.vocabulary import CHANGES
 
 if TYPE_CHECKING:
     from graphrefine.live.writer import Live
 
-OPERATIONS = ("+", "-", "=")
-FIELDS = ("op", "source", "target", "weight")
 FORMATS = ("csv", "tsv", "jsonl", "parquet")
+DELIMITERS = {"csv": ",", "tsv": "\t"}
 NEEDS = "a change is expected on each line"
 EXAMPLE = '{"op": "+", "source": "ann", "target": "bob"}'
-LONGEST = 1 << 20  # bytes of a line
+LONGEST = 1 << 20  # bytes of a line: a stream without line ends would fill the memory
 ROWS = 1 << 14  # records of parquet that are read at once
 _WHOLE = 2.0**53  # floats up to this are ids if they are whole: tables write integers so where one is missing
 _NO_END = "the last line has no line end and may be cut, as a weight 12 may have been 125; if whole, end it with one"
@@ -68,43 +69,39 @@ def check_change(sign: Any, source: Any, target: Any, weight: Any, *, sides: boo
     Change(sign='+', source='ann', target=3, weight=1.0)
     >>> check_change("-", "ann", "bob", 2)
     Traceback (most recent call last):
-    graphrefine.errors.InputError: weight 2 of -, which removes; leave it empty, or set a weight by =
+    graphrefine.errors.InputError: weight 2 of a removal or of a node; leave it empty
     """
-    if not isinstance(sign, str) or sign not in OPERATIONS:
+    if not isinstance(sign, str) or sign not in SIGNS:
         known = "it must be + (add), - (remove) or = (set a weight)"
         raise InputError(f"unknown op {shorten(sign)}; {known}; a header names op, source and target")
-    source = None if source is None or source == "" else _check_name("source", source)
+    # An item of a bipartite graph is a change with a target alone.
+    may_be_left_out = sides and target is not None
+    source = None if may_be_left_out and source in (None, "") else _check_name("source", source)
     target = None if target is None else _check_name("target", target)
-    if source is None and (target is None or not sides):
-        raise InputError("the source is empty; name a node")
-    if source is None or target is None:
-        if sign == "=":
-            raise InputError("an end is empty; = sets the weight of an edge: name both of its nodes")
-        if weight is not None:
-            raise InputError(f"weight {shorten(weight)} of a node (one end is empty); leave it empty")
-    elif not sides and str(source) == str(target):
+    is_node = source is None or target is None
+    if is_node and sign == "=":
+        raise InputError("an end is empty; = sets the weight of an edge: name both of its nodes")
+    if weight is not None and (is_node or sign == "-"):
+        raise InputError(f"weight {shorten(weight)} of a removal or of a node; leave it empty")
+    if not is_node and not sides and str(source) == str(target):
         raise InputError(f"source and target are both {shorten(source)}, a self-loop; an edge joins two nodes")
-    if sign == "-" and weight is not None:
-        raise InputError(f"weight {shorten(weight)} of -, which removes; leave it empty, or set a weight by =")
-    return Change(sign, source, target, 0.0 if sign == "-" else 1.0 if weight is None else check_weight(weight))
+    if sign == "-":
+        return Change(sign, source, target, 0.0)
+    return Change(sign, source, target, 1.0 if weight is None else check_weight(weight))
 
 
 def _check_name(field: str, name: Any) -> str | int:
-    if isinstance(name, str):
-        if name == "":
-            raise InputError(f"the {field} is empty; name a node")
-        if "\n" in name:
-            raise InputError(f"{field} {shorten(name)} has a line end; names must fit on one line")
-        if not name.isascii() and any("\ud800" <= character <= "\udfff" for character in name):
-            raise InputError(f"{field} {shorten(name)} has half of a surrogate pair, which is no character")
-        return name
     if isinstance(name, float) and name.is_integer() and abs(name) <= _WHOLE:
-        name = int(name)
-    if isinstance(name, bool) or not isinstance(name, int):
-        raise InputError(f"{field} {shorten(name)} is no name; give a text or a whole number")
-    if not -(2**63) <= name < 2**63:
-        raise InputError(f"{field} {shorten(name)} is beyond 64 bits; give it as text")
-    return name
+        return int(name)
+    if type(name) is int and -(2**63) <= name < 2**63:
+        return name
+    # Halves of surrogate pairs come from JSON alone; no file of vectors could hold such a name, or one with a line end.
+    is_text = isinstance(name, str) and name != "" and "\n" not in name
+    if is_text and (name.isascii() or not any("\ud800" <= character <= "\udfff" for character in name)):
+        return str(name)
+    raise InputError(
+        f"the {field} {shorten(name)} is no name; name a node by text on one line or an integer of 64 bits"
+    )
 
 
 def check_changes(changes: Sequence[Any], *, sides: bool = False) -> list[Change]:
@@ -124,7 +121,7 @@ def check_changes(changes: Sequence[Any], *, sides: bool = False) -> list[Change
     [Change(sign='-', source='cleo', target=None, weight=0.0)]
     >>> check_changes([["+", "ann", "bob", -2]])
     Traceback (most recent call last):
-    graphrefine.errors.InputError: change 1 of 1: negative weight -2; weights must be positive
+    graphrefine.errors.InputError: change 1 of 1: weight -2 is not a positive number in 2^-100 to 2^100; ...
     """
     checked = []
     for number, change in enumerate(changes, 1):
@@ -183,11 +180,11 @@ def read_changes(
         raise InputError(f"size={size} must be at least 1", argument="size")
     if skip < 0:
         raise InputError(f"skip={skip} must be at least 0", argument="skip")
-    if isinstance(source, str | PathLike) or source is sys.stdin.buffer:
-        where, file = Source(source if isinstance(source, str | PathLike) else "-", needs=NEEDS), None
-    else:
-        name = getattr(source, "name", None)
-        where, file = Source(name if isinstance(name, str) else "the stream", needs=NEEDS), source
+    if source is sys.stdin.buffer:
+        source = "-"
+    file = None if isinstance(source, str | PathLike) else source
+    name = source if isinstance(source, str | PathLike) else getattr(source, "name", None)
+    where = Source(name if isinstance(name, str | PathLike) else "the stream", needs=NEEDS)
     changes = _read_records(where, file, _check_format(where, format), sides=sides)
     return _make_groups(where, changes, size=size, skip=skip, digest=digest)
 
@@ -216,20 +213,14 @@ def _make_groups(
 
 def _check_format(source: Source, format: str | None) -> str | None:
     """Return the format that was named, or that of the suffix; None where the first bytes must tell it."""
-    if format is not None:
-        if format not in FORMATS:
-            known = f"changes can be {', '.join(FORMATS)}"
-            raise InputError(f"unknown format={format!r}{suggest(format, FORMATS)}; {known}", argument="format")
+    if format is None and source.suffix in BY_SUFFIX:
+        format = BY_SUFFIX[source.suffix].name
+    if format in FORMATS or (format is None and not source.suffix):
         return format
-    if not source.suffix:
-        return None
-    named = BY_SUFFIX.get(source.suffix)
-    if named is None or named.name not in FORMATS:
-        suffixes = " ".join(suffix for suffix, each in BY_SUFFIX.items() if each.name in FORMATS)
-        compressions = " ".join(codec.suffix for codec in CODECS)
-        problem = f"changes are read from files with {suffixes}, each also with {compressions}; or pass format='csv'"
-        raise source.error(f"the suffix {source.suffix!r} is not one of changes: {problem}", argument="format")
-    return named.name
+    compressions = " ".join(codec.suffix for codec in CODECS)
+    problem = f"changes can be {', '.join(FORMATS)}, each also with {compressions}"
+    given = f"format={format!r}{suggest(format, FORMATS)}" if format else f"the suffix {source.suffix!r}"
+    raise source.error(f"{given} is no format of changes; {problem}; or pass format='csv'", argument="format")
 
 
 def _read_records(source: Source, file: IO[bytes] | None, format: str | None, *, sides: bool) -> Iterator[Change]:
@@ -241,13 +232,13 @@ def _read_records(source: Source, file: IO[bytes] | None, format: str | None, *,
     head = b""
     for portion in portions:
         head += portion
-        if len(head) > 4:  # bytes that tell a format
+        if len(head) > 4:  # bytes that tell a format; a stream may give fewer at a time, and be slow to go on
             break
     head = head.removeprefix(codecs.BOM_UTF8)
     if format is None:
         format = "parquet" if head.startswith(b"PAR1") else "jsonl" if head.lstrip().startswith(b"{") else "csv"
     if format == "parquet":
-        with TemporaryFile() as plain:
+        with TemporaryFile() as plain:  # whose end has the places of the columns
             plain.writelines(chain([head], portions))
             plain.seek(0)
             yield from _check_rows(source, _read_parquet(source, plain), sides=sides)
@@ -266,14 +257,12 @@ def _check_rows(source: Source, rows: Iterator[Record], *, sides: bool) -> Itera
 
 
 def _check_lines(source: Source, format: str, portions: Iterable[bytes], *, sides: bool) -> Iterator[Change]:
-    is_json, records = format == "jsonl", 0
-    parse: Callable[[str], Record | None] = (
-        _parse_object if is_json else DelimitedLines("\t" if format == "tsv" else ",").parse
-    )
+    records = 0
+    parse = _parse_object if format == "jsonl" else DelimitedLines(DELIMITERS[format]).parse
     for number, (line, cut) in enumerate(_split_lines(source, portions), 1):
         try:
             # Without a line end, an object that is closed is whole; of fields nobody can tell.
-            if cut is not None and not (cut == _NO_END and is_json and _load_object(line) is not None):
+            if cut and not (cut == _NO_END and format == "jsonl" and _load_object(line) is not None):
                 raise InputError(f"record {records + 1} is not whole: {cut}; {_ADVICE}")
             record = parse(_decode(line))
             change = None if record is None else check_change(*record, sides=sides)
@@ -284,14 +273,13 @@ def _check_lines(source: Source, format: str, portions: Iterable[bytes], *, side
             yield change
 
 
-def _split_lines(source: Source, portions: Iterable[bytes]) -> Iterator[tuple[bytes, str | None]]:
-    """Yield lines and None; at the end, if a line is cut, what there is of it, and why."""
+def _split_lines(source: Source, portions: Iterable[bytes]) -> Iterator[tuple[bytes, str]]:
+    """Yield lines and ""; at the end, if a line is cut, what there is of it, and why."""
     rest = b""
     try:
         for portion in portions:
             *lines, rest = (rest + portion).split(b"\n")
-            for line in lines:
-                yield line, None
+            yield from ((line, "") for line in lines)
             if len(rest) > LONGEST:
                 yield rest, f"the line has more than {LONGEST} bytes; a line of changes has one record"
                 return
@@ -307,10 +295,9 @@ def _decode(line: bytes) -> str:
         text = line.removesuffix(b"\r").decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"the text is not UTF-8 (byte 0x{line[error.start]:02x}); save the file as UTF-8") from None
-    if "\0" in text:
-        raise InputError("the line has a zero byte; changes are text in UTF-8, or parquet")
-    if "\r" in text:
-        raise InputError("the line has a return (\\r) in it; end lines with \\n or \\r\\n")
+    for character, name in (("\0", "zero byte"), ("\r", "return (\\r)")):
+        if character in text:
+            raise InputError(f"the line has a {name} in it; changes are lines of text, or parquet")
     return text
 
 
@@ -318,37 +305,31 @@ class DelimitedLines:
     """Lines of csv or tsv, of which the first may name the columns; blanks around fields and blank lines drop."""
 
     def __init__(self, delimiter: str) -> None:
-        self._delimiter = delimiter
+        self._dialect = Dialect(delimiter)
         self._columns: Columns = (0, 1, 2, 3)
         self._widths: tuple[int, ...] = ()  # numbers of fields of a record; none before the first is seen
 
     def parse(self, line: str) -> Record | None:
         """Return the record of a line; None for a header or a blank line."""
-        fields = self._split(line)
-        if len(fields) < 2 and not any(fields):
+        try:
+            fields = next((fields for *_, fields in split_records(line, self._dialect)), None)
+        except QuoteError:
+            raise InputError(f"a quote has no end on this line, or more than its field: {shorten(line)}") from None
+        if fields is None:
             return None
         if not self._widths:
-            if fields[0] not in OPERATIONS and not {*FIELDS}.isdisjoint(field.lower() for field in fields):
+            if fields[0] not in SIGNS and not {*CHANGES}.isdisjoint(field.lower() for field in fields):
                 self._columns, self._widths = find_columns(tuple(fields)), (len(fields),)
                 return None
             self._widths = (3, 4)
         if len(fields) not in self._widths:
-            needed = "3 or 4 are needed (op, source, target, weight)"
-            if len(self._widths) == 1:
-                needed = f"the header has {self._widths[0]}"
-            marks = "commas" if self._delimiter == "," else "tabs"
-            raise InputError(f"{len(fields)} field(s) (split by {marks}), where {needed}: {shorten(line)}")
+            needed = " or ".join(map(str, self._widths))
+            raise InputError(
+                f"{len(fields)} field(s) split by {self._dialect.delimiter!r}, where {needed} are needed "
+                f"({', '.join(CHANGES)}, or those of the header): {shorten(line)}"
+            )
         *names, weight = _pick(fields, self._columns)
         return *names, weight or None
-
-    def _split(self, line: str) -> list[str]:
-        if '"' not in line:
-            return [field.strip(" \t") for field in line.split(self._delimiter)]
-        try:
-            fields = list(split_record(line.encode(), (self._delimiter, '"', "", "")))
-        except QuoteError:
-            raise InputError(f"a quote has no end on this line, or more than its field: {shorten(line)}") from None
-        return [field.text.decode() if field.quoted else field.text.decode().strip(" \t") for field in fields]
 
 
 def _parse_object(line: str) -> Record | None:
@@ -386,18 +367,16 @@ def find_columns(names: tuple[str, ...]) -> Columns:
     (3, 1, 0, None)
     """
     words = [name.strip().lower() for name in names]
-    header = ", ".join(map(repr, names))
-    for field in FIELDS:
-        if words.count(field) > 1:
-            raise InputError(f"duplicate column {field!r} ({header}); rename one")
-        if field not in words and field != "weight":
-            raise InputError(f"no column is called {field!r} ({header}); op, source and target must be named")
-    if "weight" not in words:
-        odd = next((name for name, word in zip(names, words, strict=True) if suggest(word, ["weight"])), None)
-        if odd is not None:
-            raise InputError(f"no column is called 'weight', but one is called {odd!r}; rename it")
-    weight = words.index("weight") if "weight" in words else None
-    return words.index("op"), words.index("source"), words.index("target"), weight
+    listed = ", ".join(map(repr, names))
+    for field in CHANGES:
+        if words.count(field) > 1 or (field not in words and field != "weight"):
+            raise InputError(f"one column is to be called {field!r}, and {words.count(field)} are: {listed}")
+    if "weight" in words:
+        return words.index("op"), words.index("source"), words.index("target"), words.index("weight")
+    # Weights under a name that is not known would be left out without a word.
+    if odd := next((name for name in names if suggest(name.strip().lower(), ["weight"])), None):
+        raise InputError(f"no column is called 'weight', but one is called {odd!r}; rename it")
+    return words.index("op"), words.index("source"), words.index("target"), None
 
 
 def _read_parquet(source: Source, file: Any) -> Iterator[Record]:
@@ -408,14 +387,12 @@ def _read_parquet(source: Source, file: Any) -> Iterator[Record]:
 
     with wrap_errors(source, PARQUET), pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20) as table:
         names = table.schema_arrow.names
-        picked = find_columns(tuple(names))
-        used = [names[position] for position in picked if position is not None]
-        columns: Columns = (0, 1, 2, 3)
+        used = [names[position] for position in find_columns(tuple(names)) if position is not None]
         for batch in parquet_batches(table, batch_size=ROWS, columns=used, use_threads=False):
             parts = [sound(batch).column(name) for name in used]
             parts = [part.cast(pa.float64()) if types.is_decimal(part.type) else part for part in parts]
             for fields in zip(*(part.to_pylist() for part in parts), strict=True):
-                op, name, target, weight = _pick(fields, columns)
+                op, name, target, weight = _pick(fields, (0, 1, 2, 3))
                 yield op, name, None if target != target else target, weight  # NaN: empty, as pandas writes it
 
 
@@ -428,7 +405,6 @@ def apply_changes(
     *,
     size: int = 1000,
     resume: bool = False,
-    again: bool = False,
     skip_unknown: bool = False,
     format: str | None = None,
 ) -> dict[str, int]:
@@ -447,8 +423,6 @@ def apply_changes(
         Changes in a group.
     resume : bool
         Go on after the records of this file that were applied before.
-    again : bool
-        Apply a file once more that was applied before.
     skip_unknown : bool
         Skip removals of what does not exist, and count them.
     format : str, optional
@@ -459,10 +433,10 @@ def apply_changes(
     stream = None if source == "-" else str(Path(source).resolve())
     position, digest = (0, "") if stream is None else live.stream_position(stream)
     options: dict[str, Any] = {"format": format, "sides": live.sources is not None}
-    if position and not resume and not again and _begins_with(source, skip=position, digest=digest, **options):
+    if position and not resume and _begins_with(source, skip=position, digest=digest, **options):
         raise InputError(
-            f"{source}: its first {position:,} records count already; --resume goes on after them, --again applies "
-            "them once more",
+            f"{source}: its first {position:,} records count already; --resume goes on after them; to apply them once "
+            "more, send the file to standard input (-)",
             argument="resume",
         )
     skip = position if resume else 0

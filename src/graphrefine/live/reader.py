@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import FormatError, InputError, MissingExtraError
+from graphrefine.graph.lookup import Side
 from graphrefine.kernels import exact
 from graphrefine.kernels.numerics import KEY, version_of
 from graphrefine.live.checkpoint import Checkpoint
 from graphrefine.live.model import LiveSettings, error_radius
-from graphrefine.live.name_resolution import Side, SideNames
+from graphrefine.live.name_resolution import SideNames
 from graphrefine.live.store import Store
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.refine.bipartite import DEGREE_POWER
@@ -282,10 +283,6 @@ class LiveVectors:
         vectors = self._vectors.rows(rows) * self._popularity()[rows][:, None]
         degrees = self._vectors.degrees[rows].astype(np.float32)
         return Embedding(self._names(rows), vectors, recipe, degrees=degrees)
-
-    def group_at(self, moment: float) -> int:
-        """Return the last group before a moment, in seconds since 1970."""
-        return self._store.group_at(moment)
 
     def drift(self) -> list[dict[str, Any]]:
         """Return the stats of all refreshes, the oldest first: time, groups, reason, drift of the vectors."""

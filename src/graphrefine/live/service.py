@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphrefine.graph.lookup import Side
 from graphrefine.live.change_log import Origin
 from graphrefine.live.changes import check_changes
-from graphrefine.live.name_resolution import Change, Side
+from graphrefine.live.name_resolution import Change
 from graphrefine.live.writer import Commit, Live
 from graphrefine.refine.refine import spread_rows
 

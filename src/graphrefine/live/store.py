@@ -178,11 +178,6 @@ class Store:
         """Number of the last group; 0 before the first."""
         return int(self._all("SELECT coalesce(max(id), 0) FROM moments")[0][0])
 
-    def group_at(self, moment: float) -> int:
-        """Return the last group before all that came at a moment, in seconds since 1970, or later; 0 if none did."""
-        first = self._all("SELECT min(id) FROM moments WHERE time >= ?", moment)[0][0]
-        return self.group if first is None else int(first) - 1
-
     def last_time(self) -> float | None:
         """Return when the last group was committed, in seconds since 1970; None before the first."""
         rows = self._all("SELECT time FROM moments ORDER BY id DESC LIMIT 1")

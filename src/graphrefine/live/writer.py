@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from graphrefine import __version__
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import SIDES, Side
 from graphrefine.graph.node_ids import is_text
 from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.live.change_log import ChangeGroup, Origin, Update, vector_dtype
@@ -36,7 +37,7 @@ from graphrefine.live.model import (
     fit_model,
     unit_vectors,
 )
-from graphrefine.live.name_resolution import Change, NameResolution, Side, SideNames
+from graphrefine.live.name_resolution import Change, NameResolution, SideNames, check_weight
 from graphrefine.live.reader import LiveVectors, chord_bounds
 from graphrefine.live.refresh import Refresh, refresh_reason
 from graphrefine.live.store import SUFFIX, Store, disk_errors
@@ -212,21 +213,24 @@ class Live(LiveVectors):
 
     def add_nodes(self, names: Iterable[Any], *, side: Side | None = None) -> None:
         """Add nodes without edges, those of a bipartite graph to a side; existing ones stay."""
-        self._pending += [Change("+", self._key(name, side), None, 0.0) for name in list_values(names)]
+        self._collect_nodes("+", names, side)
 
     def remove_nodes(self, names: Iterable[Any], *, side: Side | None = None) -> None:
         """Remove nodes and their edges, those of a bipartite graph from a side."""
-        self._pending += [Change("-", self._key(name, side), None, 0.0) for name in list_values(names)]
+        self._collect_nodes("-", names, side)
 
-    def _key(self, name: Any, side: Side | None) -> Any:
-        """Return a name as the folder stores it."""
-        if self._sides is None:
-            if side is not None:
-                raise InputError(f"side={side!r} is of bipartite graphs, and this one is not", argument="side")
-            return name
-        if side not in ("source", "target"):
-            raise InputError(f"side={side!r} must be 'source' or 'target' in a bipartite graph", argument="side")
-        return self._sides.key(name, side)
+    def _collect_nodes(self, sign: str, names: Iterable[Any], side: Side | None) -> None:
+        allowed = (None,) if self._sides is None else SIDES
+        if side not in allowed:
+            kind = "is not bipartite" if self._sides is None else "is bipartite"
+            raise InputError(
+                f"side={side!r}: the graph {kind}; pass {' or '.join(map(repr, allowed))}", argument="side"
+            )
+        named = list_values(names)
+        if None in named:
+            raise InputError("None is no name; pass a list of names")
+        ends = [(None, name) if side == "target" else (name, None) for name in named]
+        self._pending += [Change(sign, source, target, 0.0) for source, target in ends]
 
     def _collect(self, sign: str, source: Any, target: Any, weight: Any) -> None:
         if not isinstance(source, list | tuple | np.ndarray):
@@ -239,24 +243,14 @@ class Live(LiveVectors):
                     f"there are {len(sources)} sources, {len(targets)} targets and {len(weights)} weights; "
                     "pass lists of one length"
                 )
-        if self._sides is not None:
-            sources = [self._sides.key(each, "source") for each in sources]
-            targets = [self._sides.key(each, "target") for each in targets]
-        self._pending += [Change.from_edge(sign, *each) for each in zip(sources, targets, weights, strict=True)]
+        if None in (*sources, *targets):
+            raise InputError("None is no name; add_nodes() and remove_nodes() take nodes without an edge")
+        weights = weights if sign == "-" else [check_weight(each) for each in weights]
+        self._pending += [Change(sign, *each) for each in zip(sources, targets, weights, strict=True)]
 
     def collect(self, changes: Iterable[tuple[str, Any, Any, float]]) -> None:
         """Collect changes that were checked before: an operation, a source, a target or None, a weight."""
-        if self._sides is None:
-            self._pending += [Change(*each) for each in changes]
-        else:
-            self._pending += [self._sided(*each) for each in changes]
-
-    def _sided(self, sign: str, source: Any, target: Any, weight: float) -> Change:
-        if source is None:  # a node of the other side
-            return Change(sign, self._key(target, "target"), None, weight)
-        return Change(
-            sign, self._key(source, "source"), None if target is None else self._key(target, "target"), weight
-        )
+        self._pending += [Change(*each) for each in changes]
 
     def rollback(self) -> None:
         """Drop the changes that were not committed."""
@@ -285,7 +279,7 @@ class Live(LiveVectors):
         if not operations and origin is None:
             return Commit(self.group, 0, 0, 0, 0)
         self._catch_up()
-        names = NameResolution(self._table)
+        names = NameResolution(self._table, self._sides)
         group, skipped = names.resolve(operations, skip=skip_unknown)
         try:
             self._is_stale = True  # until memory has what the disk may have

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import os
 import resource
 import sqlite3
 import subprocess
@@ -172,13 +171,12 @@ def test_a_graph_or_a_place_that_cannot_be(tmp_path: Path, ring: Path) -> None:
         graphrefine.live.open(tmp_path / "none.live")
 
 
-def test_a_second_writer_is_told_who_is_the_first(live: Live, tmp_path: Path) -> None:
-    with pytest.raises(OutputError, match=f"process {os.getpid()}.*one writer"):
+def test_a_second_writer_is_refused(live: Live) -> None:
+    with pytest.raises(OutputError, match="one writer"):
         Live(live.path)
     code = f"import graphrefine.live; graphrefine.live.open({str(live.path)!r})"
     other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert other.returncode != 0
-    assert f"process {os.getpid()}" in other.stderr
+    assert other.returncode != 0 and "one writer" in other.stderr
     live.add(0, 14)
     assert live.commit().group == 2
 

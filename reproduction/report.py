@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.display.plots import label_points, log_seconds, plain, style_of
+from graphrefine.display.plots import log_seconds, plain, style_of
 from graphrefine.display.report import Cell as TableCell
 from graphrefine.display.report import Plot, Report, Section, Table
 from reproduction.experiments import Experiment
@@ -151,12 +151,7 @@ def _make_plot(picture: Picture) -> Plot:
             log_seconds(axes)
         elif picture.log_x:
             _set_log_ticks(axes, sorted({value for line in picture.lines for value in line.x}))
-        if all(line.points_only for line in picture.lines):
-            x, y = ([value for line in picture.lines for value in getattr(line, axis)] for axis in ("x", "y"))
-            axes.margins(0.15)
-            label_points(axes, x, y, [line.name for line in picture.lines])
-        else:
-            axes.legend()
+        axes.legend()
 
     return Plot(picture.name, picture.title, draw, picture.note)
 

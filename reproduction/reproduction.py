@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from contextlib import nullcontext, suppress
@@ -16,6 +17,7 @@ from graphrefine.display.report import check_report_folder, save_results, write_
 from reproduction.cache import Cache, Unfinished, prepare_folder
 from reproduction.experiments import EXPERIMENTS, Experiment, estimate_seconds, select_experiments
 from reproduction.findings import Findings
+from reproduction.markdown import render_markdown
 from reproduction.progress import show_progress
 from reproduction.report import KIND, make_report, make_title, summarize
 from reproduction.setup import OTHERS, Setup, Source
@@ -80,6 +82,8 @@ def reproduce(
     results = _collect_results(setup, ordered, cache, seconds=perf_counter() - start)
     report = make_report(ordered, setup_name=setup.name, preface=_write_preface(setup, cache))
     write_report(folder, report, results, keep=(CELLS,))
+    facts = json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))
+    (cells / "report.md").write_text(render_markdown(report, facts), encoding="utf-8")
     return Reproduction(results, [(experiment.name, *summarize(findings)) for experiment, findings in ordered])
 
 

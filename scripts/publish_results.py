@@ -32,7 +32,7 @@ ORDER = [experiment.title for experiment in EXPERIMENTS]
 
 def main(report: Path, *, add: bool) -> None:
     """Copy the page, its plots and its figures."""
-    text = (report / "report.md").read_text(encoding="utf-8")
+    text = (report / "cells" / "report.md").read_text(encoding="utf-8")
     pictures = DOCS / "images" / "results"
     if pictures.exists() and not add:
         shutil.rmtree(pictures)

@@ -213,12 +213,10 @@ def test_embedding_atlas_takes_the_map(tmp_path: Path, monkeypatch: pytest.Monke
     subprocess.run([*program, "--export-application", "page"], check=True, timeout=100, capture_output=True)
     columns = json.loads(Path("page/data/metadata.json").read_text())["props"]["data"]
     assert columns["projection"] == {"x": "x", "y": "y"}
-    assert (columns["text"], columns["neighbors"]) == ("id", "neighbors")
+    assert columns["text"] == "id"
     rows = pq.read_table("page/data/dataset.parquet").to_pylist()
     assert [row["id"] for row in rows] == embedding.names.tolist()
     marius = rows[embedding.index("Marius")]
-    near = [near.node for near in embedding.neighbors("Marius", k=5)]
-    assert [rows[row]["id"] for row in marius["neighbors"]["ids"][:5]] == near
     np.testing.assert_array_equal(embedding.map().coordinates[embedding.index("Marius")], [marius["x"], marius["y"]])
 
 

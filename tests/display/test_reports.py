@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import re
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 
 from cli_runs import contents
 from graphrefine.display import machine, plots
-from graphrefine.display.plots import label_points, log_seconds, style_of
+from graphrefine.display.plots import log_seconds, style_of
 from graphrefine.display.report import (
     NOTHING,
     Cell,
@@ -27,11 +26,10 @@ from graphrefine.display.report import (
     Table,
     check_report_folder,
     render_html,
-    render_markdown,
     save_results,
     write_report,
 )
-from graphrefine.errors import InputError, OutputError
+from graphrefine.errors import OutputError
 
 NASTY = "<script>alert(1)</script> & a|b `c` $x_1$ \"q\" 'r'\n**d**"
 FACTS = {
@@ -47,8 +45,8 @@ def draw_points(axes: Any) -> None:
     for place, at in enumerate(zip(seconds, quality, strict=True)):
         axes.scatter(*at, **style_of(place))
     axes.set_ylabel("Micro F1")
+    axes.set_title(plots.plain(NASTY))
     log_seconds(axes)
-    label_points(axes, seconds, quality, ["refine", "rbqr", f"{NASTY}", "netmf"])
 
 
 def report(title: str = "Methods compared", *, plots: bool = True, text: str = "") -> Report:
@@ -85,18 +83,40 @@ class Page(HTMLParser):
         self.shown += data
 
 
-def test_a_report_is_a_page_its_twin_in_markdown_plots_and_figures(tmp_path: Path) -> None:
-    write_report(tmp_path / "out", report(), {"rows": [1, 2]})
-    assert {path for path in contents(tmp_path / "out") if "." in path} == {
-        "report.html", "report.md", "results.json", "plots/time-f1.png", "plots/time-f1.svg",
-    }  # fmt: skip
-    results = json.loads((tmp_path / "out" / "results.json").read_text())
+def test_a_report_is_a_page_plots_and_numbers(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    write_report(folder, report(), {"rows": [1, 2]})
+    assert {path for path in contents(folder) if "." in path} == {"report.html", "results.json", "plots/time-f1.svg"}
+    results = json.loads((folder / "results.json").read_text())
     assert results["rows"] == [1, 2] and results["kind"] == "compare"
     assert {"version", "machine", "command", "date", "title"} <= results.keys()
+    ElementTree.fromstring((folder / "plots" / "time-f1.svg").read_bytes())
+
+
+def test_without_matplotlib_there_are_tables_and_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    write_report(tmp_path / "out", report(), {})
     page = (tmp_path / "out" / "report.html").read_text()
-    assert "61.25 ✓" in page and "12,345" in page and "timeout ✗" in page
-    assert (tmp_path / "out" / "plots" / "time-f1.png").read_bytes().startswith(b"\x89PNG")
-    ElementTree.fromstring((tmp_path / "out" / "plots" / "time-f1.svg").read_bytes())
+    assert "Plots were left out" in page and "matplotlib" in page and "refine" in page
+    assert not list((tmp_path / "out" / "plots").iterdir())
+
+
+def test_marks_are_not_in_color_alone_and_numbers_are_to_the_right() -> None:
+    rows: list[list[CellLike]] = [["a", Cell("61.25 ± 0.30", "good"), "1.2 s"], ["b2", None, Cell("-3 ms", "bad")]]
+    page = render_html(
+        Report("x", "t", [Section("s", tables=[Table(["method", "F1", "time"], rows)])]), FACTS, pictures={}
+    )
+    assert '<td class="right good">61.25 ± 0.30 ✓</td>' in page and '<td class="right bad">-3 ms ✗</td>' in page
+    assert f'<td class="right missing">{NOTHING}</td>' in page and "<td>b2</td>" in page
+
+
+@given(st.text(max_size=60))
+def test_any_name_is_shown_and_nothing_else(name: str) -> None:
+    table = Table(["name"], [[name], ["plain"]])
+    page = Page(render_html(Report("x", "t", [Section(name or "s", tables=[table])]), FACTS, pictures={}))
+    shown = " ".join(page.shown.split()).replace("\x00", "\ufffd")
+    assert " ".join(name.split()).replace("\x00", "\ufffd") in shown
+    assert [tag for tag, _ in page.tags].count("td") == 2
 
 
 def test_the_page_needs_nothing_and_runs_nothing(tmp_path: Path) -> None:
@@ -115,109 +135,28 @@ def test_the_page_needs_nothing_and_runs_nothing(tmp_path: Path) -> None:
     assert len(sources) == len(images) == 1 and sources != images, "a dark picture and a light one"
 
 
-@given(st.text(max_size=60))
-def test_any_name_is_shown_and_nothing_else(name: str) -> None:
-    text = " ".join(name.split())
-    table = Table(["name"], [[name], ["plain"]])
-    made = Report("x", "t", [Section(name or "s", tables=[table])])
-    page = Page(render_html(made, FACTS, pictures={}))
-    assert text.replace("\x00", "�") in " ".join(page.shown.split()).replace("\x00", "�")
-    assert [tag for tag, _ in page.tags].count("td") == 2
-    lines = render_markdown(made, FACTS, pictures={}).splitlines()
-    cells = [line for line in lines if line.startswith("| ")]
-    assert len(cells) == 4, "a row stays on its line"
-    assert all(len(re.split(r"(?<!\\)\|", line)) == 3 for line in cells), "and has as many cells as before"
-
-
-def test_marks_are_not_in_color_alone_and_numbers_stand_to_the_right() -> None:
-    rows: list[list[CellLike]] = [["a", Cell("61.25 ± 0.30", "good"), "1.2 s"], ["b", None, "300 ms"]]
-    made = Report("x", "t", [Section("s", tables=[Table(["method", "F1", "time"], rows)])])
-    text = render_markdown(made, FACTS, pictures={})
-    shown = [line for line in text.splitlines() if line.startswith("|")]
-    assert shown == [
-        "| method | F1 | time |",
-        "| :--- | ---: | ---: |",
-        "| a | **61.25 ± 0.30** ✓ | 1.2 s |",
-        f"| b | {NOTHING} | 300 ms |",
-    ]
-    page = render_html(made, FACTS, pictures={})
-    assert '<td class="right good">61.25 ± 0.30 ✓</td>' in page
-    assert f'<td class="right missing">{NOTHING}</td>' in page
-
-
 def test_the_same_figures_give_the_same_pictures() -> None:
     plot = report().plots[0]
     first, again = plots.draw_plot(plot.title, plot.draw), plots.draw_plot(plot.title, plot.draw)
     assert first == again
-    assert first.svg != first.dark
-    assert b"<dc:date>" not in first.svg
-
-
-def test_labels_do_not_cover_each_other() -> None:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.text import Text
-
-    x, y = [1.0, 1.02, 1.04, 1.06, 1.03, 9.99], [5.0, 5.01, 5.02, 5.0, 5.03, 9.99]
-    figure = Figure(figsize=plots.SIZE, layout="constrained")
-    canvas = FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    axes.scatter(x, y)
-    label_points(axes, x, y, [f"method number {i}" for i in range(6)])
-    figure.draw_without_rendering()
-    # A text's own extent, without the line that leads to it.
-    extents = [Text.get_window_extent(text, canvas.get_renderer()).extents for text in axes.texts]
-    boxes = [plots.Box(*extent) for extent in extents]
-    assert len(boxes) == 6
-    for place, box in enumerate(boxes):
-        assert all(box.overlap(other) == 0 for other in boxes[:place])
-        assert box.overlap(plots.Box(*axes.get_window_extent().extents)) == pytest.approx(box.overlap(box), rel=1e-6)
-
-
-def test_without_matplotlib_there_are_tables_and_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    write_report(tmp_path / "out", report(), {})
-    for name in ("report.html", "report.md"):
-        text = (tmp_path / "out" / name).read_text()
-        assert "Plots were left out" in text and "matplotlib" in text and "refine" in text and "plots/" not in text
-    assert not list((tmp_path / "out" / "plots").iterdir())
-
-
-def test_mistakes_in_the_making_are_named() -> None:
-    with pytest.raises(InputError, match="1 cells under a header of 2"):
-        Table(["a", "b"], [["c"]])
-    with pytest.raises(InputError, match=r"name='\.\./x': small letters"):
-        Plot("../x", "t", draw_points)
-    plot = Plot("x", "t", draw_points)
-    with pytest.raises(InputError, match="two plots are called 'x'"):
-        Report("k", "t", [Section("a", plots=[plot]), Section("b", plots=[plot])])
+    assert first.light != first.dark
+    assert b"<dc:date>" not in first.light
 
 
 # The folder.
 
 
 def test_the_same_report_is_updated_in_place(tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    assert check_report_folder(folder, kind="compare", identity="Methods compared") is None
-    write_report(folder, report(), {"run": 1})
-    found = check_report_folder(folder, kind="compare", identity="Methods compared")
-    assert found is not None and found["run"] == 1
+    folder, same = tmp_path / "out", {"kind": "compare", "identity": "Methods compared"}
+    assert check_report_folder(folder, **same) is None
+    save_results(folder, {"run": 1}, kind="compare", title="Methods compared")  # before there is a report
+    found = check_report_folder(folder, **same)
+    assert found is not None and found["run"] == 1 and contents(folder).keys() == {"results.json"}
+    write_report(folder, report(), {"run": 2})
     (folder / "plots" / ".DS_Store").touch()
-    write_report(folder, report(plots=False, text="again"), {"run": 2})
-    assert contents(folder).keys() == {"report.html", "report.md", "results.json", "plots"}
+    write_report(folder, report(plots=False, text="again"), {"run": 3})
+    assert contents(folder).keys() == {"report.html", "results.json", "plots"}
     assert "First again" in (folder / "report.html").read_text()
-
-
-def test_results_are_kept_before_there_is_a_report(tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    save_results(folder, {"run": 1}, kind="compare", title="Methods compared")
-    save_results(folder, {"run": 2}, kind="compare", title="Methods compared")
-    found = check_report_folder(folder, kind="compare", identity="Methods compared")
-    assert found is not None and found["run"] == 2 and contents(folder).keys() == {"results.json"}
-    with pytest.raises(OutputError, match="holds another report"):
-        save_results(folder, {}, kind="compare", title="Others compared")
-    write_report(folder, report(plots=False), {"run": 3})
-    assert json.loads((folder / "results.json").read_text())["run"] == 3
 
 
 @pytest.mark.parametrize(
@@ -226,7 +165,6 @@ def test_results_are_kept_before_there_is_a_report(tmp_path: Path) -> None:
         (lambda out: write_report(out, report("Another", plots=False), {}), r"holds another report \('Another'\)"),
         (lambda out: (out.mkdir(), (out / "thesis.tex").write_text("x")), "no report"),
         (lambda out: (out.mkdir(), (out / "results.json").write_text("{}")), "no report"),
-        (lambda out: (out.mkdir(), (out / "results.json").write_text("no")), "no report"),
         (lambda out: out.write_text("a file"), "is a file, but the output is a folder"),
     ],
 )
@@ -248,7 +186,7 @@ def test_a_report_with_something_of_the_users_among_its_plots_is_left_alone(tmp_
         write_report(tmp_path / "out", report(plots=False), {})
 
 
-@pytest.mark.parametrize("file", ["report.html", "results.json", "time-f1.png"])
+@pytest.mark.parametrize("file", ["report.html", "results.json", "time-f1.svg"])
 def test_a_full_disk_leaves_the_old_report_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str) -> None:
     write_report(tmp_path / "out", report(plots=False, text="old"), {})
     before = contents(tmp_path)
@@ -283,8 +221,5 @@ def test_no_name_of_the_machine_and_no_path_is_published(monkeypatch: pytest.Mon
     assert "/" not in json.dumps({k: v for k, v in facts["machine"].items() if k != "cpu"})
     assert facts["machine"]["cores"] >= 1
     assert machine.describe_machine(facts["machine"]).startswith(facts["machine"]["cpu"])
-
-
-def test_a_script_is_not_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.argv", ["/home/ann/analysis.py", "--all"])
-    assert machine.command() is None
+    assert machine.command() is None, "a script"

@@ -59,8 +59,8 @@ def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
         Option(["--dims"], metavar="K,K,...", callback=parse_counts,
                help="Lengths of the vectors.  [default: 128, or the number of nodes if that is less]"),
         Option(["-o", "--output"], metavar="FOLDER",
-               help="Folder for the report: a page, the same in Markdown, a plot, and all figures. The same command "
-                    "adds the rows that are missing there."),
+               help="Folder for the report: a page, a plot, and all numbers. The same command adds the rows that are "
+                    "missing there."),
         Option(["--time-limit"], type=float, default=300, show_default=True, metavar="SECONDS",
                help="Limit for each method and dimension."),
         Option(["--memory-limit"], metavar="SIZE", callback=_parse_size,

@@ -71,7 +71,7 @@ def map(
         node_map = make_map(vectors, node_labels, method=method, seed=seed, title=title, threads=threads, watch=bar)
         layout_seconds = perf_counter() - start
         with Stages(bar).stage("draw"):
-            node_map.save(output, names=names, dark=dark, threads=threads)
+            node_map.save(output, names=names, dark=dark)
     spent = perf_counter() - start
     readings = show_labels(node_labels, vectors.names)
     classes = node_map.classes

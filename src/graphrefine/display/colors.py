@@ -54,15 +54,3 @@ VIRIDIS = ("#440154", "#472d7b", "#3b528b", "#2c728e", "#21918c", "#28ae80", "#5
 SERIES = LIGHT.classes[:6]  # of plots, which have markers too
 LEADER = "#8a949e"  # lines that lead to a label, or show a baseline
 POSITIVE, NEGATIVE = "#2b8cc4", "#e0762b"  # numbers in a notebook
-
-
-def rgb(color: str) -> tuple[int, int, int]:
-    """Red, green and blue of a color, 0 to 255.
-
-    Examples
-    --------
-    >>> rgb("#0072B2")
-    (0, 114, 178)
-    """
-    red, green, blue = bytes.fromhex(color.removeprefix("#"))
-    return red, green, blue

@@ -1,10 +1,9 @@
-"""Reports: sections with text, tables and plots; their pages, and their folder.
+"""Reports: sections with text, tables and plots; their page, and their folder.
 
 The folder is replaced as one, and only by the same report made again::
 
     report.html      one page that needs nothing else
-    report.md        the same; shows the pictures in plots/
-    plots/           each plot as .png and .svg
+    plots/           each plot as .svg
     results.json     the numbers, the machine, the command and the date
 """
 
@@ -15,18 +14,17 @@ import os
 import re
 import shutil
 from base64 import b64encode
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
-
-from markupsafe import Markup
 
 from graphrefine.display.console import json_text
 from graphrefine.display.html import render
 from graphrefine.display.machine import describe_machine, provenance
 from graphrefine.display.plots import Picture, can_draw, draw_plot, missing_plots_note
-from graphrefine.errors import InputError, OutputError
+from graphrefine.errors import OutputError
 from graphrefine.system.files import CLUTTER, check_only, check_writable, replacing, replacing_folder
 
 if TYPE_CHECKING:
@@ -35,9 +33,8 @@ if TYPE_CHECKING:
 Mark = Literal["", "good", "bad", "missing"]
 SIGNS: dict[Mark, str] = {"": "", "good": " ✓", "bad": " ✗", "missing": ""}
 NOTHING = "–"  # noqa: RUF001  the text of an empty cell
-_NUMBER = re.compile(r"[+\-−<>~≈±]*\s*[\d.,]+\s*(%|x|×|ms|s|min|[kMGT]?B)?(\s*±\s*[\d.]+)?( \d+ s)?")  # noqa: RUF001
 RESULTS = "results.json"
-OURS = {"report.html", "report.md", RESULTS, "plots"}
+OURS = {"report.html", RESULTS, "plots"}
 FilePath = str | os.PathLike[str]
 
 
@@ -66,7 +63,8 @@ class Cell:
     @property
     def numeric(self) -> bool:
         """Whether it reads as a number, and is aligned to the right."""
-        return not isinstance(self.value, str) or bool(_NUMBER.fullmatch(self.value))
+        # Numbers come as text too, with units and deviations: "3 min 20 s", "61.2 ± 0.3", "-0.4". No word begins so.
+        return not isinstance(self.value, str) or bool(re.match(r"\W*\d", self.value))
 
     @property
     def sign(self) -> str:
@@ -92,11 +90,6 @@ class Table:
     rows: Sequence[Sequence[CellLike]]
     note: str = ""
 
-    def __post_init__(self) -> None:
-        for row in self.rows:
-            if len(row) != len(self.header):
-                raise InputError(f"a row of {len(row)} cells under a header of {len(self.header)}: {row!r}")
-
     def cells(self) -> list[list[Cell]]:
         """Return the rows, every cell a `Cell`."""
         return [[as_cell(value) for value in row] for row in self.rows]
@@ -112,16 +105,10 @@ class Table:
 class Plot:
     """A picture: ``draw`` is called with axes of the right size and colors, several times, and must not keep them."""
 
-    name: str  # of its files: small letters, digits and hyphens
+    name: str  # of its file
     title: str
     draw: Callable[[Axes], Any]
     note: str = ""
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch("[a-z0-9]+(-[a-z0-9]+)*", self.name):
-            raise InputError(
-                f"name={self.name!r}: small letters, digits and hyphens are expected, as in time-f1", argument="name"
-            )
 
 
 @dataclass(frozen=True)
@@ -141,12 +128,6 @@ class Report:
     kind: str
     title: str
     sections: Sequence[Section] = field(default_factory=tuple)
-
-    def __post_init__(self) -> None:
-        names = [plot.name for plot in self.plots]
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
-            raise InputError(f"two plots are called {repeated[0]!r}; their files would be the same")
 
     @property
     def plots(self) -> list[Plot]:
@@ -196,7 +177,7 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
     folder : path
         See `check_report_folder`.
     report : Report
-        The pages for people. Without matplotlib its plots are left out, and the pages say so.
+        The page for people. Without matplotlib its plots are left out, and the page says so.
     results : mapping
         The numbers for programs; ``kind``, ``title``, ``version``, ``machine``, ``command`` and ``date`` are added.
     keep : collection of str
@@ -210,66 +191,57 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
     >>> table = Table(["node", "degree"], [["ann", 2], ["bob", 1]])
     >>> write_report(folder, Report("example", "Two nodes", [Section("Degrees", tables=[table])]), {"sum": 3})
     >>> sorted(path.name for path in folder.iterdir())
-    ['plots', 'report.html', 'report.md', 'results.json']
+    ['plots', 'report.html', 'results.json']
     >>> json.loads((folder / "results.json").read_text())["sum"]
     3
     """
     facts = provenance()
     pictures = {plot.name: draw_plot(plot.title, plot.draw) for plot in report.plots} if can_draw() else {}
-    note = missing_plots_note() if report.plots and not pictures else ""
-    texts = {
-        "report.html": render_html(report, facts, pictures=pictures, note=note),
-        "report.md": render_markdown(report, facts, pictures=pictures, note=note),
-        RESULTS: _results_text(report.kind, report.title, facts, results),
-    }
-    try:
-        replaceable = lambda path: _check_same(path, report.kind, report.title, keep)
-        with replacing_folder(folder, replaceable=replaceable) as hidden:
-            for name, text in texts.items():
-                (hidden / name).write_text(text, encoding="utf-8")
-            _write_pictures(hidden / "plots", pictures)
-            for neighbor in (Path(folder) / name for name in keep):
-                if neighbor.is_dir():
-                    shutil.copytree(neighbor, hidden / neighbor.name)
-    except OSError as error:
-        raise _as_output_error(folder, error) from error
+    page = render_html(report, facts, pictures=pictures)
+    replaceable = lambda path: _check_same(path, report.kind, report.title, keep)
+    with _output_errors(folder), replacing_folder(folder, replaceable=replaceable) as hidden:
+        (hidden / "report.html").write_text(page, encoding="utf-8")
+        (hidden / RESULTS).write_text(_results_text(report.kind, report.title, facts, results), encoding="utf-8")
+        (hidden / "plots").mkdir()
+        for name, picture in pictures.items():
+            (hidden / "plots" / f"{name}.svg").write_bytes(picture.light)
+        # Copied, not moved: until the new folder has its name, the old one must be whole.
+        for kept in (Path(folder) / name for name in keep):
+            if kept.is_dir():
+                shutil.copytree(kept, hidden / kept.name)
 
 
 def save_results(
     folder: FilePath, results: Mapping[str, Any], *, kind: str, title: str, keep: Collection[str] = ()
 ) -> None:
     """Write ``results.json`` alone, so that a long run that is cut short keeps its numbers so far."""
-    try:
+    with _output_errors(folder):
         same = lambda path: _check_same(path, kind, title, keep)
         target = check_writable(folder, folder=True, replaceable=same)
         target.mkdir(exist_ok=True)
         with replacing(target / RESULTS) as hidden:
             hidden.write_text(_results_text(kind, title, provenance(), results), encoding="utf-8")
+
+
+@contextmanager
+def _output_errors(folder: FilePath) -> Iterator[None]:
+    """Raise OutputError for what the disk refuses: `compare` warns, and goes on with its methods."""
+    try:
+        yield
+    except OutputError:
+        raise
     except OSError as error:
-        raise _as_output_error(folder, error) from error
-
-
-def _write_pictures(folder: Path, pictures: Mapping[str, Picture]) -> None:
-    folder.mkdir()
-    for name, picture in pictures.items():
-        (folder / f"{name}.png").write_bytes(picture.png)
-        (folder / f"{name}.svg").write_bytes(picture.svg)
+        raise OutputError(f"{os.fspath(folder)}: the report cannot be written: {error.strerror or error}") from error
 
 
 def _results_text(kind: str, title: str, facts: Mapping[str, Any], results: Mapping[str, Any]) -> str:
     return json_text({"kind": kind, "title": title, **facts, **results}) + "\n"
 
 
-def _as_output_error(folder: FilePath, error: OSError) -> OutputError:
-    if isinstance(error, OutputError):
-        return error
-    return OutputError(f"{os.fspath(folder)}: the report cannot be written: {error.strerror or error}")
-
-
 def _check_same(folder: Path, kind: str, title: str, keep: Collection[str] = ()) -> None:
     """Refuse a folder with anything in it but an earlier version of this report."""
     old = _read_results(folder)
-    plots = {path.name for path in folder.glob("plots/*") if path.suffix not in (".png", ".svg")} - CLUTTER
+    plots = {path.name for path in folder.glob("plots/*") if path.suffix != ".svg"} - CLUTTER
     parts = {path.name for path in folder.glob(f".{RESULTS}.graphrefine-*")}  # of a run that was killed
     check_only(folder, None if old is None else {*OURS, *keep, *parts}, kind="report")
     if plots:
@@ -288,48 +260,16 @@ def _read_results(folder: Path) -> dict[str, Any] | None:
     return results if is_report else None
 
 
-def render_html(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[str, Picture], note: str = "") -> str:
-    """Render the page: styles and pictures inside it, no script. `note` says why plots have no picture."""
-    return _render("report.html", report, facts, pictures, note, title=report.title, svg_uri=_svg_uri)
-
-
-def render_markdown(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[str, Any], note: str = "") -> str:
-    """Render the same as Markdown, as GitHub and others show it."""
-    functions = {"markdown": escape_markdown, "markdown_cell": _markdown_cell, "markdown_code": _markdown_code}
-    return _render("report.md", report, facts, pictures, note, **functions)
-
-
-def _render(
-    template: str, report: Report, facts: Mapping[str, Any], pictures: Mapping[str, Any], note: str, **others: Any
-) -> str:
-    machine = describe_machine(facts["machine"])
-    values = {"report": report, "facts": facts, "pictures": pictures, "note": note, "machine": machine}
-    return render(template, **values, paragraphs=paragraphs, **others)
-
-
-def _svg_uri(svg: bytes) -> str:
-    return f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
-
-
-def escape_markdown(text: str) -> Markup:
-    r"""Escape text for Markdown and HTML, on one line.
-
-    Examples
-    --------
-    >>> print(escape_markdown("a|b <i> *c* & d"))
-    a\|b \<i\> \*c\* &amp; d
-    """
-    one_line = " ".join(text.split())
-    return Markup(re.sub(r"([\\`*_\[\]<>|~$#!])", r"\\\1", one_line.replace("&", "&amp;")))
-
-
-def _markdown_cell(cell: Cell) -> Markup:
-    text = escape_markdown(cell.text)
-    return (text if cell.mark != "good" or not text.strip() else "**" + text + "**") + cell.sign
-
-
-def _markdown_code(text: str) -> Markup:
-    """Set text as code, with any backticks in it."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence, pad = "`" * (longest + 1), " " * bool(longest)
-    return Markup(f"{fence}{pad}{' '.join(text.split())}{pad}{fence}")
+def render_html(report: Report, facts: Mapping[str, Any], *, pictures: Mapping[str, Picture]) -> str:
+    """Render the page: styles and pictures inside it, no script. A note says why plots have no picture."""
+    return render(
+        "report.html",
+        title=report.title,
+        report=report,
+        facts=facts,
+        machine=describe_machine(facts["machine"]),
+        pictures=pictures,
+        note=missing_plots_note() if report.plots and not pictures else "",
+        paragraphs=paragraphs,
+        svg_uri=lambda svg: f"data:image/svg+xml;base64,{b64encode(svg).decode()}",
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.display.colors import LEADER
-from graphrefine.display.plots import LABEL_SIZE, label_points, log_seconds, path_points, plain, style_of
+from graphrefine.display.plots import log_seconds, plain, style_of
 from graphrefine.display.report import Cell, CellLike, Plot, Report, Section, Table
 from graphrefine.errors import OutputError
 from graphrefine.evaluate.results import BASELINE, Comparison, Row
@@ -102,34 +102,21 @@ def _list_settings(row: Row) -> list[CellLike]:
 
 
 def _draw(axes: Axes, comparison: Comparison) -> None:
-    """Points of the methods, those of one method joined; baselines as lines."""
-    points: list[tuple[float, float]] = []
-    between: list[tuple[float, float]] = []
-    texts: list[str] = []
-    places = {name: place for place, name in enumerate(METHODS)}  # the same look in every report
-    one_dim = len({row.dim for row in comparison.finished}) == 1
+    """Draw the points of the methods, those of one method joined, and baselines as lines."""
+    positions = {name: position for position, name in enumerate(METHODS)}  # the same look in every report
+    dims = {row.dim for row in comparison.finished}
     for name in sorted({row.method for row in comparison.finished}):
-        own = sorted((row for row in comparison.finished if row.method == name), key=lambda row: row.dim or 0)
-        path = [(max(row.seconds or 0.0, 1e-4), row.quality or 0.0) for row in own]  # 0 has no logarithm
-        axes.plot(*zip(*path, strict=True), markersize=7, linewidth=1, **style_of(places.get(name, 0)))
-        texts += [name if one_dim else f"{name} {row.dim}" for row in own]
-        points += path
-        between += path_points(path)
-    baselines = [row for row in comparison.rows if row.status == BASELINE]
-    for row in baselines:
-        axes.axhline(row.quality or 0.0, linestyle="--", color=LEADER, linewidth=1)
+        rows = sorted((row for row in comparison.finished if row.method == name), key=lambda row: row.dim or 0)
+        path = [(max(row.seconds or 0.0, 1e-4), row.quality or 0.0) for row in rows]  # 0 has no logarithm
+        style = style_of(positions.get(name, 0))
+        axes.plot(*zip(*path, strict=True), markersize=7, linewidth=1, label=plain(name), **style)
+        for row, point in zip(rows, path, strict=True):
+            if len(dims) > 1:
+                axes.annotate(f"{row.dim}", point, xytext=(5, 4), textcoords="offset points", fontsize=8)
+    for row in comparison.rows:
+        if row.status == BASELINE:
+            axes.axhline(row.quality or 0.0, linestyle="--", color=LEADER, linewidth=1, label=plain(row.method))
     axes.set_ylabel(comparison.axis)
     axes.margins(0.08)
     log_seconds(axes, "time to compute the vectors")
-    for row in baselines:
-        axes.annotate(
-            plain(row.method),
-            (0.995, row.quality or 0.0),
-            xycoords=("axes fraction", "data"),
-            xytext=(0, 1),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            fontsize=LABEL_SIZE,
-        )
-    label_points(axes, [x for x, _ in points], [y for _, y in points], texts, clear_of=between)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -203,14 +203,14 @@ class Session:
         color = next((name for name, column in columns.items() if isinstance(column, CategoryColumn)), None)
         with self._drawing:
             if (layout, color) not in self._pictures:
-                from graphrefine.display.maps.picture import NAMES, draw  # here, as maps are slow to load
-                from graphrefine.display.maps.points import MapPoints
+                from graphrefine.display.maps.map import Map  # here, as maps are slow to load
+                from graphrefine.display.maps.picture import NAMES, draw
 
                 classes = columns[color].classes if color else None
                 degrees = None if self.degrees is None else np.nan_to_num(self.degrees)
                 coordinates, title = self.layouts[layout].value, f"{self.name} by {color or layout}"
-                points = MapPoints(self.embedding.names, coordinates, classes, degrees, title=title)
-                self._pictures[layout, color] = draw(points, "png", names=NAMES)
+                drawn = Map(self.embedding.names, coordinates, classes, degrees, title=title)
+                self._pictures[layout, color] = draw(drawn, "png", names=NAMES)
             return self._pictures[layout, color]
 
     @property

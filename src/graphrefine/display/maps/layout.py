@@ -6,7 +6,6 @@ Stray points stay near the rest, and points without a direction get a corner.
 from __future__ import annotations
 
 import contextlib
-import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from graphrefine.display.maps.clusters import lay_out_clusters
 from graphrefine.display.maps.nearest import Neighbors
 from graphrefine.display.maps.principal import project
-from graphrefine.errors import ArgumentWarning, OutputError
 from graphrefine.progress import Stages, Watcher
 from graphrefine.search.vectors import as_vectors, check_finite
 from graphrefine.system import companions
@@ -90,20 +88,12 @@ def compute_layout(
 ) -> tuple[Floats, tuple[Neighbors, NDArray[Any]] | None]:
     """Return coordinates; and of clusters, the neighbors and the rows that they are numbered by."""
     threads = usable_threads(threads)
-    points = np.flatnonzero(_nonzero_rows(vectors))
+    points = np.flatnonzero(vectors.any(axis=1))
     if method == "pca":
         with stages.stage("layout"):
             return rescale(project(vectors, points, threads=threads), points, len(vectors)), None
     coordinates, neighbors = lay_out_clusters(vectors, points, seed=seed, threads=threads, stages=stages)
     return rescale(coordinates, points, len(vectors)), (neighbors, points)
-
-
-def _nonzero_rows(vectors: Floats) -> NDArray[np.bool_]:
-    """Return whether each row has a direction, some rows at a time.  # (n,)."""
-    out = np.empty(len(vectors), np.bool_)
-    for start in range(0, len(vectors), 1 << 16):
-        out[start : start + (1 << 16)] = vectors[start : start + (1 << 16)].any(axis=1)
-    return out
 
 
 def rescale(coordinates: Floats, points: NDArray[Any], n: int) -> Floats:
@@ -193,14 +183,12 @@ def obtain_layout(
         folder = companions.companion(embedding.path, "map")
         meta = {"format": FORMAT, "version": VERSION, "of": companions.stamp(embedding), "method": method, "seed": seed}
         ours = lambda path: companions.check_ours(path, FORMAT, FILE)
-        try:
+        # The folder of a newer version, or of somebody else, stays as it is: the next run computes the layout again.
+        with contextlib.suppress(OSError):
             companions.check_version(folder, FORMAT, VERSION)
-        except OutputError as error:
-            warnings.warn(ArgumentWarning(f"{error}; the layout was computed, and is not stored"), stacklevel=2)
-            return CachedLayout(coordinates, method, from_cache=False)
-        with contextlib.suppress(OSError), replacing_folder(folder, replaceable=ours, durable=False) as hidden:
-            save_npy(hidden / FILE, coordinates)
-            companions.write_meta(hidden, meta)
+            with replacing_folder(folder, replaceable=ours, durable=False) as hidden:
+                save_npy(hidden / FILE, coordinates)
+                companions.write_meta(hidden, meta)
     return CachedLayout(coordinates, method, from_cache=False)
 
 

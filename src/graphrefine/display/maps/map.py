@@ -4,10 +4,8 @@ A page is one HTML file to look around in, up to a million points, without a req
 bits an axis and classes 8 bits, in base64; names are JSON that cannot end its script. Its template is ``map.html`` of
 `graphrefine.display`, the script ``map.js`` beside it.
 
-A parquet file is for Embedding Atlas (``embedding-atlas map.parquet --x x --y y --neighbors neighbors --text id``): a
-row for each node, with ``id`` its name, ``x`` and ``y``, ``label`` and ``degree`` if the map has them, and
-``neighbors``, a struct of ``ids``, which are rows counted from 0, and ``distances``, 1 minus the cosine, nearest first.
-Rows without neighbors, as those of zero vectors, have -1.
+A parquet file is for other viewers, such as Embedding Atlas (``embedding-atlas map.parquet --x x --y y --text id``): a
+row for each node, with ``id`` its name, ``x`` and ``y``, and ``label`` and ``degree`` if the map has them.
 """
 
 from __future__ import annotations
@@ -26,14 +24,12 @@ from numpy.typing import NDArray
 from graphrefine.display.colors import DARK, LIGHT
 from graphrefine.display.html import count_of, render
 from graphrefine.display.maps.layout import obtain_layout
-from graphrefine.display.maps.nearest import COUNT, find_nearest
 from graphrefine.display.maps.picture import NAMES, draw
-from graphrefine.display.maps.points import MapPoints, assign_classes
+from graphrefine.display.maps.points import Classes, assign_classes
 from graphrefine.display.plots import can_draw
+from graphrefine.display.table import save_table
 from graphrefine.errors import InputError, MissingExtraError, OutputError
-from graphrefine.progress import Stages
 from graphrefine.system.files import check_writable, replacing
-from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
     from graphrefine.search.vectors import VectorTable
@@ -42,12 +38,22 @@ SUFFIXES = (".png", ".svg", ".html", ".parquet")
 _NEEDS = {".png": ("matplotlib", "plot"), ".svg": ("matplotlib", "plot"), ".parquet": ("pyarrow", "io")}
 NO_CLASS = 255  # in a page: the code of points without a class
 PAGE_CLASSES = 41  # in a page; the rest are one of them
-FARTHEST = 2.0  # in a parquet file: the largest distance, where the row of a neighbor is -1
 
 
 @dataclass(frozen=True, repr=False)
-class Map(MapPoints):
-    """Nodes in the plane: `graphrefine.display.maps.points.MapPoints` that can be shown and saved.
+class Map:
+    """Nodes in the plane, which can be shown and saved.
+
+    Attributes
+    ----------
+    names : ndarray of n int64 or str
+    coordinates : ndarray of float32, (n, 2), within [-1, 1]
+    classes : Classes or None
+        The class of each node.
+    degrees : ndarray of float32, (n,), or None
+    method : str
+        Of the layout: "clusters" or "pca".
+    title : str
 
     Examples
     --------
@@ -57,6 +63,16 @@ class Map(MapPoints):
     Map(3 nodes by pca)
     """
 
+    names: NDArray[Any]
+    coordinates: NDArray[np.float32]
+    classes: Classes | None = None
+    degrees: NDArray[np.float32] | None = None
+    method: str = "clusters"
+    title: str = ""
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
     def __repr__(self) -> str:
         classes = "" if self.classes is None else f", {len(self.classes.names)} classes"
         return f"Map({len(self)} nodes by {self.method}{classes})"
@@ -65,27 +81,18 @@ class Map(MapPoints):
         """Return the picture, for notebooks; None without matplotlib."""
         return draw(self, "png", names=NAMES) if can_draw() else None
 
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        names: int | None = NAMES,
-        dark: bool = False,
-        threads: int | None = None,
-    ) -> None:
+    def save(self, path: str | os.PathLike[str], *, names: int | None = NAMES, dark: bool = False) -> None:
         """Write the map, replacing what is there in one step.
 
         Parameters
         ----------
         path : path
             The suffix decides: ``.png`` and ``.svg`` a picture, ``.html`` one page to look around in, ``.parquet`` a
-            table (id, x, y, label, degree, neighbors) that Embedding Atlas opens.
+            table (id, x, y, label, degree) that other viewers open.
         names : int or None
             Number of names on a picture, of the nodes with the most neighbors.
         dark : bool
             A picture for a dark page. The html page is light or dark as the reader's system is.
-        threads : int, optional
-            For the search for the neighbors in a parquet file.
 
         Examples
         --------
@@ -97,18 +104,14 @@ class Map(MapPoints):
         True
         """
         suffix = check_map_output(path)
-        try:
-            with replacing(path) as hidden:
-                if suffix == ".parquet":
-                    write_table(self, hidden, threads=threads)
-                elif suffix == ".html":
-                    hidden.write_text(render_page(self), encoding="utf-8", errors="replace")
-                else:
-                    hidden.write_bytes(draw(self, suffix[1:], names=names or 0, dark=dark))
-        except OutputError:
-            raise
-        except OSError as error:
-            raise OutputError(f"{os.fspath(path)}: cannot be written: {error.strerror or error}") from error
+        if suffix == ".parquet":
+            save_table(_columns(self), path)
+            return
+        with replacing(path) as hidden:
+            if suffix == ".html":
+                hidden.write_text(render_page(self), encoding="utf-8", errors="replace")
+            else:
+                hidden.write_bytes(draw(self, suffix[1:], names=names or 0, dark=dark))
 
 
 def check_map_output(path: str | os.PathLike[str]) -> str:
@@ -140,10 +143,10 @@ def make_map(embedding: VectorTable, labels: Any = None, *, title: str | None = 
     if title is None:
         size = count_of(len(embedding), "node")
         title = size if embedding.path is None else f"{embedding.path.name}: {size}"
-    return Map(embedding.names, made.coordinates, classes, embedding.degrees, made.method, title, embedding.vectors)
+    return Map(embedding.names, made.coordinates, classes, embedding.degrees, made.method, title)
 
 
-def render_page(node_map: MapPoints) -> str:
+def render_page(node_map: Map) -> str:
     """Return the page of a map.
 
     Examples
@@ -156,7 +159,7 @@ def render_page(node_map: MapPoints) -> str:
     return render("map.html", title=node_map.title or "Map", digest=digest, data=_page_data(node_map))
 
 
-def _page_data(node_map: MapPoints) -> dict[str, Any]:
+def _page_data(node_map: Map) -> dict[str, Any]:
     coordinates = np.round((node_map.coordinates.astype(np.float64) + 1) / 2 * 65535).astype("<u2")
     data: dict[str, Any] = {
         "count": len(node_map),
@@ -180,44 +183,12 @@ def _pack(numbers: NDArray[Any]) -> str:
     return b64encode(numbers.tobytes()).decode()
 
 
-def write_table(node_map: MapPoints, path: Path, *, threads: int | None = None) -> None:
-    """Write a map as parquet."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    columns: dict[str, Any] = {
-        "id": pa.array(_texts(node_map.names)),
-        "x": pa.array(node_map.coordinates[:, 0]),
-        "y": pa.array(node_map.coordinates[:, 1]),
-    }
+def _columns(node_map: Map) -> dict[str, NDArray[Any]]:
+    """Return the columns of a parquet file."""
+    x, y = node_map.coordinates.T
+    columns: dict[str, NDArray[Any]] = {"id": node_map.names, "x": x, "y": y}
     if node_map.classes is not None:
-        codes = pa.array(node_map.classes.codes, mask=node_map.classes.codes < 0)
-        classes = pa.array([*node_map.classes.names], pa.string())
-        columns["label"] = pa.DictionaryArray.from_arrays(codes, classes).cast(pa.string())
+        columns["label"] = np.array([*node_map.classes.names, None], object)[node_map.classes.codes]  # -1 is the last
     if node_map.degrees is not None:
-        columns["degree"] = pa.array(np.asarray(node_map.degrees))
-    if node_map.vectors is not None:
-        columns["neighbors"] = _neighbor_lists(node_map.vectors, usable_threads(threads))
-    parquet.write_table(pa.table(columns), path, compression="zstd")
-
-
-def _texts(names: NDArray[Any]) -> Any:
-    """Return names as Arrow takes them: bytes that were not UTF-8 become a replacement sign."""
-    if names.dtype != object:
-        return names
-    return [str(name).encode("utf-8", "replace").decode() for name in names.tolist()]
-
-
-def _neighbor_lists(vectors: NDArray[np.float32], threads: int) -> Any:
-    import pyarrow as pa
-
-    points = np.flatnonzero(vectors.any(axis=1))
-    k = max(1, min(COUNT, len(points) - 1))
-    ids, distances = np.full((len(vectors), k), -1, np.int32), np.full((len(vectors), k), FARTHEST, np.float32)
-    if len(points) > 1:
-        neighbors = find_nearest(vectors, points, threads=threads, stages=Stages())
-        ids[points] = np.where(neighbors.rows >= 0, points[neighbors.rows], -1)
-        distances[points] = np.where(neighbors.rows >= 0, 1 - neighbors.cosines, FARTHEST)
-    ends = pa.array(np.arange(0, k * (len(vectors) + 1), k, dtype=np.int32))
-    lists = (pa.ListArray.from_arrays(ends, pa.array(each.ravel())) for each in (ids, distances))
-    return pa.StructArray.from_arrays([*lists], names=["ids", "distances"])
+        columns["degree"] = np.asarray(node_map.degrees)
+    return columns

@@ -1,9 +1,8 @@
-"""Points of a map: nodes in the plane with their names and classes, for pictures, pages and tables."""
+"""Classes of nodes, the most frequent first, for pictures, pages and tables."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +11,6 @@ from numpy.typing import NDArray
 from graphrefine.readers.labels import align, as_labels
 
 OTHER = "other"
-
-Floats = NDArray[np.float32]
 
 
 class Classes(NamedTuple):
@@ -74,33 +71,3 @@ def assign_classes(labels: Any, names: NDArray[Any]) -> Classes:
         rank = np.argsort(frequent)
         codes[order] = np.minimum.reduceat(rank[indicator.indices], indicator.indptr[:-1].astype(np.int64))
     return Classes.rank(codes, [table.classes[each] for each in frequent.tolist()], missing)
-
-
-@dataclass(frozen=True)
-class MapPoints:
-    """Nodes in the plane.
-
-    Attributes
-    ----------
-    names : ndarray of n int64 or str
-    coordinates : ndarray of float32, (n, 2), within [-1, 1]
-    classes : Classes or None
-        The class of each node.
-    degrees : ndarray of float32, (n,), or None
-    method : str
-        Of the layout: "clusters" or "pca".
-    title : str
-    vectors : ndarray of float32, (n, k), or None
-        The vectors of the map; for the neighbors in a parquet file.
-    """
-
-    names: NDArray[Any]
-    coordinates: Floats
-    classes: Classes | None = None
-    degrees: Floats | None = None
-    method: str = "clusters"
-    title: str = ""
-    vectors: Floats | None = field(default=None, repr=False)
-
-    def __len__(self) -> int:
-        return len(self.coordinates)

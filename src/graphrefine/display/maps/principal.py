@@ -32,7 +32,6 @@ def project(vectors: Floats, points: NDArray[Any], *, threads: int = 1) -> Float
     if n < 2 or k == 0:
         return out
     starts = range(0, n, TASK_ROWS)
-
     whole = n == len(vectors)
     origin = vectors[points[0]].astype(np.float64)  # sums about it lose no digits to a mean far from 0
 

@@ -17,8 +17,7 @@ from cli_runs import contents, refuses, works
 from graphrefine import Embedding
 from graphrefine.display.colors import DARK, LIGHT
 from graphrefine.display.maps import Map, find_layout, layout, obtain_layout
-from graphrefine.display.maps.map import NO_CLASS, render_page
-from graphrefine.display.maps.picture import draw, hub_rows
+from graphrefine.display.maps.map import NO_CLASS, draw, hub_rows, render_page
 from graphrefine.display.maps.points import Classes, assign_classes
 from graphrefine.errors import InputError, MissingExtraError, OutputError
 

@@ -203,8 +203,7 @@ class Session:
         color = next((name for name, column in columns.items() if isinstance(column, CategoryColumn)), None)
         with self._drawing:
             if (layout, color) not in self._pictures:
-                from graphrefine.display.maps.map import Map  # here, as maps are slow to load
-                from graphrefine.display.maps.picture import NAMES, draw
+                from graphrefine.display.maps.map import NAMES, Map, draw  # here, as maps are slow to load
 
                 classes = columns[color].classes if color else None
                 degrees = None if self.degrees is None else np.nan_to_num(self.degrees)

@@ -1,4 +1,7 @@
-"""Round trips: what NetworkX and igraph write is read as the graph that they hold, with any names."""
+"""Round trips: what NetworkX and igraph write is read as the graph that they hold, with any names.
+
+A new format has a line in `FORMATS`.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_writers import AWKWARD, edges_of, edges_of_networkx, networkx_graphs, same_graph
+from graphrefine.readers.networkx_text import is_attribute_edge_list
 from graphrefine.readers.read import read
 from strategies import PATIENT
 
@@ -82,15 +86,6 @@ def test_text_with_any_delimiter_comes_back(tmp_path: Path, graph: Any, delimite
     assert edges_of(held) == edges_of_networkx(graph)
 
 
-@PATIENT
-@given(graph=networkx_graphs(ints=False))
-def test_pajek_of_igraph_comes_back(tmp_path: Path, graph: Any) -> None:
-    held = igraph.Graph.from_networkx(graph)
-    held.vs["name"] = held.vs["_nx_name"]
-    held.write_pajek(str(tmp_path / "a.net"))
-    same_graph(read(tmp_path / "a.net"), graph)
-
-
 @pytest.mark.parametrize("suffix", ["gml", "graphml"])
 @pytest.mark.parametrize("directed", [True, False])
 def test_names_and_attributes_of_igraph_come_back(tmp_path: Path, suffix: str, directed: bool) -> None:
@@ -122,3 +117,20 @@ def test_attributes_of_nodes_keep_their_types(tmp_path: Path, suffix: str) -> No
     assert {name: attributes[name].tolist() for name in values} == values
     assert [attributes[name].dtype.kind for name in values] == ["O", "i", "f"]
     assert attributes["rare"].tolist() == [None, 7, None]
+
+
+@pytest.mark.parametrize(
+    ("head", "expected"),
+    [
+        (b"0 1 {}\n1 2 {'weight': 3}\n", True),
+        (b"# comment\n\n0,1,{}\n", True),
+        (b"0\t1\t{'a': {'b': 1}}\r\n", True),
+        (b"0 1 {}", True),
+        (b"0 1 {}\n1 2\n", False),
+        (b"0 {} 1\n", False),
+        (b'{"u": 1, "v": {}}\n', False),
+        (b"# only {}\n", False),
+    ],
+)
+def test_the_first_lines_show_an_edge_list_with_attributes(head: bytes, expected: bool) -> None:
+    assert is_attribute_edge_list(head) is expected

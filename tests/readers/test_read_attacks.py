@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import FormatError
 from graphrefine.graph.object_ids import distinct_objects, table_key
-from graphrefine.readers.labels import read_labels
 from graphrefine.readers.read import read
 from graphrefine.tables import limits
 
@@ -73,22 +72,6 @@ def test_attributes_that_few_nodes_have_must_fit_into_memory(tmp_path: Path) -> 
     assert len(few.attributes) == 300 and few.attributes["f7"].tolist().count(None) == 299
 
 
-DEFAULTS = '<graphml>{}<graph><node id="a"/><node id="b"><data key="d0">9</data></node>{}{}</graph></graphml>'
-
-
-def default(at: int, scope: str = "node", name: str = "f{}") -> str:
-    key = f'<key id="d{at}" for="{scope}" attr.name="{name.format(at)}" attr.type="int">'
-    return f"{key}<default>{at}</default></key>"
-
-
-def test_defaults_are_of_nodes_that_are_declared(tmp_path: Path) -> None:
-    keys = default(0) + default(1) + default(2, "edge", "weight")
-    edges = '<edge source="a" target="b"/><edge source="b" target="c"><data key="d2">5</data></edge>'
-    graph = read(write(tmp_path, "a.graphml", DEFAULTS.format(keys, "", edges)))
-    assert graph.attributes["f0"].tolist() == [0, 9, None] and graph.attributes["f1"].tolist() == [1, 1, None]
-    assert graph.weights is not None and sorted(set(graph.weights.tolist())) == [2.0, 5.0]
-
-
 def seconds(run: Callable[[], object]) -> float:
     """The best time of two."""
     times = []
@@ -97,21 +80,6 @@ def seconds(run: Callable[[], object]) -> float:
         run()
         times.append(process_time() - start)
     return min(times)
-
-
-def refused_in(path: Path) -> float:
-    def run() -> None:
-        with pytest.raises(InputError):
-            read(path)
-
-    return seconds(run)
-
-
-def test_the_key_that_stands_twice_is_found_in_linear_time(tmp_path: Path) -> None:
-    pairs = [f'"f{at}": 1' for at in range(COUNT)]
-    whole = write(tmp_path, "a.json", f'[{{"source": 1, "target": 2, {", ".join(pairs)}}}]')
-    twice = write(tmp_path, "b.json", f'[{{"source": 1, {", ".join(pairs)}, "target": 2, "target": 3}}]')
-    assert refused_in(twice) < SLOWDOWN * seconds(lambda: read(whole))
 
 
 def test_a_key_of_gml_may_stand_often(tmp_path: Path) -> None:
@@ -175,26 +143,3 @@ def test_a_sample_of_quoted_records_takes_linear_time(tmp_path: Path) -> None:
     few, many = (write(tmp_path, f"{n}.csv", first + '"a","b"\n' * n) for n in (10_000, 100_000))
     assert read(many).edges == 2
     assert seconds(lambda: read(many)) < 4 * SLOWDOWN * seconds(lambda: read(few))
-
-
-def test_texts_of_many_columns_are_compared_in_linear_time(tmp_path: Path) -> None:
-    """Each column of texts was compared with each other one."""
-
-    def write_records(columns: int) -> Path:
-        records = [{f"c{at}": f"{at}-{row}" for at in range(columns)} for row in range(20)]
-        return write(tmp_path, f"{columns}.json", json.dumps(records))
-
-    few, many = write_records(300), write_records(1500)
-    assert read(many).edges == 20
-    assert seconds(lambda: read(many)) < 2 * SLOWDOWN * seconds(lambda: read(few))
-
-
-def test_labels_of_many_names_or_colliding_numbers(tmp_path: Path) -> None:
-    """Columns were looked up one by one, and labels compared with all others of their hash."""
-    names = ", ".join(f'"f{at}": 1' for at in range(limits.FIELDS + 1))
-    with pytest.raises(FormatError, match=r"a\.json: there are more than 16,384 names in an object"):
-        read_labels(write(tmp_path, "a.json", f'[{{"node": 1, {names}}}]'))
-    records = [{"node": f"n{at}", "label": at * MODULUS} for at in range(8, COUNT)]
-    others = [{"node": f"n{at}", "label": at * 2**64 + at * at} for at in range(8, COUNT)]
-    colliding, ordinary = (write(tmp_path, f"{at}.json", json.dumps(each)) for at, each in enumerate((records, others)))
-    assert seconds(lambda: read_labels(colliding)) < SLOWDOWN * seconds(lambda: read_labels(ordinary))

@@ -25,6 +25,11 @@ def dense(graph: Graph) -> Any:
     return graph.to_scipy().toarray().tolist()
 
 
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow.feather")
+pytest.importorskip("pyarrow.parquet")
+
+
 @st.composite
 def matrices(draw: st.DrawFn) -> Any:
     """Square matrices with isolated rows, self-loops, and often with symmetry and with all ones."""
@@ -62,24 +67,6 @@ def test_matrix_files_come_back(tmp_path: Path, matrix: Any, directed: bool, lay
     assert dense(read(tmp_path / "b.mat", directed=directed, variable="other")) == merged(matrix, directed)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.int8, np.uint8, np.int32, bool])
-@pytest.mark.parametrize("values", [[1, 1, 1, 1], [1, 1, 3, 1], [3, 1, 1, 1]])
-def test_mat_values_of_any_type(tmp_path: Path, dtype: Any, values: list[int]) -> None:
-    matrix = np.zeros((4, 4), dtype=dtype)
-    matrix[[0, 1, 2, 3], [1, 0, 3, 2]] = values
-    scipy.io.savemat(tmp_path / "a.mat", {"network": sp.csc_array(matrix)}, do_compression=True)
-    assert dense(read(tmp_path / "a.mat")) == merged(matrix.astype(float), directed=False)
-
-
-def test_mat_values_that_are_ones_at_first(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    pattern: Any = sp.random_array((700, 700), density=0.6, rng=rng, format="csc")
-    pattern.data[:] = 1
-    pattern.data[200_000:] = rng.integers(1, 5, len(pattern.data) - 200_000)
-    scipy.io.savemat(tmp_path / "a.mat", {"network": pattern}, do_compression=True)
-    assert dense(read(tmp_path / "a.mat", directed=True)) == merged(pattern.toarray(), directed=True)
-
-
 def test_names_for_the_rows_of_a_matrix(tmp_path: Path) -> None:
     scipy.io.savemat(tmp_path / "a.mat", {"network": sp.csc_array(np.array([[0, 1.0], [1, 0]]))})
     assert read(tmp_path / "a.mat", nodes=["b", "a"]).names.tolist() == ["b", "a"]
@@ -94,20 +81,9 @@ def columns(edges: list[Edge]) -> dict[str, list[Any]]:
     }
 
 
-def same(one: Graph, other: Graph) -> None:
-    check(one)
-    assert one.names.tolist() == other.names.tolist()
-    assert one.names.dtype == other.names.dtype
-    assert dense(one) == dense(other)
-
-
 @PATIENT
 @given(edges=edge_lists(ids=WORDS), directed=st.booleans())
 def test_tables_come_back(tmp_path: Path, edges: list[Edge], directed: bool) -> None:
-    pa = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.feather")
-    pytest.importorskip("pyarrow.parquet")
-
     plain = read(edges, directed=directed)
     table = pa.table(columns(edges))
     pa.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=3)
@@ -117,15 +93,13 @@ def test_tables_come_back(tmp_path: Path, edges: list[Edge], directed: bool) -> 
             sink.write_table(table, max_chunksize=2)
     for name in ("a.parquet", "a.feather", "a.arrow", "b.arrow"):
         graph = read(tmp_path / name, directed=directed)
-        same(graph, plain)
+        assert (graph.names.tolist(), graph.names.dtype) == (plain.names.tolist(), plain.names.dtype)
+        assert dense(graph) == dense(plain)
         assert graph.report["ignored_columns"] == ["note"]
         assert read(tmp_path / name, weights=False, source="target", target=3).nodes == plain.nodes
 
 
 def test_integer_tables_with_nulls(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.parquet")
-
     table = pa.table({"a": [3, 1, None], "b": pa.array([1, 20, 7], type=pa.int16())})
     pa.parquet.write_table(table, tmp_path / "a.pq")
     graph = read(tmp_path / "a.pq")
@@ -134,9 +108,6 @@ def test_integer_tables_with_nulls(tmp_path: Path) -> None:
 
 
 def test_a_parquet_file_without_row_groups_is_an_empty_table(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.parquet")
-
     path = tmp_path / "a.parquet"
     pa.parquet.ParquetWriter(path, pa.schema({"source": pa.int64(), "target": pa.int64()})).close()
     assert pa.parquet.ParquetFile(path).metadata.num_row_groups == 0
@@ -155,63 +126,6 @@ def test_metis(tmp_path: Path) -> None:
     assert read(path, weights=False).weights is None
     path.write_text("3 2 110 2\n9 7 7 2\n9 7 7 1 3\n9 7 7 2")  # sizes and weights of the nodes come first
     assert dense(read(path)) == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
-
-
-@PATIENT
-@given(matrix=matrices())
-def test_metis_comes_back(tmp_path: Path, matrix: Any) -> None:
-    hollow = np.array(merged(matrix, directed=False)).astype(int) + 0
-    rows = [" ".join(f"{j + 1} {row[j]}" for j in np.flatnonzero(row)) for row in hollow]
-    text = "\n".join([f"{len(hollow)} {(hollow > 0).sum() // 2} 1", *rows, ""])
-    (tmp_path / "a.metis").write_text(text)
-    if not (hollow > 0).any():
-        return
-    assert dense(read(tmp_path / "a.metis")) == hollow.tolist()
-
-
-GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
-<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
-  <key id="k0" for="node" attr.name="weight" attr.type="double"/>
-  <key id="k1" for="edge" attr.name="weight" attr.type="double"><default>2</default></key>
-  <key id="k3" for="node" attr.name="age" attr.type="int"><default>33</default></key>
-  <key id="k2" for="edge" attr.name="cost" attr.type="double"/>
-  <graph id="G" edgedefault="{default}">
-    <node id="b"><data key="k0">77</data></node><node id="a"/><node id="é &amp; c"/><node id="lonely"/>
-    <edge source="a" target="b"><data key="k1">5</data><data key="k2">8</data></edge>
-    <edge source="b" target="é &amp; c"{extra}><data key="k2">9</data></edge>
-  </graph>
-</graphml>
-"""
-
-
-def test_graphml(tmp_path: Path) -> None:
-    path = tmp_path / "a.graphml"
-    path.write_text(GRAPHML.format(default="undirected", extra=""), encoding="utf-8")
-    graph = read(path)
-    assert graph.names.tolist() == ["a", "b", "lonely", "é & c"]
-    assert dense(graph) == [[0, 5, 0, 0], [5, 0, 0, 2], [0, 0, 0, 0], [0, 2, 0, 0]]
-    assert dense(read(path, directed=True)) == dense(graph)  # an undirected edge leads both ways
-    assert dense(read(path, weights="cost"))[0] == [0, 8, 0, 0]
-    assert read(path, weights=False).weights is None
-    path.write_text(GRAPHML.format(default="directed", extra=' directed="false"'), encoding="utf-8")
-    assert dense(read(path, directed=True)) == [[0, 5, 0, 0], [0, 0, 0, 2], [0, 0, 0, 0], [0, 2, 0, 0]]
-
-
-@PATIENT
-@given(edges=edge_lists(), directed=st.booleans())
-def test_graphml_comes_back_from_networkx(tmp_path: Path, edges: list[Edge], directed: bool) -> None:
-    nx: Any = pytest.importorskip("networkx")
-    graph = (nx.DiGraph if directed else nx.Graph)()
-    graph.add_weighted_edges_from(edges)
-    nx.write_graphml(graph, tmp_path / "a.graphml")
-    graphml = read(tmp_path / "a.graphml", directed=directed)
-    expected = read(graph, directed=directed)
-    order = sorted(range(expected.nodes), key=lambda at: graphml.names.tolist().index(_as(graphml, expected.names[at])))
-    assert dense(graphml) == np.array(dense(expected))[np.ix_(order, order)].tolist()
-
-
-def _as(graph: Graph, name: Any) -> Any:
-    return int(name) if graph.names.dtype == np.int64 else name
 
 
 def test_content_tells_where_the_name_does_not(tmp_path: Path) -> None:

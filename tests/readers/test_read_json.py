@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from time import process_time
 from typing import Any
 
 import networkx as nx
@@ -121,20 +120,6 @@ def test_json_lines(tmp_path: Path) -> None:
     rare = '{"u": 1, "v": 2}\n{"u": 2, "v": null}\n{"v": 4, "u": 3.0, "note": "x"}\n'
     graph = read(write(tmp_path, rare, "c.jsonl"))
     assert (graph.names.tolist(), graph.report["missing"]) == ([1, 2, 3, 4], 1)
-
-
-def test_names_for_edges_alone(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="names= is for nodes with attributes"):
-        read(write(tmp_path, [["a", "b"]]), names="nick")
-
-
-def test_a_key_that_stands_twice_is_found_in_linear_time(tmp_path: Path) -> None:
-    keys = "".join(f'"{key}": [], ' for key in range(200_000))
-    (tmp_path / "a.json").write_text(f'{{{keys}"x": [], "x": []}}', encoding="utf-8")
-    start = process_time()
-    with pytest.raises(FormatError, match="duplicate key 'x'"):
-        read(tmp_path / "a.json")
-    assert process_time() - start < 10
 
 
 NODE = '{"type":"node","id":"0","labels":["P"]}\n'

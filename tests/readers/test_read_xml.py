@@ -8,8 +8,6 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from graph_writers import edges_of, same_graph
 from graphrefine.errors import FormatError, InputError
@@ -38,9 +36,6 @@ def test_a_mix_of_directions_is_directed_and_said(tmp_path: Path) -> None:
     plain = read(path, directed=False)
     assert (plain.directed, plain.edges, plain.report["reciprocal"]) == (False, 2, 0)
     assert "remarks" not in plain.report
-
-
-def test_an_undirected_file_read_as_directed_leads_both_ways(tmp_path: Path) -> None:
     path = write(tmp_path, graphml('<edge source="a" target="b"/>'))
     assert not read(path).directed
     assert sorted(edges_of(read(path, directed=True))) == [("a", "b"), ("b", "a")]
@@ -54,6 +49,16 @@ def test_edges_without_a_weight_and_unknown_nodes_are_said(tmp_path: Path) -> No
     assert edges_of(graph)["b", "z"] == 1
     assert "edges without 'weight', which count 1: 1" in graph.reading
     assert "nodes that edges name and the file does not declare: 1" in graph.reading
+
+
+def test_defaults_are_of_nodes_that_are_declared(tmp_path: Path) -> None:
+    key = '<key id="d{}" for="{}" attr.name="{}" attr.type="int"><default>{}</default></key>'
+    keys = key.format(0, "node", "age", 7) + key.format(1, "edge", "weight", 2)
+    edges = '<edge source="a" target="b"/><edge source="b" target="z"><data key="d1">5</data></edge>'
+    text = graphml(edges, keys=keys).replace('<node id="b"/>', '<node id="b"><data key="d0">9</data></node>')
+    graph = read(write(tmp_path, text))
+    assert graph.attributes["age"].tolist() == [7, 9, 7, None]
+    assert (edges_of(graph)["a", "b"], edges_of(graph)["b", "z"]) == (2, 5)
 
 
 def test_graphics_and_nested_graphs(tmp_path: Path) -> None:
@@ -110,34 +115,20 @@ def test_the_root_decides_not_the_suffix(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"names": "nick"}, r"names='nick': no node has this attribute; the attributes are 'id', 'age'"),
+        ({"names": "nick"}, r"names='nick': no node has this attribute; the attributes are 'id', 'rare', 'age'"),
         ({"names": "age"}, "names='age': 'age' of the nodes 'a' and 'b' is 3"),
+        ({"names": "rare"}, "names='rare': the node 'b' has no 'rare'"),
         ({"weights": 2}, "weights=2: attributes have names"),
         ({"weights": "cost"}, "no edge has the attribute 'cost'; edges have none"),
     ],
 )
 def test_options_that_the_file_does_not_answer(tmp_path: Path, options: dict[str, Any], problem: str) -> None:
-    key = '<key id="k" for="node" attr.name="age" attr.type="int"><default>3</default></key>'
-    path = write(tmp_path, graphml('<edge source="a" target="b"/>', keys=key))
+    age = '<key id="k" for="node" attr.name="age" attr.type="int"><default>3</default></key>'
+    text = graphml('<edge source="a" target="b"/>', keys=age + '<key id="r" attr.name="rare"/>')
+    path = write(tmp_path, text.replace('<node id="a"/>', '<node id="a"><data key="r">x</data></node>'))
     with pytest.raises(InputError, match=problem) as caught:
         read(path, **options)
     assert caught.value.argument == next(iter(options))
-
-
-def test_a_node_without_the_name(tmp_path: Path) -> None:
-    graph = nx.path_graph(3)
-    graph.nodes[0]["nick"], graph.nodes[2]["nick"] = "x", "y"
-    nx.write_graphml(graph, tmp_path / "a.graphml")
-    with pytest.raises(FormatError, match="names='nick': the node '1' has no 'nick'"):
-        read(tmp_path / "a.graphml", names="nick")
-
-
-@given(cut=st.integers(1, 700))
-def test_a_file_that_was_cut_short(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
-    text = GEXF.format(extra="")
-    path = write(tmp_path_factory.mktemp("cut"), text[: min(cut, len(text) - 1)], "a.gexf")
-    with pytest.raises(FormatError):
-        read(path)
 
 
 def test_names_are_strings_or_integers_as_written(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,11 +12,11 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
+from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.graph.graph import store
 from graphrefine.graph.stored import StoredGraph, open_stored
 from graphrefine.graph.stored_writer import StoredWriter, check_replaceable
-from graphrefine.ingestion.input_table import InputTable, open_table, read_pieces
+from graphrefine.ingestion.input_table import InputTable, is_compressed, open_table, read_pieces
 from graphrefine.ingestion.job import Input, Job, begin, find_inputs
 from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_memory, disk_bytes
 from graphrefine.ingestion.numbering import NamedNodes, number, open_texts
@@ -31,7 +32,7 @@ from graphrefine.system.memory import PeakMemory, budget_of
 from graphrefine.system.work_folder import WorkFolder
 from graphrefine.tables.limits import reading_within
 from graphrefine.tables.roles import EdgeRoles
-from graphrefine.tables.source import CODECS, reading_bytes
+from graphrefine.tables.source import reading_bytes
 
 
 @dataclass(frozen=True)
@@ -100,20 +101,22 @@ def ingest_files(
     budget = None if memory is None else budget_of(memory)
     if budget is not None:
         check_memory(budget)
-    place = Path(os.path.realpath(output))
-    check_writable(place, folder=True, replaceable=check_replaceable)
+    output = Path(os.path.realpath(output))
+    check_writable(output, folder=True, replaceable=check_replaceable)
     inputs = find_inputs([paths] if isinstance(paths, str | os.PathLike) else list(paths), options.format)
     for each in inputs:
         check_options(options, each.format.options, f"a {each.format.name} file")
     with PeakMemory() as peak:
         if all(each.format.pieces for each in inputs):
-            ingestion = _ingest_pieces(inputs, place, options, budget, Stages(watcher))
+            ingestion = _ingest_pieces(inputs, output, options, budget, Stages(watcher))
         else:
-            ingestion = _ingest_whole(inputs, place, options, budget or budget_of(None), Stages(watcher))
+            ingestion = _ingest_whole(inputs, output, options, budget or budget_of(None), Stages(watcher))
     return replace(ingestion, peak=peak.bytes)
 
 
-def _ingest_whole(inputs: Sequence[Input], place: Path, options: ReadOptions, memory: int, stages: Stages) -> Ingestion:
+def _ingest_whole(
+    inputs: Sequence[Input], output: Path, options: ReadOptions, memory: int, stages: Stages
+) -> Ingestion:
     """Ingest a file of a format that is read whole, if it fits."""
     (first, *others) = inputs
     whole = next(each for each in inputs if not each.format.pieces)
@@ -123,7 +126,7 @@ def _ingest_whole(inputs: Sequence[Input], place: Path, options: ReadOptions, me
     if predicted > memory:
         raise first.source.error(
             f"a {first.format.name} file is read whole, which takes about {predicted / 1e6:,.0f} MB, and the budget is "
-            f"{memory / 1e6:,.0f} MB; write the edges as text or parquet, or say a larger memory=",
+            f"{memory / 1e6:,.0f} MB; write the edges as text or parquet, or pass a larger memory=",
             argument="memory",
         )
     with stages.stage("read"):
@@ -133,46 +136,38 @@ def _ingest_whole(inputs: Sequence[Input], place: Path, options: ReadOptions, me
             remarks = [*graph.report.get("remarks", ()), "attributes of nodes are not kept on disk"]
             graph = replace(graph, report={**graph.report, "remarks": remarks})
     with stages.stage("finish"):
-        store(graph, place, threads=options.thread_count)
-    return Ingestion(_open(place), stages.seconds, memory, predicted, 0, False)
+        store(graph, output, threads=options.thread_count)
+    return Ingestion(open_stored(output, verify=False), stages.seconds, memory, predicted, 0, False)
 
 
 def _ingest_pieces(
-    inputs: Sequence[Input], place: Path, options: ReadOptions, memory: int | None, stages: Stages
+    inputs: Sequence[Input], output: Path, options: ReadOptions, memory: int | None, stages: Stages
 ) -> Ingestion:
     """Ingest files of formats that are cut into pieces."""
     options = replace(options, directed=_direction(inputs[0], options))
-    with WorkFolder(f"{place}.work") as work:
+    with WorkFolder(f"{output}.work") as work:
         try:
             job = begin(work, inputs, options, memory=memory, usual=budget_of(None))
             with reading_within(job.budget.memory):
-                predicted = _run_stages(work, job, place, stages)
+                predicted = _run_stages(work, job, output, stages)
         except (InputError, MissingExtraError):
             work.finish()  # a mistake of the user's: the work for it is of no use
             raise
         except OSError as error:
-            raise _unfinished(place, work, error) from error
+            raise _unfinished(output, work, error) from error
         work.finish()
-    graph = _open(place)
+    graph = open_stored(output, verify=False)
     return Ingestion(graph, stages.seconds, job.budget.memory, predicted, 0, job.resumed)
 
 
-def _unfinished(place: Path, work: WorkFolder, error: OSError) -> OutputError:
+def _unfinished(output: Path, work: WorkFolder, error: OSError) -> OutputError:
     """Return the error of a disk that failed; one that says all there is to say stays as it is."""
     if isinstance(error, OutputError):
         return error
     return OutputError(
-        f"{place}: cannot be made: {error.filename or work.path}: {error.strerror or error}; the same command goes on "
+        f"{output}: cannot be made: {error.filename or work.path}: {error.strerror or error}; the same command goes on "
         f"from {work.path}"
     )
-
-
-def _open(place: Path) -> StoredGraph:
-    """Open a graph that has just been made; once more if the disk fails, as it is there whatever is said now."""
-    try:
-        return open_stored(place, verify=False)
-    except (FormatError, OSError):
-        return open_stored(place, verify=False)
 
 
 def _direction(first: Input, options: ReadOptions) -> bool:
@@ -193,19 +188,19 @@ def _roles(first: Input, options: ReadOptions) -> EdgeRoles | None:
     if first.format.pieces == "text":
         layout = TextFile(first.source, options, None).layout
         return None if layout is None else layout.roles
-    if Path(first.source.path).suffix.lower() in {codec.suffix for codec in CODECS}:
+    if is_compressed(first):
         return None
     return TableFile(first.source, options, first.source.path, parquet=first.format.name == "parquet").columns
 
 
-def _run_stages(work: WorkFolder, job: Job, place: Path, stages: Stages) -> int:
+def _run_stages(work: WorkFolder, job: Job, output: Path, stages: Stages) -> int:
     """Run all stages; the memory in bytes that they were predicted to take."""
     threads, directed = job.options.thread_count, bool(job.options.directed)
     table = open_table(job.inputs, job.options, work.path)
     spool = Spool(work.path / "pieces")
     if not spool.entries:
         size = disk_bytes(table.records, weighted=table.weighted)
-        check_free_disk(place.parent, size, label=f"{place.parent}: ingesting")
+        check_free_disk(output.parent, size, label=f"{output.parent}: ingesting")
     with stages.stage("read", steps=100):
         read_pieces(work, job, table, spool, stages)
     if not any(entry.edges for entry in spool.entries):
@@ -223,10 +218,12 @@ def _run_stages(work: WorkFolder, job: Job, place: Path, stages: Stages) -> int:
     report, predicted = _report(job, table, spool, named, merged), int(work.state("buckets")["predicted"])
     with stages.stage("finish"):
         if named.kind == "strings":
-            report = add_remarks(report, *open_texts(graph, named.sources))
+            # A text of Python takes 100 to 200 bytes: of more names than the budget holds, none is looked at.
+            names = open_texts(graph, named.sources, most=job.budget.free // 200)
+            report = add_remarks(report, *names)
         with StoredWriter(graph, directed=directed, state=merged["writer"]) as writer:
             writer.finish(names=named.kind, report=report, source=table.name, sources=named.sources, threads=threads)
-        with replacing_folder(place, replaceable=check_replaceable) as hidden:
+        with replacing_folder(output, replaceable=check_replaceable) as hidden:
             for path in graph.iterdir():
                 _link(path, hidden / path.name)
     return predicted
@@ -249,13 +246,10 @@ def _buckets(work: WorkFolder, job: Job, spool: Spool, named: NamedNodes) -> Buc
 
 
 def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged: dict[str, Any]) -> Mapping[str, Any]:
-    total: dict[str, int] = {}
-    for entry in spool.entries:
-        for name, count in entry.tally.items():
-            total[name] = total.get(name, 0) + count
-    dropped = total["missing"] + total["self_loops"] + total["zero_weights"]
     if merged["arcs"] == 0:
         raise _no_edge(table, spool)
+    total = _total(spool)
+    dropped = total["missing"] + total["self_loops"] + total["zero_weights"]
     total["duplicates"] = total["records"] - dropped - merged["arcs"]
     total["reciprocal"] = 0 if job.options.directed else merged["pairs"] // 2
     if not any(isinstance(part, TextFile) for part in table.parts):
@@ -264,10 +258,17 @@ def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged
     return {**total, **table.report(comments, named.encoding)}
 
 
+def _total(spool: Spool) -> Counter[str]:
+    """Return the counts of all pieces."""
+    total: Counter[str] = Counter()
+    for entry in spool.entries:
+        total.update(entry.tally)
+    return total
+
+
 def _no_edge(table: InputTable, spool: Spool) -> InputError:
     """Return the error for files without an edge, in the words of `graphrefine.read`."""
-    counts = {name: sum(entry.tally[name] for entry in spool.entries) for name in ("self_loops", "zero_weights")}
-    return InputError(f"{table.name}: {describe_no_edge(counts)}")
+    return InputError(f"{table.name}: {describe_no_edge(_total(spool))}")
 
 
 def _link(path: Path, to: Path) -> None:

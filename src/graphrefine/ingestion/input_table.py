@@ -20,7 +20,7 @@ from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.text import NO_RECORD
 from graphrefine.system.work_folder import WorkFolder
 from graphrefine.tables.roles import ambiguous_kinds
-from graphrefine.tables.source import CODECS
+from graphrefine.tables.source import SUFFIXES
 from graphrefine.tables.vocabulary import name_two_kinds
 
 
@@ -137,7 +137,7 @@ def _pieces(job: Job, table: InputTable, done: Sequence[int]) -> Iterator[tuple[
 def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None) -> TextFile | TableFile:
     if each.format.pieces == "text":
         return TextFile(each.source, options, like)
-    compressed = Path(each.source.path).suffix.lower() in {codec.suffix for codec in CODECS}
+    compressed = is_compressed(each)
     if compressed and not plain.exists():
         fresh = plain.with_suffix(".new")
         with fresh.open("wb") as file:
@@ -146,6 +146,11 @@ def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None)
         fresh.replace(plain)
     path = str(plain) if compressed else each.source.path
     return TableFile(each.source, options, path, parquet=each.format.name == "parquet")
+
+
+def is_compressed(each: Input) -> bool:
+    """Whether an input is compressed, by its name."""
+    return Path(each.source.path).suffix.lower() in SUFFIXES
 
 
 def _alone(nodes: Any, spool: Spool) -> PieceEdges:

@@ -21,9 +21,11 @@ from graphrefine.readers.read import read_nodes
 from graphrefine.system.work_folder import FORMAT, WorkFolder
 from graphrefine.tables.source import Source
 
-LOGGED = {"Delta Lake": "_delta_log", "Iceberg": "metadata/*.metadata.json", "Hudi": ".hoodie"}  # marks of folders
-DEEPEST = 3  # folders above a file, one of which may be such a table
-_BESIDE = ("json", "sqlite", "duckdb")  # formats of files that lie beside tables, and are none of their parts
+# Marks of folders whose log lists the files that count: others in them were deleted or replaced, and their edges would
+# be read without a word.
+LOGGED = {"Delta Lake": "_delta_log", "Iceberg": "metadata/*.metadata.json", "Hudi": ".hoodie"}
+DEEPEST = 3  # folders above a file, one of which may be such a table: table/data/partition=1/file
+_NO_PARTS = ("json", "sqlite", "duckdb")  # formats of files next to tables, such as their schema, that are no parts
 
 
 @dataclass(frozen=True)
@@ -45,38 +47,36 @@ def find_inputs(paths: Sequence[str | os.PathLike[str]], name: str | None) -> li
     files = [file for path in paths for file in _files(os.fspath(path))]
     if not files:
         raise InputError("there is nothing to ingest: name at least one file", argument="paths")
-    places: set[str] = set()
+    seen: set[str] = set()
     for path in files:
-        if os.path.realpath(path) in places:
-            raise InputError(
-                f"{path}: is given twice, and its edges would count twice; leave one out", argument="paths"
-            )
-        places.add(os.path.realpath(path))
+        if os.path.realpath(path) in seen:
+            problem = "is given twice, and its edges would count twice; leave one out"
+            raise InputError(f"{path}: {problem}", argument="paths")
+        seen.add(os.path.realpath(path))
     _check_plain(dict.fromkeys(folder for each in files for folder in [*Path(each).absolute().parents][:DEEPEST]))
     return [_input(path, name) for path in files]
 
 
 def _files(path: str) -> list[str]:
+    """Return the files of a name, a folder or a pattern."""
+    problem, found = "", [path]
     if path == "-":
-        raise InputError(
-            "standard input cannot be ingested, as it cannot be read again if it must be: use a file", argument="paths"
-        )
-    if Path(path).is_dir():
-        if is_stored(path):
-            raise InputError(f"{path}: is a graph on disk already; embed it as it is", argument="paths")
-        if is_ogb_folder(path):
-            raise InputError(f"{path}: is a graph of OGB; name the file raw/edge.csv.gz in it", argument="paths")
-        _check_plain([Path(path), *(each for each in Path(path).rglob("*") if each.is_dir())])
-        inside = sorted(str(each) for each in Path(path).rglob("*") if each.is_file() and _is_table(each))
-        if not inside:
-            raise InputError(f"{path}: there is no file of a known format in this folder", argument="paths")
-        return inside
-    if not os.path.lexists(path) and glob.has_magic(path):
-        matched = sorted(each for each in glob.glob(path, recursive=True) if Path(each).is_file())  # noqa: PTH207
-        if not matched:
-            raise InputError(f"{path}: no file matches this pattern", argument="paths")
-        return matched
-    return [path]
+        problem = "standard input cannot be ingested, as it cannot be read twice: use a file"
+    elif Path(path).is_dir() and is_stored(path):
+        problem = "is a graph on disk already; embed it as it is"
+    elif Path(path).is_dir() and is_ogb_folder(path):
+        problem = "is a graph of OGB; name the file raw/edge.csv.gz in it"
+    elif Path(path).is_dir():
+        inside = [Path(path), *sorted(Path(path).rglob("*"))]
+        _check_plain(each for each in inside if each.is_dir())
+        found = [str(each) for each in inside if each.is_file() and _is_table(each)]
+        problem = "" if found else "there is no file of a known format in this folder"
+    elif not os.path.lexists(path) and glob.has_magic(path):
+        found = sorted(each for each in glob.glob(path, recursive=True) if Path(each).is_file())  # noqa: PTH207
+        problem = "" if found else "no file matches this pattern"
+    if problem:
+        raise InputError(f"{path}: {problem}", argument="paths")
+    return found
 
 
 def _check_plain(folders: Iterable[Path]) -> None:
@@ -93,19 +93,17 @@ def _check_plain(folders: Iterable[Path]) -> None:
 
 def _is_table(path: Path) -> bool:
     format = BY_SUFFIX.get(Source(path).suffix)
-    return format is not None and format.name not in _BESIDE and not path.name.startswith((".", "_"))
+    return format is not None and format.name not in _NO_PARTS and not path.name.startswith((".", "_"))
 
 
 def _input(path: str, name: str | None) -> Input:
     source = Source(path)
     try:
         about = Path(path).stat()
-    except FileNotFoundError:
-        raise source.error("there is no such file") from None
     except OSError as error:
         raise source.error(f"the file cannot be read: {error.strerror or error}") from None
     if not stat.S_ISREG(about.st_mode):
-        raise source.error("a pipe or device cannot be ingested, as it cannot be read again if it must be: use a file")
+        raise source.error("a pipe or device cannot be ingested, as it cannot be read twice: use a file")
     return Input(source, find_format(source, name, lambda: source.head), about.st_size, about.st_mtime_ns)
 
 
@@ -139,30 +137,18 @@ def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, me
         work.save("job", {"format": FORMAT, **description, "memory": budget.memory})
         return Job(inputs, options, nodes, budget, resumed=False)
     work.check_format(state)
-    problem = _difference(state, description)
-    if problem is None and memory is not None and memory < state["memory"]:
-        problem = f"memory was {state['memory'] / 1e6:,.0f} MB and is less now"
-    if problem is not None:
+    before, now = (
+        {**each["options"], "inputs": each["inputs"], "nodes": each["nodes"]} for each in (state, description)
+    )
+    changed = [name for name, value in now.items() if before.get(name) != value]
+    if memory is not None and memory < state["memory"]:
+        changed.append("memory")
+    if changed:
         raise OutputError(
-            f"{work.path}: holds work that was begun differently ({problem}); delete that folder to start anew, or "
-            "run the job that it was begun with"
+            f"{work.path}: holds work that was begun with other {', '.join(changed)}; delete that folder to start "
+            "again, or run the job that it was begun with"
         )
     return Job(inputs, options, nodes, Budget(state["memory"]), resumed=True)
-
-
-def _difference(state: dict[str, Any], description: dict[str, Any]) -> str | None:
-    before, now = ({path: rest for path, *rest in each["inputs"]} for each in (state, description))
-    for path in [*before, *now]:
-        if path not in now or path not in before:
-            return f"{path} is {'no longer' if path in before else 'now'} one of the inputs"
-        if before[path] != now[path]:
-            return f"{path} has changed"
-    if state["inputs"] != description["inputs"]:
-        return "the inputs came in another order"
-    for name, value in description["options"].items():
-        if state["options"].get(name) != value:
-            return f"{name} was {state['options'].get(name)!r} and is {value!r} now"
-    return None if state["nodes"] == description["nodes"] else "nodes are not the same"
 
 
 def _describe_nodes(option: Any, nodes: Any) -> Any:

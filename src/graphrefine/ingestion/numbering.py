@@ -363,34 +363,11 @@ def _quote(path: Path) -> str:
     return str(path).replace("'", "''")
 
 
-class StoredTexts(Sequence[str]):
-    """Texts that are unpacked when they are asked for.
-
-    Examples
-    --------
-    >>> texts = StoredTexts(np.frombuffer(b"adabobcleo", np.uint8), np.array([0, 3, 6, 10]))
-    >>> len(texts), texts[2], texts[1:9]
-    (3, 'cleo', ['bob', 'cleo'])
-    """
-
-    def __init__(self, text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
-        self._text, self._offsets = text, offsets
-
-    def __len__(self) -> int:
-        return len(self._offsets) - 1
-
-    def __getitem__(self, place: Any) -> Any:
-        """Return a text by its place, or a list of those of a slice without steps."""
-        if not isinstance(place, slice):
-            return self[place : place + 1][0]
-        offsets = self._offsets[place.start : place.stop + 1]
-        if len(offsets) < 2:
-            return []
-        return unpack(self._text[offsets[0] : offsets[-1]], offsets - offsets[0]).tolist()
-
-
-def open_texts(folder: Path, sources: int | None) -> list[StoredTexts]:
-    """Return the names in the folder of a graph; of a bipartite one, those of each side."""
+def open_texts(folder: Path, sources: int | None, *, most: int) -> list[list[str]]:
+    """Return the names in the folder of a graph; of a bipartite one, those of each side. No more than the ``most``."""
     text, offsets = map_file(folder / "names.npy"), map_file(folder / "offsets.npy")
+    if len(offsets) > most:
+        return []
     bounds = [0, len(offsets) - 1] if sources is None else [0, sources, len(offsets) - 1]
-    return [StoredTexts(text, offsets[start : stop + 1]) for start, stop in pairwise(bounds)]
+    names = unpack(text, offsets).tolist()
+    return [names[start:stop] for start, stop in pairwise(bounds)]

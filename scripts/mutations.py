@@ -65,7 +65,7 @@ MUTATIONS = [
         ("range finder: the wrong side first", "refine/range_finder.py", "if two_sided and remaining % 2 else", "if two_sided and not remaining % 2 else", "refine/test_range_finder.py refine/test_refine.py"),
         ("sketch: seed ignored", "refine/refine.py", "engine.random(seed=settings.seed)", "engine.random(seed=0)", "refine/test_refine.py"),
         ("proximity: sign of the degree", "linalg/operators.py", "row_shift=-_log(degree)", "row_shift=_log(degree)", "linalg refine/test_refine.py"),
-        ("proximity: sign of the negative samples", "linalg/operators.py", "context.sum()) + exact.log(negative)", "context.sum()) - exact.log(negative)", "linalg refine/test_refine.py"),
+        ("proximity: sign of the negative samples", "linalg/operators.py", "or 1.0)) + exact.log(negative)", "or 1.0)) - exact.log(negative)", "linalg refine/test_refine.py"),
         ("proximity: exponent of the contexts ignored", "linalg/operators.py", "exact.power_where(sums > 0, sums, exponent)", "sums", "linalg refine/test_refine.py"),
         ("proximity: weights without logarithm", "linalg/operators.py", 'edge="log" if log_weights', 'edge="weight" if log_weights', "linalg refine/test_refine.py"),
         ("transition: the loop is not in the sum", "linalg/operators.py", "(1.0 / (sums + loop))", "(1.0 / (sums + 1.0))", "linalg refine/test_refine.py"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -130,41 +129,28 @@ def test_a_damaged_block_of_the_graph_is_named(client: Any, tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("missing", "words"),
-    [("graph", "no access to the storage: .*graph.grf"), ("other", "another graph"), ("work", "see /proc/self/cwd/")],
+    [
+        ("graph", r"elsewhere\.grf: manifest\.json is missing"),
+        ("other", "is another graph"),
+        ("work", "share the folder"),
+    ],
 )
-def test_a_worker_that_does_not_see_what_it_needs_is_named(
+def test_a_worker_that_does_not_see_what_it_needs_says_so(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, words: str
 ) -> None:
-    graph, work = stored(tmp_path, random_graph(600, seed=8)), tmp_path / "work"
+    graph, work, root = stored(tmp_path, random_graph(600, seed=8)), tmp_path / "work", tmp_path / "graph.grf"
     if missing == "graph":
-        shutil.move(tmp_path / "graph.grf", tmp_path / "elsewhere.grf")
+        root = tmp_path / "elsewhere.grf"
     elif missing == "other":
-        store(random_graph(600, seed=9), tmp_path / "graph.grf")
+        root = tmp_path / "other.grf"
+        store(random_graph(600, seed=9), root)
     else:  # a path that means another folder to each process, as one on a disk that is not shared does
         work.mkdir()
         monkeypatch.chdir(tmp_path)
         work = Path("/proc/self/cwd/work")
-    with pytest.raises(InputError, match=rf"the worker tls://.*{words}"):
-        cluster_engine(client, graph, str(work), columns=32)
-
-
-def test_a_worker_whose_handshake_fails_is_asked_once_more(
-    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Over TLS, Tornado now and then finds a connection busy that has just been made."""
-    graph, run, failures = stored(tmp_path, random_graph(600, seed=8)), client.run, [1]
-
-    def fail_first(*arguments: Any, **options: Any) -> dict[str, Any]:
-        answers: dict[str, Any] = run(*arguments, **options)
-        if failures:
-            answers[min(answers)] = ValueError(f"IOStream is not idle; cannot convert to SSL {failures.pop()}")
-        return answers
-
-    monkeypatch.setattr(client, "run", fail_first)
-    assert len(executor(cluster_engine(client, graph, str(tmp_path / "work"), columns=32))._known) == 2
-    failures += [1, 2]  # of the second question too
-    with pytest.raises(InputError, match=r"cannot run graphrefine \(ValueError: IOStream is not idle"):
-        cluster_engine(client, graph, str(tmp_path / "work"), columns=32)
+    with pytest.raises(InputError, match=words):
+        engine = cluster_engine(client, graph, str(work), columns=32, graph_root=str(root))
+        refine(engine, graph, RefineSettings(dim=32), Stages())
 
 
 @contextmanager

@@ -14,7 +14,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,15 +26,13 @@ from graphrefine.engine.tasks import Rotation, Small, Task
 from graphrefine.engine.worker import (
     IDENTITIES,
     PLAN,
-    PROBES,
+    RUN,
     BatchResult,
     RunSite,
     TaskBatch,
-    check_worker,
     find_difference,
     forget_run,
     own_versions,
-    probe_file,
     read_layout,
     run_batch,
     weights_file,
@@ -116,14 +113,14 @@ class Cluster:
             threads=threads,
             identities=identities is not None,
             versions=own_versions(),
+            fingerprint=fingerprint,
         )
-        self._group, self._fingerprint = group, fingerprint
-        self._known: set[str] = set()  # addresses of workers that have been checked
+        self._group = group
         self._operators: dict[int, OperatorParts] = {}
         self._weights: str | None = None
         self._suspect: set[int] = set()
         self._reports: dict[str, WorkerReport] = {}
-        self._check_workers(None)
+        self.storage.write(RUN, np.frombuffer(self.site.run.encode(), np.uint8))
         if identities is not None:
             write_array(self.storage, IDENTITIES, identities)
 
@@ -176,11 +173,7 @@ class Cluster:
 
     def _shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:
         """Tasks that a worker gets together, so that it reads and writes for one while it computes another."""
-        workers = _workers(self.client)
-        late = [address for address in workers if address not in self._known]
-        if late:
-            self._check_workers(late)
-        shares = max(len(workers), 1) * (BATCHES_EACH if tasks and isinstance(tasks[0], Rotation) else 1)
+        shares = max(len(_workers(self.client)), 1) * (BATCHES_EACH if tasks and isinstance(tasks[0], Rotation) else 1)
         size = max(-(-len(tasks) // shares), 1)
         return [tasks[at : at + size] for at in range(0, len(tasks), size)]
 
@@ -206,9 +199,11 @@ class Cluster:
             raise OutputError(
                 "the connection to the Dask scheduler was lost; start the same command again, it goes on where it stood"
             ) from None
-        except Exception:  # of a task that the worker could not even read, if its graphrefine is another one
-            self._check_workers(list(_workers(self.client)))
-            raise
+        except Exception as error:  # of a worker without graphrefine, or without the right to write
+            raise InputError(
+                f"a worker cannot do its tasks ({type(error).__name__}: {error}); it needs the same version of "
+                'graphrefine, pip install "graphrefine[scale]", and a work folder that it can write to'
+            ) from error
         difference = find_difference(getattr(result, "versions", None))
         if difference is not None:
             raise InputError(f"the worker {getattr(result, 'worker', '')}: {difference}")
@@ -217,36 +212,6 @@ class Cluster:
             path, _, problem = result.error.partition(": ")
             raise FormatError(path, problem)
         return result
-
-    def _check_workers(self, workers: list[str] | None) -> None:
-        """Check of workers, or of all, that they see the storage and the graph, and compute the same bits."""
-        probe = secrets.token_bytes(16)
-        self.storage.write(f"{PROBES}/client", np.frombuffer(probe, np.uint8))
-        question: Any = partial(self.client.run, check_worker, self.site, probe, self._fingerprint, on_error="return")
-        answers = question(workers=workers)
-        if doubtful := [address for address, answer in answers.items() if isinstance(answer, ValueError)]:
-            answers |= question(workers=doubtful)  # a handshake of TLS may fail once, and say ValueError
-        answers = {address: answer for address, answer in answers.items() if not isinstance(answer, OSError)}  # is gone
-        if not answers and workers is None:
-            raise InputError("the Dask cluster has no workers; start some with: dask worker ADDRESS")
-        for address, answer in answers.items():
-            if isinstance(answer, BaseException):
-                raise InputError(
-                    f"the worker {address} cannot run graphrefine ({type(answer).__name__}: {answer}); "
-                    'install the same version there: pip install "graphrefine[scale]"'
-                )
-            difference = find_difference(getattr(answer, "versions", None))
-            if difference is not None:
-                raise InputError(f"the worker {address}: {difference}")
-            if answer.problem is not None:
-                raise InputError(
-                    f"the worker {address} has no access to the storage: {answer.problem}; "
-                    "the graph and the work folder must be on storage that all workers share, under the same path"
-                )
-            if self.storage.size(probe_file(address)) is None:
-                raise InputError(f"what the worker {address} writes to {self.storage.root} is not seen here")
-            self._known.add(address)
-        self.storage.remove(PROBES)
 
 
 def cluster_engine(
@@ -282,6 +247,8 @@ def cluster_engine(
     storage = open_storage(storage_root)
     if not isinstance(storage, FolderStorage):
         raise InputError(f"the work folder {storage_root} is a URL; it must be a path that all workers share")
+    if not _workers(client):
+        raise InputError("the Dask cluster has no workers; start some with: dask worker ADDRESS")
     plan = read_layout(storage)
     if plan is None:
         memory = worker_memory or _least_memory(client)

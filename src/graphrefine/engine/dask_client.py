@@ -11,14 +11,13 @@ import logging
 import ssl
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import dask.config
 from distributed import Client, Nanny, Scheduler, SpecCluster, Worker
 from distributed.security import Security
 
-from graphrefine.errors import FormatError, InputError, MissingExtraError
+from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.system.files import temporary_folder
 
 TIMEOUT = 10  # seconds, to reach a scheduler
@@ -146,7 +145,7 @@ def _make_client_security(address: str, files: TlsFiles) -> Any:
             "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ...__TLS__CLIENT__CERT and ...__TLS__CLIENT__KEY",
             argument="scheduler",
         )
-    _check_files(files.tls_ca_file, files.tls_cert, files.tls_key)
+    _check_files(files)
     return Security(
         require_encryption=True,
         tls_ca_file=files.tls_ca_file,
@@ -155,22 +154,21 @@ def _make_client_security(address: str, files: TlsFiles) -> Any:
     )
 
 
-def _check_files(ca_file: str, cert: str, key: str | None) -> None:
-    """Refuse files that Python's ssl does not take: Dask would say only that it cannot connect."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    path, name = ca_file, "tls_ca_file"
+def _check_files(files: TlsFiles) -> None:
+    """Load the files as a connection will: there OpenSSL would ask for the password of a key on the terminal."""
+    context, argument = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), "tls_ca_file"
+    assert files.tls_cert is not None
     try:
-        context.load_verify_locations(path)
-        path, name = (cert, "tls_cert") if key is None else (key, "tls_key")
-        Path(path).open("rb").close()  # so that it is named, and not the certificate, where it is missing
-        # OpenSSL would ask for the password of a key on the terminal; an empty one is refused.
-        context.load_cert_chain(cert, key, password="")
-    except ssl.SSLError as error:
-        what = "a certificate in PEM" if name == "tls_ca_file" else f"the key, without a password, of {cert}"
-        raise FormatError(path, f"is not {what} ({error.reason or error})", argument=name) from None
+        context.load_verify_locations(files.tls_ca_file)
+        argument = "tls_cert"
+        context.load_cert_chain(files.tls_cert, files.tls_key, password="")
     except OSError as error:
-        missing = cert if name == "tls_key" and Path(path).exists() else path
-        raise FormatError(missing, f"cannot be read: {error.strerror or error}", argument=name) from None
+        names = files.tls_ca_file if argument == "tls_ca_file" else f"{files.tls_cert} and its key {files.tls_key}"
+        raise InputError(
+            f"{names} cannot be used for TLS ({error.strerror or error}): certificates in PEM are needed, and a key "
+            "without a password",
+            argument=argument,
+        ) from None
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_stor
 
 PLAN = "cluster/plan.npz"  # the layout, see `read_layout`
 IDENTITIES = "cluster/identities.npy"
-PROBES = "cluster/probes"
+RUN = "cluster/run"  # the token of the run, by which a worker knows the folder
 MANIFEST = "manifest.json"
 PIECE = 1 << 22  # bytes that are read at a time for a checksum
 
@@ -78,6 +78,7 @@ class RunSite(NamedTuple):
     threads: int | None  # None: as many as the worker has
     identities: bool
     versions: Versions  # of the client
+    fingerprint: str  # of the graph
 
 
 class TaskBatch(NamedTuple):
@@ -99,13 +100,6 @@ class BatchResult(NamedTuple):
     blocks: int
     bytes_read: int
     bytes_written: int
-
-
-class WorkerCheck(NamedTuple):
-    """The answer of a worker to the question whether it can work."""
-
-    versions: Versions
-    problem: str | None
 
 
 class CachedSlice:
@@ -175,12 +169,20 @@ def fingerprint(storage: Storage) -> str:
 
 
 def _manifest_bytes(storage: Storage) -> bytes:
-    size = storage.size(MANIFEST)
-    if size is None:
+    manifest = read_all(storage, MANIFEST)
+    if manifest is None:
         raise FormatError(storage.root, f"{MANIFEST} is missing: not a graph on disk")
-    text = np.empty(size, np.uint8)
-    storage.read_into(MANIFEST, text)
-    return text.tobytes()
+    return manifest
+
+
+def read_all(storage: Storage, name: str) -> bytes | None:
+    """Return the bytes of a file; None without one on the storage."""
+    size = storage.size(name)
+    if size is None:
+        return None
+    content = np.empty(size, np.uint8)
+    storage.read_into(name, content)
+    return content.tobytes()
 
 
 def read_layout(storage: Storage) -> tuple[Layout, int] | None:
@@ -211,43 +213,10 @@ def run_batch(site: RunSite, batch: TaskBatch) -> BatchResult:
         return BatchResult(name, versions, small, None, *(b - a for a, b in zip(before, after, strict=True)))
 
 
-def check_worker(site: RunSite, probe: bytes, expected: str, dask_worker: Any) -> WorkerCheck:
-    """Check that this worker can work for a run: it reads the client's probe and the graph's manifest, and writes."""
-    problem = None
-    try:
-        problem = _problem(site, probe, expected)
-        if problem is None:
-            open_storage(site.storage).write(probe_file(dask_worker.address), np.frombuffer(probe, np.uint8))
-    except (GraphRefineError, OSError) as error:
-        problem = str(error)
-    return WorkerCheck(own_versions(), problem)
-
-
-def probe_file(address: str) -> str:
-    """Return the file that a worker writes to prove that it can."""
-    return f"{PROBES}/{zlib.crc32(address.encode()):08x}"
-
-
 def forget_run(run: str) -> None:
     """Free the memory of a run."""
     with _lock:
         _computes.pop(run, None)
-
-
-def _problem(site: RunSite, probe: bytes, expected: str) -> str | None:
-    storage = open_storage(site.storage)
-    if storage.size(f"{PROBES}/client") is None:
-        return f"it does not see {storage.root}"
-    content = np.empty(len(probe), np.uint8)
-    storage.read_into(f"{PROBES}/client", content)
-    if content.tobytes() != probe:
-        return f"its {storage.root} is another folder"
-    graph = open_storage(site.graph)
-    if graph.size(MANIFEST) is None:
-        return f"it does not see {graph.root}"
-    if fingerprint(graph) != expected:
-        return f"its {graph.root} is another graph"
-    return None
 
 
 def _worker() -> Any:
@@ -260,9 +229,14 @@ def _compute_of(site: RunSite) -> BlockCompute:
     if site.run not in _computes:
         _computes.clear()  # of runs that are over
         storage, graph = open_storage(site.storage), open_storage(site.graph)
-        plan = read_layout(storage)
-        if plan is None:
-            raise FormatError(f"{storage.root}/{PLAN}", "this file is missing")
+        # A path may lead elsewhere here: to nothing, to the work of another run, or to another graph of the same name.
+        plan, token = read_layout(storage), read_all(storage, RUN)
+        if plan is None or token != site.run.encode():
+            raise FormatError(
+                storage.root, "is not the work folder of the run, as this worker sees it; share the folder"
+            )
+        if fingerprint(graph) != site.fingerprint:
+            raise FormatError(graph.root, "is another graph, as this worker sees it; share the graph")
         manifest = read_manifest(graph)
         patterns = {"rows": CheckedPattern(graph, manifest)}
         if manifest["directed"]:

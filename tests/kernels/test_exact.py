@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from graphrefine.kernels import exact
 from oracles import exact as exact_oracle
-from oracles import exact_eigen as exact_eigen_oracle
 
 Reals = NDArray[np.float64]
 Long = np.longdouble
@@ -224,12 +223,6 @@ def _logs(module: Any, x: Any) -> Any:
     return x if result is None else result
 
 
-def _eigenpairs(module: Any, a: Any) -> Any:
-    find = exact.eigh if module is exact else exact_eigen_oracle.eigh
-    some = [exact_oracle.matmul(a[:k, :rank], a[:k, :rank].T) for k, rank in ((1, 1), (2, 2), (17, 9), (33, 33))]
-    return np.concatenate([part.ravel() for matrix in some for part in find(matrix)])
-
-
 case("log", lambda m, x: m.log(np.exp(x)), of(-740, 700, 3001))
 case("log near one", lambda m, x: m.log(x), of(0.5, 2, 3001))
 case("log1p", lambda m, x: m.log1p(x), of(-0.99, 5, 3001))
@@ -245,7 +238,6 @@ case("gram", lambda m, x: m.gram(x), of(-1, 1, 301, 41, dtype="f4"))
 case("dot", lambda m, x: np.array([m.dot(x[:n], x[-n:]) for n in range(1, 70)]), of(-1, 1, 70))
 case("dot32", lambda m, x: np.array([m.dot(x[:n], x[-n:]) for n in range(1, 70)]), of(-1, 1, 70, dtype="f4"))
 case("cholesky", lambda m, x: m.cholesky(exact_oracle.matmul(x, x.T)), of(-1, 1, 29, 40))
-case("eigh", _eigenpairs, of(-1, 1, 33, 33))
 
 
 def compute(name: str, module: Any) -> bytes:

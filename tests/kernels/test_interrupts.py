@@ -103,17 +103,6 @@ def test_a_kernel_in_another_thread_goes_on(graph: Graph, ring: Callable[[float]
     assert (out != UNTOUCHED).all()
 
 
-def test_a_handler_that_raises_nothing_lets_it_go_on(graph: Graph) -> None:
-    calls: list[int] = []
-    before = signal.signal(signal.SIGALRM, lambda number, _: calls.append(number))
-    signal.setitimer(signal.ITIMER_REAL, 0.05)
-    out = np.full((8_000, LENGTH), UNTOUCHED, np.int32)
-    walk(graph, out, 2)
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    signal.signal(signal.SIGALRM, before)
-    assert (out != UNTOUCHED).all() and calls == [signal.SIGALRM]
-
-
 def turn_down() -> None:
     """A second step in a triangle with q near zero, which is accepted once in a thousand million times."""
     rows = np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1], np.int32), None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -65,40 +63,6 @@ def test_threads_change_nothing(nodes: int, parts: int, threads: int, seed: int)
     for many in (1, threads):
         again = train(sampling.skip_gram(noise, **options), tables, walks, threads=many)
         assert np.array_equal(again[0], one[0]) and np.array_equal(again[1], one[1])
-
-
-def test_blocks_of_a_diagonal_share_no_row_and_no_pair_is_lost() -> None:
-    walks = walks_on(200, length=20)
-    noise = noise_table(np.bincount(walks.ravel(), minlength=200).astype(float))
-    grids, whole = [], Counter[tuple[int, int, float]]()
-    for parts in (8, 1):
-        oracle = skipgram_oracle.SkipGram(noise, window=4, negatives=5, both=True, seed=1, parts=parts)
-        grids.append(oracle._scatter(walks, 0))
-    for center, targets, labels in grids[1][0][0]:
-        whole.update((center, target, label) for target, label in zip(targets, labels, strict=True))
-    met = Counter[tuple[int, int, float]]()
-    for diagonal in range(8):
-        blocks = [grids[0][part][(part + diagonal) % 8] for part in range(8)]
-        rows = [({group[0] for group in block}, {t for group in block for t in group[1]}) for block in blocks]
-        assert all(not (a[0] & b[0]) and not (a[1] & b[1]) for a, b in combinations(rows, 2))
-        for block in blocks:
-            for center, targets, labels in block:
-                met.update((center, target, label) for target, label in zip(targets, labels, strict=True))
-    assert met == whole
-    assert sum(label == 1 for _, _, label in met.elements()) * 5 > sum(label == 0 for _, _, label in met.elements())
-
-
-def test_contexts_are_within_reach_and_every_reach_occurs() -> None:
-    oracle = skipgram_oracle.SkipGram(np.full(2, 99, np.int32), window=4, negatives=1, both=True, seed=0, parts=1)
-    reaches = Counter[int]()
-    for number in range(500):
-        for center, pairs in oracle._groups(list(range(20)), number):
-            away = sorted(abs(target - center) for target, label in pairs if label)
-            reaches[away[-1]] += 1
-            near = range(max(0, center - away[-1]), min(20, center + away[-1] + 1))
-            assert away == sorted(abs(node - center) for node in near if node != center)
-    assert set(reaches) == {1, 2, 3, 4}
-    assert max(reaches.values()) < 1.2 * min(reaches.values())
 
 
 def test_training_lowers_the_loss() -> None:

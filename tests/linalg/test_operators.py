@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import to_float32
-from graphrefine.linalg.operators import Operator, proximity, transition
+from graphrefine.linalg.operators import Operator, by_logarithm, inverse_degrees, proximity, transition, walk
 from graphs import graphs, random_graph
 
 
@@ -84,3 +84,16 @@ def test_a_wrong_transpose_would_be_seen() -> None:
     M = proximity(graph)
     wrong = Operator(graph, edge=M.edge, row_shift=M.column_shift, column_shift=M.row_shift)
     assert np.abs(wrong.to_scipy().toarray() - M.to_scipy().toarray().T).max() > 0.1
+
+
+def test_rows_of_a_weighted_walk_are_shares_of_the_weights() -> None:
+    graph = random_graph(80, weighted=True, isolated=2, seed=3)
+    A = graph.to_scipy().toarray().astype(np.float64)
+    sums = A.sum(axis=1)
+    shares = np.divide(A, sums[:, None], out=np.zeros_like(A), where=sums[:, None] > 0)
+    np.testing.assert_allclose(walk(graph).to_scipy().toarray(), shares, atol=1e-6)
+    np.testing.assert_allclose(inverse_degrees(graph)[sums > 0], 1 / sums[sums > 0], rtol=1e-6)
+    logs = np.log1p(A / np.median(graph.weights)) * (A > 0)  # type: ignore[arg-type]  # it has weights
+    rows = logs.sum(axis=1)
+    expected = np.divide(logs, rows[:, None], out=np.zeros_like(A), where=rows[:, None] > 0)
+    np.testing.assert_allclose(by_logarithm(graph).walk().to_scipy().toarray(), expected, atol=1e-6)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 import graphrefine
 from graphrefine.engine.dense import DenseEngine
 from graphrefine.engine.local import LocalEngine
-from graphrefine.errors import InputError
 from graphrefine.evaluate.links import VectorMaker
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import sampling
@@ -217,19 +216,6 @@ def test_samples_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = netsmf.log_matrix(graph, make_settings("netsmf", rounds=5), run(threads=2))
     assert np.array_equal(whole.indptr, parts.indptr) and np.array_equal(whole.indices, parts.indices)
     assert whole.weights is not None and np.array_equal(whole.weights, parts.weights)  # type: ignore[arg-type]
-
-
-def test_large_graphs_are_refused_before_memory_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    path = Graph.from_edges(np.arange(10**6 - 1), np.arange(1, 10**6))
-    monkeypatch.setattr("graphrefine.methods.contract.available_bytes", lambda: 64 * 10**9)
-    for method, problem in (("netmf", "a matrix n x n"), ("grarep", "a matrix n x n")):
-        with pytest.raises(
-            InputError, match=rf"{method} would need 4,\d\d\d.\d GB \({problem}\).*about 12\d,\d\d\d nodes"
-        ):
-            vectors(path, method)
-    with pytest.raises(InputError, match=r"netsmf would need .* GB \(the pairs of nodes that walks meet\)"):
-        vectors(path, "netsmf", rounds=1000)
-    assert netsmf.memory(Shape.of(path), make_settings("netsmf")) < 16 * 10**9, "the default takes fewer rounds"
 
 
 def test_the_dense_engine_does_what_the_local_one_does() -> None:

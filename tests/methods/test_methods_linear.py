@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import RowSource
-from graphrefine.engine.local import LocalEngine, Slab
+from graphrefine.engine.local import Slab
 from graphrefine.engine.sketches import gaussian, sparse_signs
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.operators import adjacency
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.hope import series_length, spectral_radius
 from graphrefine.methods.prone import propagation
@@ -322,16 +321,3 @@ def test_no_more_memory_than_was_said(name: str, monkeypatch: pytest.MonkeyPatch
         embed_graph(graph, chosen, method=name)
         claimed = find_method(name).memory(Shape.of(graph), chosen)
         assert 0.3 * claimed < sum(sizes) < claimed
-
-
-@pytest.mark.parametrize("reorder", [False, True])
-@pytest.mark.parametrize("bfloat16", [False, True])
-def test_filling_an_engine(reorder: bool, bfloat16: bool) -> None:
-    graph = random_graph(9000, degree=3)
-    x = np.random.default_rng(0).standard_normal((9000, 5)).astype(np.float32)
-    engine = LocalEngine(graph, columns=5, threads=3, bfloat16=bfloat16, reorder=reorder)
-    tall = engine.fill(lambda start, stop: x[start:stop])
-    assert np.abs(engine.collect(tall) - x).max() < (0.02 if bfloat16 else 1e-7)
-    assert np.allclose(engine.gram(tall), x.T.astype(np.float64) @ x, rtol=1e-2, atol=20)
-    product = engine.collect(engine.apply(adjacency(graph), engine.fill(lambda a, b: x[a:b], precise=True)))
-    assert np.abs(product - graph.to_scipy() @ x).max() < (0.2 if bfloat16 else 1e-4)

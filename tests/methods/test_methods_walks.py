@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import graphrefine
 from graphrefine.errors import InputError
-from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import sampling
 from graphrefine.methods.contract import Resources, Shape
@@ -23,7 +21,7 @@ from graphrefine.methods.skipgram import Training, steps_of
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages
 from graphrefine.system.memory import private_bytes
-from graphs import data_folder, random_graph
+from graphs import random_graph
 
 NAMES = ("deepwalk", "node2vec", "line", "pte")
 QUICK: dict[str, dict[str, Any]] = {
@@ -141,33 +139,3 @@ def check_memory() -> None:
     held = private_bytes() - before
     forecast = find_method("line").memory(Shape.of(graph), chosen)
     assert held < forecast < 2 * held
-
-
-def gensim_vectors(graph: Graph, walks: NDArray[np.int32], *, dim: int, window: int) -> NDArray[np.float32]:
-    models = pytest.importorskip("gensim.models")
-    sentences = [[str(node) for node in walk if node >= 0] for walk in walks.tolist()]
-    model = models.Word2Vec(
-        sentences, vector_size=dim, window=window, min_count=0, sg=1, hs=0, negative=5, sample=0, epochs=1, workers=1
-    )
-    found = np.zeros((graph.nodes, dim), np.float32)
-    rows = np.array([int(word) for word in model.wv.index_to_key])
-    found[rows] = model.wv.vectors
-    return found
-
-
-def f1(found: NDArray[np.float32], labels: Any, repeats: int = 10) -> NDArray[np.float64]:
-    at = evaluate_labels(found, labels, ratios=(0.5,), repeats=repeats).ratios[0]
-    return np.array([at.micro_mean, at.macro_mean])
-
-
-def test_as_good_as_gensim_on_ppi_with_less_work() -> None:
-    """Five walks of 40 from each node, 32 dimensions, on the same walks."""
-    path = data_folder() / "ppi.mat"
-    graph, labels = graphrefine.read(path), read_labels(path)
-    chosen = make_settings("deepwalk", dim=32, walks=5, window=5)
-    ours = f1(embed_graph(graph, chosen, method="deepwalk")[0].vectors, labels)
-    walks = Walks(graph, chosen, threads=1)
-    same = np.concatenate([walks.chunk(round, at) for round in range(5) for at in walks.chunks])
-    theirs = f1(gensim_vectors(graph, same, dim=32, window=5), labels)
-    assert abs(ours[0] - theirs[0]) < 1.5
-    assert np.all(ours > f1(graphrefine.evaluate.random_control(graph.nodes, 32), labels) + 4)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
-from graphrefine.refine.regions import draw_nodes, draw_regions, rings_of
+from graphrefine.refine.regions import draw_regions, rings_of
 from graphs import graphs, permuted, random_graph
 
 
@@ -57,13 +57,6 @@ def test_small_groups_get_a_region_of_their_own() -> None:
     assert not np.isin(pairs, regions.of[:2000]).any()
 
 
-def test_equal_rows_share_a_region() -> None:
-    ring = Graph.from_edges(np.arange(90), np.roll(np.arange(90), 1))
-    rows = np.eye(3, dtype=np.float32)[np.arange(90) % 3]
-    regions = draw_regions(ring, rows, 30, seed=0)
-    assert len(np.unique(regions.of)) == 3
-
-
 def test_regions_depend_on_names_and_not_on_the_order_of_rows() -> None:
     graph = random_graph(400)
     order = np.random.default_rng(3).permutation(400)
@@ -84,10 +77,3 @@ def test_draws_are_in_proportion_to_rates() -> None:
         drawn = np.argsort(rings_of(np.arange(600), seed=seed, turn=0, rates=rates))[:20]
         counts += np.bincount(drawn // 200, minlength=3)
     assert counts[2] == 0 and counts[1] / counts[0] == pytest.approx(3, rel=0.15)
-
-
-def test_nodes_without_edges_are_not_drawn() -> None:
-    graph = random_graph(300, isolated=40)
-    drawn = draw_nodes(graph, 100, seed=0)
-    assert len(np.unique(drawn)) == 100 and not graph.without_edges()[drawn].any()
-    assert len(draw_nodes(graph, 1000, seed=0)) == np.count_nonzero(~graph.without_edges())

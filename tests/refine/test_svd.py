@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -158,17 +157,3 @@ def test_powers_of_the_singular_values() -> None:
     assert np.allclose(engine.collect(found.basis, found.left(power=0.5, columns=4)), U * S**0.5, atol=1e-4)
     assert np.allclose(engine.collect(found.target, found.right(power=0.5, columns=4)), V * S**0.5, atol=1e-4)
     assert np.allclose(dense(proximity(graph)).T @ U, V * S, atol=1e-3)
-
-
-def test_narrow_rotations_leave_columns_out(tmp_path: Path) -> None:
-    graph = random_graph(40)
-    narrow = np.random.default_rng(0).standard_normal((6, 4))
-    for engine in (exact_engine(graph, 6), engine_of_many_blocks(tmp_path, graph, 6, blocks=3)):
-        every: Any = engine
-        x = every.apply(adjacency(graph), every.random(seed=0), precise=True)
-        expected = every.collect(x) @ narrow
-        assert np.allclose(every.collect(x, narrow), expected, atol=1e-4)
-        rotated = every.collect(every.rotate(x, narrow, precise=True))
-        assert np.allclose(rotated[:, :4], expected, atol=1e-4) and not rotated[:, 4:].any()
-        lengths = np.linalg.norm(every.collect(x, narrow, unit=True), axis=1)
-        assert np.allclose(lengths, 1, atol=1e-5)

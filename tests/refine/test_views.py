@@ -17,7 +17,7 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control, read_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.operators import EdgeStrengths, by_logarithm, normalized
+from graphrefine.linalg.operators import EdgeStrengths, normalized
 from graphrefine.progress import Stages
 from graphrefine.refine.local_view import agreement, local_view, weight_of_negative
 from graphrefine.refine.settings import RefineSettings
@@ -31,7 +31,7 @@ from graphrefine.refine.views import (
     shares,
 )
 from graphrefine.system.memory import private_bytes
-from graphs import data_folder, graphs, random_graph
+from graphs import data_folder, random_graph
 
 Dense = NDArray[np.float64]
 FEW = Tier(each=1, least=256, most=256, draws=2, work=1 << 32, products=9)
@@ -90,18 +90,6 @@ def test_roles_have_more_negative_eigenvalues_than_groups() -> None:
     assert weights == sorted(weights, reverse=True) and weights[0] > 1.5 > 1 > weights[-1]
 
 
-def test_weights_count_whatever_their_unit() -> None:
-    graph = random_graph(300, weighted=True)
-    assert graph.weights is not None
-    scaled = Graph(graph.indptr, graph.indices, graph.weights * np.float32(64), graph.names)
-    one, other = (by_logarithm(each) for each in (graph, scaled))
-    assert one.edge == "log1p" and other.unit == 64 * one.unit
-    assert np.array_equal(one.walk().to_scipy().data, other.walk().to_scipy().data)
-    plain = Graph(graph.indptr, graph.indices, None, graph.names)
-    assert by_logarithm(plain).edge == "weight" and np.array_equal(by_logarithm(plain).degrees, plain.degrees())
-    assert not np.allclose(vectors(graph), vectors(plain), atol=1e-3)
-
-
 def test_shares_are_of_a_whole() -> None:
     for memory in (0.0, 0.3, 1.0):
         assert sum(shares(memory)) == pytest.approx(1) and shares(memory)[2] == min(memory, 0.9)
@@ -118,16 +106,6 @@ def test_principal_axes_keep_the_inner_products_of_rows() -> None:
     best = (U * S)[:, :4] / np.linalg.norm((U * S)[:, :4], axis=1, keepdims=True)
     found = join_views((first.copy(), second), (0.01, 0.99), np.arange(50))
     assert np.abs(found @ found.T - best @ best.T).max() < 1e-4
-
-
-@settings(deadline=None, max_examples=15)
-@given(graphs(directed=False, most=200), st.integers(1, 12))
-def test_any_graph_has_finite_unit_vectors(graph: Graph, dim: int) -> None:
-    found = vectors(graph, dim=min(dim, graph.nodes))
-    assert found.shape == (graph.nodes, min(dim, graph.nodes)) and np.isfinite(found).all()
-    lengths = np.linalg.norm(found, axis=1)
-    assert np.all(lengths[graph.degrees() == 0] == 0)
-    assert np.all((np.abs(lengths - 1) < 1e-3) | (lengths == 0))
 
 
 def test_axes_may_be_learned_from_some_rows(monkeypatch: pytest.MonkeyPatch) -> None:

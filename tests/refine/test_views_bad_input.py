@@ -76,15 +76,6 @@ def test_odd_graphs_have_vectors_of_any_length(name: str, quality: str) -> None:
 
 
 @pytest.mark.parametrize("quality", QUALITIES)
-def test_one_edge_among_nodes_without(quality: str) -> None:
-    graph = graphrefine.read([(7, 9)], nodes=range(50))
-    for dim in (1, 2, 50):
-        vectors = embed(graph, quality, dim)
-        check_rows(graph, vectors)
-        assert np.count_nonzero(vectors.any(axis=1)) == 2
-
-
-@pytest.mark.parametrize("quality", QUALITIES)
 @pytest.mark.parametrize("edges", [BRIDGED, [*clique(0, 6), *clique(6, 6)]], ids=["bridged", "apart"])
 @pytest.mark.parametrize("unit", [1e-30, 1e-6, 1.0, 1e6, 1e30])
 def test_nodes_of_a_clique_are_nearest(quality: str, edges: Edges, unit: float) -> None:

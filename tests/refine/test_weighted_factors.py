@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 import graphrefine
 from graphrefine.graph.graph import Graph
-from graphrefine.refine import weighted_factors
 from graphrefine.refine.bipartite import one_way
 from graphrefine.refine.held_out_pairs import hold_out, score_vectors
 from graphrefine.refine.weighted_factors import Pairs, solve_sources, solve_targets, start_targets, weigh_pairs
@@ -50,19 +49,6 @@ def test_rows_solve_the_dense_equations(ends: list[tuple[int, int]], regularizat
     x = np.zeros((sources, 5), np.float32)
     solve_sources(pairs, x, y, regularization, steps=12)
     assert x == pytest.approx(dense(pairs, y, regularization), rel=2e-3, abs=2e-4)
-
-
-def test_a_hub_and_a_block_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A row of many edges is solved by itself; the answer is that of conjugate gradients."""
-    rng = np.random.default_rng(0)
-    arcs, sources = arcs_of([(u, i) for u in range(30) for i in range(40) if u == 0 or rng.random() < 0.3])
-    pairs, y = weigh_pairs(arcs, sources), rng.normal(size=(40, 6)).astype(np.float32)
-    x, hubs = np.zeros((2, sources, 6), np.float32)
-    solve_sources(pairs, x, y, 0.1, steps=20)
-    monkeypatch.setattr(weighted_factors, "HUB", 7)
-    solve_sources(pairs, hubs, y, 0.1, steps=20)  # rows of seven edges at most are still in blocks
-    assert hubs == pytest.approx(x, rel=1e-3, abs=1e-4)
-    assert hubs == pytest.approx(dense(pairs, y, 0.1), rel=1e-3, abs=1e-4)
 
 
 def test_targets_count_by_their_popularity() -> None:

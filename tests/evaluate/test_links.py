@@ -261,7 +261,7 @@ def test_the_command(tmp_path: Path) -> None:
     ("arguments", "expected"),
     [
         (["--scores", "nonesuch"], "--scores 'nonesuch' is not known"),
-        (["--directed", "--turned", "1.5"], "--turned 1.5 must be at most 1"),
+        (["--directed", "--turned", "1.5"], "--turned 1.5 must be"),
         (["--directed", "--dim", "7"], "dim must be even; choose 6 or 8"),
         (["--set", "seed=5"], "'seed' is given twice"),
     ],

@@ -355,8 +355,6 @@ def test_directed_graphs_have_two_halves() -> None:
         estimator = NodeVectors(arcs, 8, directed=True, side=side)
         np.testing.assert_array_equal(estimator.fit_transform([3]), [getattr(whole, side)[3]])
         assert len(estimator.get_feature_names_out()) == 4
-    with pytest.warns(ArgumentWarning, match="says that it is directed"):
-        NodeVectors(arcs, 8).fit([3])
 
 
 def test_bipartite_graphs_have_two_sides() -> None:

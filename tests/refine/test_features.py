@@ -199,10 +199,10 @@ def test_named_features_are_put_in_the_order_of_the_nodes(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("features", "problem"),
     [
-        (np.ones((4, 2)), "rows without names go with nodes called 0 to 3, and memory has names such as 'a'"),
-        (np.ones((3, 2)), "3 rows, and memory has 4 nodes"),
+        (np.ones((4, 2)), "4 rows without names go with nodes called 0 to 3, and memory has 4 nodes with names such"),
+        (sp.csr_array((7, 2)), "7 rows without names"),
         ({"x": [1.0]}, "none of its 1 nodes is in memory: it has names such as 'x', the graph has names such as 'a'"),
-        ({"a": [1.0], "b": [1.0, 2.0]}, "node 'b' has 2 numbers, and 'a' has 1"),
+        ({"a": [1.0], "b": [1.0, 2.0]}, "node 'b' has 2 numbers, and the first node has 1"),
         ({}, "the mapping is empty"),
         ((["a", "a"], np.ones((2, 1))), "the node 'a' has several rows"),
         ((["a", "b"], np.ones((3, 1))), "2 names for 3 rows"),
@@ -218,9 +218,9 @@ def test_features_that_cannot_be_used(features: Any, problem: str) -> None:
 
 
 def test_where_features_cannot_be_used() -> None:
-    with pytest.raises(InputError, match="cannot be used with method='prone'; it can with refine"):
+    with pytest.raises(InputError, match="cannot be used with method='prone' on memory: it is for refine"):
         graphrefine.embed(NAMED, dim=2, method="prone", features=ROWS)
-    with pytest.raises(InputError, match="cannot be used with memory, whose vectors have two sides"):
+    with pytest.raises(InputError, match="on undirected graphs of one set of nodes"):
         graphrefine.embed([(0, 1), (1, 2)], dim=2, directed=True, features=np.eye(3))
 
 

@@ -53,7 +53,6 @@ from graphrefine.readers.options import list_options
 from graphrefine.readers.read import read
 from graphrefine.refine.svd import oversampled, randomized_svd
 from graphrefine.system.checks import check_integer
-from graphrefine.system.memory import available_bytes, gigabytes
 from graphrefine.system.threads import map_tasks, one_blas_thread, usable_threads
 
 HELD_OUT = 0.1  # part of the edges to learn from
@@ -65,7 +64,6 @@ FEWEST_FOR_PRODUCTS = 300  # held-out edges among candidates, for a model with s
 PER_FEATURE = 20_000  # candidates
 PENALTY = 0.1  # C of the regression
 TOLERANCE = 0.01
-TALL = 2_600  # bytes of working memory for each node
 
 CELLS = 1 << 21  # of one feature of a block
 WORK = 6e10  # entries visited for the rows that are searched: a minute or two on two cores
@@ -142,7 +140,9 @@ def predict_links(
     check_integer("top", top, least=1)
     check_integer("seed", seed, least=0)
     whole = read(graph, threads=threads, **reading)
-    _check_size(whole)
+    if whole.edges < FEWEST_EDGES:
+        problem = f"{whole.source} has {whole.edges:,} edges; {FEWEST_EDGES} are needed to learn what makes one likely"
+        raise InputError(problem)
     tools = _Tools(seed, usable_threads(threads), max(PER_FEATURE, 5 * top), Stages(watcher))
     lesson = _learn(whole, tools)
     features = PairFeatures(whole, seed=seed, threads=tools.threads, stages=tools.stages)
@@ -287,20 +287,6 @@ def _columns(
         place = features.names.index("common neighbors")
         columns["common_neighbors"] = candidates.values[rows, place].astype(np.int64)
     return columns
-
-
-def _check_size(graph: Graph) -> None:
-    if graph.edges < FEWEST_EDGES:
-        raise InputError(
-            f"{graph.source} has {graph.edges:,} edges; at least {FEWEST_EDGES} are needed to learn what makes an edge "
-            "likely"
-        )
-    need, free = TALL * graph.nodes + 60 * graph.entries, available_bytes()
-    if free is not None and need > free:
-        raise InputError(
-            f"{graph.source}: the features of {graph.nodes:,} nodes and {graph.edges:,} edges need about "
-            f"{gigabytes(need)} of memory, and {gigabytes(free)} are free; predict links of a part of the graph"
-        )
 
 
 def describe_links(table: Table) -> list[str]:

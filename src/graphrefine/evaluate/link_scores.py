@@ -27,10 +27,11 @@ from graphrefine.embedding.learn import learn_degree_weight
 from graphrefine.embedding.scores import Floats, PairScore, cosine, cosine_degree
 from graphrefine.embedding.state import DEGREE_WEIGHT
 from graphrefine.engine.local import LocalEngine
-from graphrefine.errors import InputError, suggest
+from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import normalized
 from graphrefine.refine.svd import randomized_eigh
+from graphrefine.system.checks import check_choice
 
 BASELINE = "degree"
 UNDIRECTED = "spectral"  # the score that needs a symmetric matrix
@@ -103,11 +104,8 @@ def select_scores(names: Sequence[str], *, directed: bool = False) -> tuple[str,
     >>> select_scores(["cosine"])
     ('cosine', 'degree')
     """
-    unknown = [name for name in names if name not in SCORES]
-    if unknown:
-        near = suggest(unknown[0], SCORES)
-        problem = f"scores={unknown[0]!r} is not known{near}; the scores are {', '.join(SCORES)}"
-        raise InputError(problem, argument="scores")
+    for name in names:
+        check_choice("scores", name, SCORES)
     if directed and UNDIRECTED in names and tuple(names) != tuple(SCORES):  # by its own name, not with all
         raise InputError(
             f"scores={UNDIRECTED!r} is for undirected graphs, and this one was read as directed", argument="scores"

@@ -30,7 +30,7 @@ from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
 from graphrefine.search.vectors import check_finite
 from graphrefine.system.checks import check_integer
-from graphrefine.system.threads import one_blas_thread, thread_pool, usable_threads
+from graphrefine.system.threads import map_tasks, usable_threads
 
 MOST_PAIRS = 1_000_000_000  # more are sampled
 BLOCK = 1 << 24  # scores formed at a time, by each thread
@@ -94,7 +94,7 @@ def evaluate_reconstruction(
     inputs = ScoreInputs(whole, vectors, seed, threads)
     stages = Stages(progress)
     blocks = pairs.blocks()
-    with stages.stage("score", steps=len(JUDGED) * len(blocks)), one_blas_thread():
+    with stages.stage("score", steps=len(JUDGED) * len(blocks)):
         levels = {name: _top_levels(pairs, SCORES[name](inputs), blocks, max(ks), threads, stages) for name in JUDGED}
     return Reconstruction(
         top=ks,
@@ -224,13 +224,12 @@ def _top_levels(
     empty = np.zeros(0, np.int64)
     levels, floor = _Levels(np.zeros(0, np.float32), empty, empty), np.float32(-np.inf)
     score = score.in_order(sampled.order)
-    with thread_pool(threads) as pool:
-        for start in range(0, len(blocks), threads):  # as many at a time as there are threads: then the floor rises
-            job = partial(_block_levels, sampled, score, floor=floor, k=k)
-            for block in pool.map(job, blocks[start : start + threads]):
-                levels = levels.join(block, k)
-                stages.advance()
-            floor = levels.scores[-1] if levels.pairs.sum() >= k else floor
+    for start in range(0, len(blocks), threads):  # as many at a time as there are threads: then the floor rises
+        job = partial(_block_levels, sampled, score, floor=floor, k=k)
+        for block in map_tasks(blocks[start : start + threads], job, threads):
+            levels = levels.join(block, k)
+            stages.advance()
+        floor = levels.scores[-1] if levels.pairs.sum() >= k else floor
     return levels
 
 

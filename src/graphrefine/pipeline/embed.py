@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
 from graphrefine.embedding.embedding import Embedding, check_embedding
-from graphrefine.errors import ArgumentWarning, KeywordError, suggest
-from graphrefine.graph.graph import Graph
-from graphrefine.methods.contract import Method
+from graphrefine.errors import KeywordError, suggest
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.pipeline.embed_run import EmbedRun, Request, aligned_dim
 from graphrefine.pipeline.settings import RunSettings, check_work
@@ -64,7 +61,7 @@ def embed(
     ----------
     graph
         Anything that `graphrefine.read` takes: a file, a SciPy matrix, a NetworkX or igraph graph, a table of edges ...
-        A graph that says itself that it is directed is embedded so, with a warning.
+        A graph that says itself that it is directed is embedded so, unless ``directed=False`` is passed.
     dim
         Length of the vectors; 128 by default, or the number of nodes, with a warning, if that is less. ``"auto"``
         takes as many axes of the spectrum as held-out edges confirm, up to 256 (`graphrefine.refine.dimension`);
@@ -116,7 +113,7 @@ def embed(
     """
     check_work(work, memory=memory, executor=executor)
     reading, others = split_reading(others)
-    _check_keywords(others, find_method(method))
+    _check_keywords(others, method)
     if align_to is not None:
         check_embedding(align_to, "align_to")
         dim = aligned_dim(dim, align_to, "align_to")
@@ -167,29 +164,19 @@ def embed(
         ),
     )
     with EmbedRun(request) as run:
-        read = run.read(watcher)
-        if not isinstance(graph, Graph):
-            warn_of_direction(read, stacklevel=3)
+        run.read(watcher)
         run.make_plan(learn=bool(learn))
         return run.embed()
 
 
-def _check_keywords(others: dict[str, Any], method: Method[Any]) -> None:
+def _check_keywords(others: dict[str, Any], method: str) -> None:
     """Refuse a keyword that is neither a setting of the method nor an option of `embed`."""
-    settings = [each.name for each in fields(method.settings)]
+    settings = [each.name for each in fields(find_method(method).settings)]
     for unknown in sorted(others.keys() - set(settings)):
+        # The method's own error would not know the options of reading: 'wieghts' is nearer to 'weights' than to a
+        # setting of REFINE.
         near = suggest(unknown, [*settings, *OPTION_NAMES, *(embed.__kwdefaults__ or {})])
         raise KeywordError(
-            f"{unknown!r} is neither an option of embed nor a setting of method {method.name!r}{near}; its settings "
-            f"are {', '.join(settings)}"
+            f"{unknown!r} is neither an option of embed nor a setting of method {method!r}{near}; its settings are "
+            f"{', '.join(settings)}"
         )
-
-
-def warn_of_direction(graph: Graph, *, stacklevel: int) -> None:
-    """Tell the caller of `embed` that a graph is directed because it says so itself."""
-    if graph.directed and not graph.stored and graph.report.get("direction") == "declared":
-        text = (
-            f"the graph ({graph.source}) says that it is directed, and is embedded so: each vector has a source and a "
-            "target half; directed=True says the same without this warning, directed=False leaves the directions out"
-        )
-        warnings.warn(ArgumentWarning(text, argument="directed"), stacklevel=stacklevel)

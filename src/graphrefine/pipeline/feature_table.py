@@ -33,8 +33,6 @@ from graphrefine.tables.source import Source
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
-WAY_OUT = "a table file, a mapping or a pair (names, matrix) says which row is whose"
-
 
 class Features(NamedTuple):
     """Features beside the rows of a graph."""
@@ -64,15 +62,11 @@ def read_features(features: Any, graph: Graph) -> Features:
 
 def read_for_method(features: Any, contract: Method[Any], graph: Graph, settings: MethodSettings) -> Features:
     """Return the features of a graph's nodes; InputError where a method cannot use them."""
-    if not contract.features:
+    if not contract.features or contract.sides(graph, settings):
         able = ", ".join(name for name in METHODS if find_method(name).features)
         raise InputError(
-            f"features= cannot be used with method={contract.name!r}; it can with {able}",
-            argument="features",
-        )
-    if contract.sides(graph, settings):
-        raise InputError(
-            f"features= cannot be used with {graph.source}, whose vectors have two sides; read it as undirected",
+            f"features= cannot be used with method={contract.name!r} on {graph.source}: it is for {able}, on "
+            "undirected graphs of one set of nodes",
             argument="features",
         )
     return read_features(features, graph)
@@ -85,15 +79,12 @@ def _split(features: Any) -> tuple[Any, Any, str]:
     if isinstance(features, Mapping):
         if not features:
             raise InputError("features: the mapping is empty; it must give rows of numbers by node name")
-        lengths = {name: np.size(row) for name, row in features.items()}
-        first = next(iter(lengths))
-        odd = next((name for name, length in lengths.items() if length != lengths[first]), None)
+        rows = {name: np.ravel(row) for name, row in features.items()}
+        usual = len(next(iter(rows.values())))
+        odd = next((name for name, row in rows.items() if len(row) != usual), None)
         if odd is not None:
-            raise InputError(
-                f"features: node {odd!r} has {lengths[odd]} numbers, and {first!r} has {lengths[first]}; "
-                "every node must have as many"
-            )
-        return list(features), [np.ravel(row) for row in features.values()], "features"
+            raise InputError(f"features: node {odd!r} has {len(rows[odd])} numbers, and the first node has {usual}")
+        return list(rows), list(rows.values()), "features"
     if isinstance(features, tuple) and len(features) == 2:
         return (*features, "features")
     if hasattr(features, "names") and hasattr(features, "vectors"):
@@ -182,11 +173,11 @@ def _check_matrix(matrix: Any, names: Any, source: str) -> Any:
             raise InputError(f"{source}: not a matrix: {error}") from None
     if matrix.ndim != 2:
         raise InputError(
-            f"{source}: must have a row for each node and a column for each feature, not the shape {matrix.shape}"
-            + ("; one feature is a column of shape (n, 1)" if matrix.ndim == 1 else "")
+            f"{source}: must have a row for each node and a column for each feature, (n, 1) for one, not the shape "
+            f"{matrix.shape}"
         )
     if not matrix.shape[1]:
-        raise InputError(f"{source}: has no columns; leave it out")
+        raise InputError(f"{source}: has no columns")
     if matrix.dtype.kind not in "biuf":
         try:
             matrix = matrix.astype(np.float64)
@@ -205,30 +196,24 @@ def _is_sparse(matrix: Any) -> bool:
 
 def _refuse_first(matrix: Any, names: Any, source: str) -> None:
     """Say where the first number is that is none."""
-    if _is_sparse(matrix):
-        stored = matrix.tocoo()
-        bad = np.flatnonzero(~np.isfinite(stored.data))
-        at = bad[np.lexsort((stored.col[bad], stored.row[bad]))[0]]
-        row, column, value = int(stored.row[at]), int(stored.col[at]), stored.data[at]
-    else:
-        row, column = (int(place[0]) for place in np.nonzero(~np.isfinite(matrix)))
-        value = matrix[row, column]
+    from scipy.sparse import coo_array
+
+    stored = coo_array(matrix)
+    bad = np.flatnonzero(~np.isfinite(stored.data))
+    at = bad[np.lexsort((stored.col[bad], stored.row[bad]))[0]]
+    row, column = int(stored.row[at]), int(stored.col[at])
     whose = "" if names is None else f" (node {list(names)[row]!r})"
-    raise InputError(
-        f"{source}: row {row}{whose}, column {column} is {value}; features must be finite: leave out the column, or "
-        "put a number in its place, such as the column's mean"
-    )
+    raise InputError(f"{source}: row {row}{whose}, column {column} is {stored.data[at]}; features must be finite")
 
 
 def _by_row(matrix: Any, graph: Graph, source: str) -> Features:
     nodes = matrix.shape[0]
-    if nodes != graph.nodes:
-        raise InputError(f"{source}: {nodes} rows, and {graph.source} has {graph.nodes} nodes; {WAY_OUT}")
-    if not is_range(graph.names):
-        first = graph.names.item(0)
+    # A graph's nodes are sorted by name, so that only numbers from 0 on leave no doubt about the order of the rows.
+    if nodes != graph.nodes or not is_range(graph.names):
         raise InputError(
-            f"{source}: rows without names go with nodes called 0 to {nodes - 1}, and {graph.source} has names such as "
-            f"{first!r}; {WAY_OUT}"
+            f"{source}: {nodes} rows without names go with nodes called 0 to {nodes - 1}, and {graph.source} has "
+            f"{graph.nodes} nodes with names such as {graph.names.item(0)!r}; pass names, as in a table file, a "
+            "mapping or a pair (names, matrix)"
         )
     return Features(matrix, nodes, 0)
 
@@ -244,10 +229,8 @@ def _by_name(matrix: Any, names: list[str], graph: Graph, source: str) -> Featur
     present = int((rows >= 0).sum())
     if not present:
         raise InputError(
-            f"{source}: none of its {len(names)} nodes is in {graph.source}: it has names such as {names[0]!r}, the "
-            f"graph has names such as {str(graph.names.item(0))!r}; call them the same in both"
-            if names
-            else f"{source}: has no rows"
+            f"{source}: none of its {len(names)} nodes is in {graph.source}: it has names such as "
+            f"{next(iter(names), '(none)')!r}, the graph has names such as {str(graph.names.item(0))!r}"
         )
     return Features(_take_rows(matrix, rows), present, len(names) - present)
 

@@ -105,45 +105,43 @@ def plan_run(
     """
     writer = writing + packed_names(graph) if writing else 0
     extra = max(writer, learning_need(graph, settings) if learn else 0)
-    if in_memory_for is None and cluster is not None:
-        need = method.disk_need(Shape.of(graph), settings, threads)
-        return plan_cluster(graph, settings, budget, workers=cluster.workers, need=need)
-    if in_memory_for is None:
-        begun = begun_plan(folder)
-        plan = plan_local(graph, settings, budget, method=method, extra=extra, threads=threads)
-        if begun is None:
-            return plan
-        plan = replace(plan, **begun)
-        if plan.predicted > budget:
-            raise InputError(
-                f"memory={megabytes(budget)}: {folder} holds unfinished work that needs {megabytes(plan.predicted)}; "
-                "delete it to start again",
+    if in_memory_for is not None:
+        if cluster is not None:
+            raise InputError(f"a Dask cluster cannot be used for {method.name} on {graph.source}: {in_memory_for}")
+        method.check_room(graph, settings)  # which says what would fit
+        needed = in_memory_bytes(graph, settings, method, extra=extra)
+        if needed > budget:
+            raise BudgetError(
+                f"memory={megabytes(budget)} is too little: {method.name} needs {megabytes(needed)} for "
+                f"{graph.source}, and {in_memory_for}",
                 argument="memory",
             )
-        return plan
+        return MemoryPlan("memory", budget, needed)
     if cluster is not None:
-        problem = f"a Dask cluster cannot be used for {method.name} on {graph.source}: {in_memory_for}"
-        raise InputError(problem)
-    method.check_room(graph, settings)  # which says what would fit
-    needed = in_memory_bytes(graph, settings, method, extra=extra)
-    if needed > budget:
-        raise BudgetError(
-            f"memory={megabytes(budget)} is too little: {method.name} needs {megabytes(needed)} for {graph.source}, "
-            f"and {in_memory_for}",
+        need = method.disk_need(Shape.of(graph), settings, threads)
+        return plan_cluster(graph, settings, budget, workers=cluster.workers, need=need)
+    # Work that has begun keeps its panels: the files in the folder are cut by them, whatever the budget is by now.
+    plan = replace(
+        plan_local(graph, settings, budget, method=method, extra=extra, threads=threads), **begun_plan(folder)
+    )
+    if plan.predicted > budget:
+        raise InputError(
+            f"memory={megabytes(budget)}: {folder} holds unfinished work that needs {megabytes(plan.predicted)}; "
+            "delete it to start again",
             argument="memory",
         )
-    return MemoryPlan("memory", budget, needed)
+    return plan
 
 
-def begun_plan(folder: Path | None) -> dict[str, Any] | None:
-    """Return the plan of the work that waits in a folder; None if there is none."""
+def begun_plan(folder: Path | None) -> dict[str, Any]:
+    """Return the plan of the work that waits in a folder; empty if there is none."""
     if folder is None:
-        return None
+        return {}
     try:
         begun = json.loads((folder / f"{RUN}.json").read_bytes())["plan"]
         return {name: begun[name] for name in ("mode", "predicted", "disk", "panel", "panels")}
     except (OSError, ValueError, KeyError, TypeError):
-        return None
+        return {}
 
 
 def plan_local(

@@ -6,15 +6,12 @@ run at a time, and is gone when that is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from graphrefine import __version__
 from graphrefine.embedding.fingerprint import digest_graph
@@ -79,7 +76,10 @@ class OnDisk(OutOfCore):
         bounds = cut_rows(graph.indptr, columns=columns)
         layout = Layout(bounds, cut_chunks(bounds, rows=graph.nodes), columns, self.panel)
         storage, self.blocks = open_storage(path), layout.blocks
-        compute = BlockCompute(storage, layout, patterns(graph), threads=self.threads, identities=row_identities(graph))
+        # Names that are row numbers need no hash, and may still be on disk: they are not read for it.
+        by_row = isinstance(graph, StoredGraph) and graph.has_row_names
+        hashes = None if by_row else identities(graph.names)
+        compute = BlockCompute(storage, layout, patterns(graph), threads=self.threads, identities=hashes)
         return BlockEngine(storage, layout, Pipeline(compute), bfloat16=bfloat16, threads=self.threads)
 
 
@@ -104,24 +104,11 @@ class OnCluster(OutOfCore):
 
     def workers(self) -> list[dict[str, Any]]:
         """Return what each worker has done, for all engines."""
-        return add_reports(executor.workers_report() for executor in self.executors)
-
-
-def add_reports(reports: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """Join reports of workers, their counts added up.
-
-    Examples
-    --------
-    >>> add_reports([[{"name": "a", "tasks": 2}], [{"name": "a", "tasks": 3}, {"name": "b", "tasks": 1}]])
-    [{'name': 'a', 'tasks': 5}, {'name': 'b', 'tasks': 1}]
-    """
-    total: dict[str, dict[str, Any]] = {}
-    for report in chain.from_iterable(reports):
-        sums = total.setdefault(report["name"], {"name": report["name"]})
-        for name, count in report.items():
-            if name != "name":
-                sums[name] = sums.get(name, 0) + count
-    return [total[name] for name in sorted(total)]
+        total: dict[str, Counter[str]] = defaultdict(Counter)
+        for executor in self.executors:
+            for report in executor.workers_report():
+                total[report["name"]].update({key: value for key, value in report.items() if key != "name"})
+        return [{"name": name, **counts} for name, counts in sorted(total.items())]
 
 
 def patterns(graph: Graph) -> dict[str, Pattern]:
@@ -131,11 +118,6 @@ def patterns(graph: Graph) -> dict[str, Pattern]:
         both = [StoredPattern(storage, weighted=graph.weighted, reverse=turned) for turned in (False, graph.directed)]
         return {"rows": both[0], "arrivals": both[1]}
     return {"rows": graph, "arrivals": graph.transposed()}
-
-
-def row_identities(graph: Graph) -> NDArray[np.int32] | None:
-    """See `graphrefine.graph.node_ids.identities`."""
-    return None if isinstance(graph, StoredGraph) and graph.has_row_names else identities(graph.names)
 
 
 def store_in(folder: Path, graph: Graph, *, threads: int) -> StoredGraph:

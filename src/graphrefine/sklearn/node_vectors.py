@@ -21,11 +21,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.formats import is_address, is_saved_embedding
 from graphrefine.errors import ArgumentWarning, InputError
-from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import SIDES, quote_name
 from graphrefine.graph.node_ids import as_ids, object_array
 from graphrefine.kernels.numerics import numerics_entry
-from graphrefine.pipeline.embed import embed, warn_of_direction
+from graphrefine.pipeline.embed import embed
 from graphrefine.readers.options import split_reading
 from graphrefine.readers.read import read
 from graphrefine.sklearn._shared import add_index, edge_digits, settle_seed
@@ -309,8 +308,6 @@ def embed_once(source: Any, options: dict[str, Any]) -> Embedding:
         )
     # By its content, as the object may have changed since: a NetworkX graph has no version of its edges.
     graph = read(source, **reading, threads=others.get("threads"))
-    if not isinstance(source, Graph):
-        warn_of_direction(graph, stacklevel=5)
     key = _hash(edge_digits(graph), graph.directed, graph.sources, repr(graph.names.tolist()), keyed)
     return CACHE.find_or_make(key, lambda: embed(graph, **others))
 

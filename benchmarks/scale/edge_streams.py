@@ -109,8 +109,7 @@ def write_edges(
         raise MissingExtraError("parquet files", "pyarrow", "io")
     dtype = np.dtype(np.int32 if nodes <= 2**31 else np.int64)
     parts = -(-edges // BLOCK)
-    size = 2 * dtype.itemsize * edges + 4096 * parts
-    check_writable(folder, folder=True, size=size, replaceable=_check_replaceable)
+    check_writable(folder, folder=True, replaceable=_check_replaceable)
     bounds = edge_model.bounds(parts)
     counts = np.diff(np.rint(edge_model.before(bounds) * edges).astype(np.int64)).tolist()
     renumber, stages = bijection(nodes, seed), Stages(watcher)

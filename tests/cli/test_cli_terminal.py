@@ -18,7 +18,6 @@ from typing import Any
 import click
 import numpy as np
 import pytest
-from graphrefine.system.temporary import temporary_folder
 
 import graphrefine
 from cli_runs import PROGRAM, run, works
@@ -226,27 +225,3 @@ def test_standard_output_that_is_full_is_named() -> None:
         typed = [*PROGRAM, "methods"]
         ended = subprocess.run(typed, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
     assert (ended.returncode, ended.stderr) == (2, "error: standard output: No space left on device\n")
-
-
-KILLED = """
-import os, signal, sys
-from graphrefine.system.temporary import temporary_folder
-with temporary_folder() as folder:
-    (folder / "graph.npz").write_bytes(b"secret")
-    print(folder, flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-def test_what_a_killed_process_left_goes_with_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    (tmp_path / "graphrefine-own").mkdir()  # of the user
-    with temporary_folder() as folder:
-        done = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, timeout=60, check=False)
-        left = Path(done.stdout.strip())
-        assert (left / "graph.npz").exists()
-        with temporary_folder():
-            assert not left.exists() and folder.exists()
-    assert [path.name for path in tmp_path.iterdir()] == ["graphrefine-own"]

@@ -285,7 +285,7 @@ def test_training_gives_the_vectors_back_better_and_better() -> None:
     level = Level.first(random_graph(300, seed=5))
     target = unit_rows(embed_graph(level.graph, registry.make_settings("refine", dim=16))[0].vectors)
     smooth = mile.convolution(level, loop=0.05, threads=1)
-    chosen, losses = registry.make_settings("mile", dim=16, rate=0.01), []
+    chosen, losses = registry.make_settings("mile", dim=16, rate=0.01), list[float]()
     for steps in (1, 50, 200):
         layers = mile.train(smooth, target, replace(chosen, steps=steps), lambda: None)
         losses.append(mile.loss_and_slopes(smooth, smooth(target), target, layers)[0])

@@ -55,13 +55,17 @@ def decode(source: Source, option: str | None = None) -> tuple[bytes, str | None
     return text.replace(b"\r", b"\n") if has_returns_alone(text) else text, encoding
 
 
-def decode_text(source: Source, option: str | None = None) -> str:
-    """Return a whole text: in UTF-8, or else Latin-1."""
-    text, _ = decode(source, option)
+def as_text(data: bytes) -> str:
+    """Return bytes as text: in UTF-8, or else Latin-1, in which every byte is a character."""
     try:
-        return text.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError:
-        return text.decode("latin-1")
+        return data.decode("latin-1")
+
+
+def decode_text(source: Source, option: str | None = None) -> str:
+    """Return a whole text."""
+    return as_text(decode(source, option)[0])
 
 
 def decoding_error(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.tables.decode import decode, refuse_page
+from graphrefine.tables.decode import as_text, decode, refuse_page
 from graphrefine.tables.dialect import (
     HEAD,
     SIGNS,
@@ -16,7 +16,6 @@ from graphrefine.tables.dialect import (
     skip_comments,
     split_records,
 )
-from graphrefine.tables.dialect import decode as decode_bytes
 from graphrefine.tables.hints import Hints
 from graphrefine.tables.sample import Dialect, Record
 from graphrefine.tables.source import Source
@@ -60,7 +59,7 @@ def read_rows(source: Source, *, comments: str = SIGNS, may_be_words: bool = Tru
     refuse_page(source, data)
     start, named = find_separator(data)
     at, _ = skip_comments(data, start, comments, b" \t", named)
-    preamble = [line.strip() for line in decode_bytes(data[start:at]).split("\n") if line.strip()]
+    preamble = [line.strip() for line in as_text(data[start:at]).split("\n") if line.strip()]
     line = data.count(b"\n", 0, at) + 1
     head = data[at : at + HEAD]
     found = detect_delimiter(source, head, Dialect(""), Hints(delimiter=named), whole=at + HEAD >= len(data))
@@ -68,7 +67,7 @@ def read_rows(source: Source, *, comments: str = SIGNS, may_be_words: bool = Tru
     if delimiter == " " and (not may_be_words or source.suffix in (".csv", ".tsv", ".tab")):
         delimiter = "\t" if source.suffix in (".tsv", ".tab") else ","
     try:
-        records = list(split_records(decode_bytes(data[at:]), Dialect(delimiter)))
+        records = list(split_records(as_text(data[at:]), Dialect(delimiter)))
     except QuoteError as error:
         raise source.error(str(error).replace(", or pass quote='' if quotes are ordinary characters", ""),
                            line=line + error.line) from None  # fmt: skip

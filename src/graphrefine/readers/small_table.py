@@ -12,9 +12,8 @@ from os import PathLike
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.tables import vocabulary
 from graphrefine.tables.decode import decode_text
-from graphrefine.tables.dialect import SIGNS
 from graphrefine.tables.sample import Record
-from graphrefine.tables.small import Rows, read_rows
+from graphrefine.tables.sniff import Rows, read_rows
 from graphrefine.tables.source import Source
 
 
@@ -31,8 +30,8 @@ class Table:
         return next((name for name in self.columns if name.lower() in vocabulary.NODES), next(iter(self.columns)))
 
 
-def read_table(path: str | PathLike[str], *, comments: str = SIGNS) -> Table:
-    r"""Read a table whose first record names its columns; ``comments`` begin a comment line of text.
+def read_table(path: str | PathLike[str], *, comments: str | None = None) -> Table:
+    r"""Read a table whose first record names its columns; ``comments=""`` if no line is a comment.
 
     Examples
     --------
@@ -62,7 +61,7 @@ def is_binary(source: Source) -> bool:
     return format is not None and format.pieces == "table"
 
 
-def read_any_rows(source: Source, *, comments: str = SIGNS) -> Rows:
+def read_any_rows(source: Source, *, comments: str | None = None) -> Rows:
     """Return the records of a table, the names of its columns among them; columns of lists are left out."""
     if not is_binary(source):
         return read_rows(source, comments=comments)

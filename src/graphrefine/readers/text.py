@@ -27,10 +27,9 @@ from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.decode import as_text, decode
 from graphrefine.tables.dialect import DELIMITERS, QUOTE_PROBLEMS, QuoteError, split_head, split_records
 from graphrefine.tables.header import check_counts, check_header
-from graphrefine.tables.hints import Hints
-from graphrefine.tables.kinds import have_decimal_commas, is_number
+from graphrefine.tables.kinds import column_values, have_decimal_commas, is_number
 from graphrefine.tables.roles import EdgeRoles, assign_edges
-from graphrefine.tables.sample import Record, Sample, column_values
+from graphrefine.tables.sample import Hints, Record, Sample
 from graphrefine.tables.sniff import sniff
 from graphrefine.tables.source import Source
 

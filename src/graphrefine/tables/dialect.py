@@ -15,9 +15,8 @@ from typing import NamedTuple
 from graphrefine.errors import AmbiguousTable, FormatError, InputError
 from graphrefine.kernels.edge_lists import PAIR, Status
 from graphrefine.tables.decode import as_text, refuse_page
-from graphrefine.tables.hints import Hints
 from graphrefine.tables.limits import COLUMNS, check_columns
-from graphrefine.tables.sample import Dialect, Record, Sample
+from graphrefine.tables.sample import Dialect, Hints, Record, Sample
 from graphrefine.tables.source import Source
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blanks"}
@@ -95,15 +94,12 @@ def detect_dialect(source: Source, data: bytes, hints: Hints, *, complete: bool 
     delimiter, split = found
     line = data.count(b"\n", 0, start) + 1
     check_columns(len(split.rows[0]))
-    if split.problem is not None:
-        raise source.error(str(split.problem), line=line + split.problem.line, argument="quote")
     end = start
     for _ in range(split.lines):
         end = data.find(b"\n", end) + 1 or len(data)
     lines = data.count(b"\n", start, end)
     dialect = Dialect(delimiter, hints.quote, comment, suspects, False, start, line - 1, comments)
-    _refuse_hashtags(source, data[:start], dialect, split.rows, hints)
-    return Sample(dialect, split.rows, (end, lines), line, data[: min(start, 1000)])
+    return Sample(dialect, split.rows, (end, lines), line, data[:start], split.problem)
 
 
 def _check_hints(hints: Hints) -> None:
@@ -268,10 +264,10 @@ def _split_quoted(text: str, dialect: Dialect, separator: str | None) -> Iterato
     if separator is None:
         before, after, plain, end = r"[ \t\r]*+", "", r"[ \t\r]*+[^ \t\r\n]*+", r"[ \t\r]*+(?:\n|\Z)|[ \t\r]++"
     else:
-        mark_end = re.escape(separator)
+        cut = re.escape(separator)
         before = after = "[ ]*+" if separator == "\t" else "[ \t]*+"
-        plain = rf"[^{mark_end}\n]*+" if len(separator) == 1 else rf"(?:(?!{mark_end})[^\n])*+"
-        end = rf"{mark_end}|\r?\n|\Z"
+        plain = rf"[^{cut}\n]*+" if len(separator) == 1 else rf"(?:(?!{cut})[^\n])*+"
+        end = rf"{cut}|\r?\n|\Z"
     pattern = re.compile(
         rf"(?:{before}{mark}(?P<quoted>[^{mark}]*+(?:{mark}{mark}[^{mark}]*+)*+)(?P<closed>{mark}?+){after}"
         rf"|(?!{before}{mark})(?P<plain>{plain}))(?P<end>{end})"
@@ -297,19 +293,17 @@ def _split_quoted(text: str, dialect: Dialect, separator: str | None) -> Iterato
             fields, begin = [], line
 
 
-def _refuse_hashtags(source: Source, preamble: bytes, dialect: Dialect, rows: list[Record], hints: Hints) -> None:
-    """Refuse a text whose first lines may be comments or edges of names such as #tag, as later ones are."""
+def check_records(source: Source, sample: Sample, hints: Hints) -> None:
+    """Refuse a bad quote among the first records, and lines that may be comments or edges of names such as #tag."""
+    if isinstance(sample.problem, QuoteError):
+        raise source.error(str(sample.problem), line=sample.line + sample.problem.line, argument="quote")
+    rows = sample.rows
     if hints.comments is not None or not any(row[:1] and row[0][:1] in ("#", "%") for row in rows):
         return
-    for number, line in enumerate(preamble.split(b"\n"), start=1):
+    for number, line in enumerate(sample.preamble.split(b"\n"), start=1):
         name = re.match(rb"[ \t]*[#%][^ \t#%\r]", line)
-        split = split_head(line, dialect, whole=True) if name else None
+        split = split_head(line, sample.dialect, whole=True) if name else None
         if split is not None and len(split.rows[0]) == len(rows[0]):
-            raise source.error(
-                AmbiguousTable(
-                    "names below begin as comments do, and so does this line",
-                    {"comments='#'": "a comment", "comments=''": "an edge"},
-                    argument="comments",
-                ),
-                line=number,
-            )
+            readings = {"comments='#'": "a comment", "comments=''": "an edge"}
+            problem = "names below begin as comments do, and so does this line"
+            raise source.error(AmbiguousTable(problem, readings, argument="comments"), line=number)

@@ -21,9 +21,8 @@ from graphrefine.errors import AmbiguousTable, InputError
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import Parsed, Status
 from graphrefine.tables import vocabulary
-from graphrefine.tables.hints import Hints
-from graphrefine.tables.kinds import is_amount, is_finite, is_number
-from graphrefine.tables.sample import Dialect, Record, Sample, column_values
+from graphrefine.tables.kinds import column_values, is_amount, is_finite, is_number
+from graphrefine.tables.sample import Dialect, Hints, Record, Sample
 from graphrefine.tables.source import Source
 from graphrefine.tables.vocabulary import find_pair, fold_name
 

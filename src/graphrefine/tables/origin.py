@@ -22,8 +22,8 @@ from graphrefine.graph.node_ids import Numbered
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import Columns, Marks
 from graphrefine.tables import vocabulary
-from graphrefine.tables.hints import Hints
-from graphrefine.tables.sample import Column
+from graphrefine.tables.kinds import Column
+from graphrefine.tables.sample import Hints
 from graphrefine.tables.source import Source
 
 NODE_TABLE = ("Id", "Label")  # the first columns of Gephi's tables of nodes

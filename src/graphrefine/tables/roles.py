@@ -20,10 +20,9 @@ from graphrefine.errors import AmbiguousTable, InputError
 from graphrefine.graph.lookup import list_some
 from graphrefine.graph.node_ids import Numbered, is_missing_id
 from graphrefine.tables import vocabulary
-from graphrefine.tables.hints import Hints
-from graphrefine.tables.kinds import MOST, NO_ENDS, NUMBERS, Kind, are_distinct, as_numbers, is_finite, text_of
+from graphrefine.tables.kinds import MOST, NO_ENDS, NUMBERS, Column, Kind, are_distinct, as_numbers, is_finite, text_of
 from graphrefine.tables.origin import Origin
-from graphrefine.tables.sample import Column
+from graphrefine.tables.sample import Hints
 from graphrefine.tables.vocabulary import find_pair, fold_name
 
 _MEMBER = re.compile(r"(.*?)([0-9]+)[])]?")  # of a series of columns: stem and number

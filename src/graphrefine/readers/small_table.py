@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from os import PathLike
 
 from graphrefine.readers.formats import BY_SUFFIX
-from graphrefine.tables import vocabulary
 from graphrefine.tables.decode import decode_text
+from graphrefine.tables.roles import assign_nodes
 from graphrefine.tables.sample import Record
 from graphrefine.tables.sniff import Rows, read_rows
 from graphrefine.tables.source import Source
@@ -27,7 +27,7 @@ class Table:
     @property
     def node_column(self) -> str:
         """The name of the column of the nodes: a usual name such as node or id, else the first."""
-        return next((name for name in self.columns if name.lower() in vocabulary.NODES), next(iter(self.columns)))
+        return list(self.columns)[next(iter(assign_nodes(list(self.columns))), 0)]
 
 
 def read_table(path: str | PathLike[str], *, comments: str | None = None) -> Table:
@@ -88,9 +88,7 @@ def read_names(source: Source) -> list[str]:
     if not table.rows:
         return []
     first, *rest = table.rows
-    words = [title.strip().lower() for title in first]
-    usual = [at for at, word in enumerate(words) if word in vocabulary.NODES]
-    at = next((at for at in usual if words[at] in ("node", "nodes")), next(iter(usual), None))
+    at = next(iter(assign_nodes(first)), None)
     if at is None and len(first) > 1:
         raise table.error(
             f"the columns {', '.join(map(repr, first[:8]))} are of a table, and none is called node, id or name; call "

@@ -418,7 +418,7 @@ def assign_vectors(titles: list[str], sample: list[str], *, features: bool = Fal
     """
     titles = [title.strip() for title in titles]
     names = [at for at, title in enumerate(titles) if title.lower() in vocabulary.NODES]
-    _check_titles(titles, is_named=bool(names))
+    _check_titles(titles, names)
     index = {0} if _INDEX.fullmatch(titles[0].lower()) else set()
     others = sorted(set(range(len(titles))).difference(index, names))
     series = _find_series(titles, others, single=bool(names))
@@ -441,18 +441,19 @@ def assign_vectors(titles: list[str], sample: list[str], *, features: bool = Fal
     return columns
 
 
-def _check_titles(titles: list[str], *, is_named: bool) -> None:
+def _check_titles(titles: list[str], names: list[int]) -> None:
     """Refuse data in the place of a header, the header of a list of edges, and two columns with one name."""
     numbers = [title for title in titles if is_finite(title)]
     counting = numbers == [str(column) for column in range(len(numbers))] and len(numbers) < len(titles)
-    if numbers and not is_named and not counting:  # as pandas calls columns
+    if numbers and not names and not counting:  # as pandas calls columns
         hint = f"; {_EDGES}" if len(titles) in (2, 3) else ""
         raise InputError(f"holds numbers where the header {_HEADER} should be; add one{hint}")
     ends = [titles[at] for at in find_pair(titles) or ()]
     sure = {fold_name(end) for couple in vocabulary.ENDS for end in couple}
     near = [title for title in titles if title.lower() in _NEIGHBORS]
-    if (is_named and near) or (ends and (not is_named or sure.issuperset(map(fold_name, ends)))):
-        raise InputError(f"its columns {list_some([*ends, *near])} are those of a list of edges; {_EDGES}")
+    ends = [titles[names[0]], *near] if names and near else ends
+    if ends and (not names or near or sure.issuperset(map(fold_name, ends))):
+        raise InputError(f"its columns {list_some(ends)} are those of a list of edges; {_EDGES}")
     twice = next((title for title, count in Counter(titles).items() if title and count > 1), None)
     if twice is not None:
         raise InputError(f"two columns have one name, {twice!r}; rename one")

@@ -43,7 +43,7 @@ def sniff(source: Source, hints: Hints, data: bytes | None = None, *, complete: 
     names = sample.dialect.names if sample.dialect.header else None
     columns = detect_kinds(sample.rows, names, sample.dialect.delimiter)  # 3
     try:
-        origin = apply_origin(columns, hints, preamble=sample.preamble, are_named=names is not None)  # 5
+        origin = apply_origin(columns, hints, preamble=sample.preamble)  # 5
     except InputError as error:
         raise source.error(error, line=sample.line) from None
     return replace(sample, columns=columns, origin=origin)
@@ -61,8 +61,7 @@ def find_edges(
         return Column(None if names is None else names[at], at, lambda: values(at), is_numeric=numeric[at])
 
     columns = [make(at) for at in range(len(numeric))]
-    origin = apply_origin(columns, hints, are_named=names is not None)
-    return assign_edges(columns, hints, origin)
+    return assign_edges(columns, hints, apply_origin(columns, hints))
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | No
     try:
         " ".encode(encoding)  # some codecs are not of text
         name = codecs.lookup(encoding).name
+        if name in ("idna", "punycode"):  # of single names of hosts
+            raise LookupError
     except (LookupError, ValueError):  # ValueError: a zero byte in the name
         problem = f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252"
         raise InputError(problem, argument="encoding") from None

@@ -29,7 +29,7 @@ from graphrefine import read
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.ingestion.ingest import ingest, ingest_files
-from graphrefine.ingestion.limits import Budget
+from graphrefine.ingestion.job import Budget
 from graphrefine.kernels import native
 from graphrefine.kernels.edge_lists import IdSet
 from graphrefine.readers.options import ReadOptions
@@ -421,7 +421,7 @@ def small_parts() -> str:
     """A program that ingests in small parts."""
     return (
         "from unittest.mock import PropertyMock, patch\n"
-        "from graphrefine.ingestion.limits import Budget\n"
+        "from graphrefine.ingestion.job import Budget\n"
         "from graphrefine.cli.main import main\n"
         "sizes = {'text': 3000, 'rows': 500, 'bucket': 30_000}\n"
         "small = {name: PropertyMock(return_value=size) for name, size in sizes.items()}\n"

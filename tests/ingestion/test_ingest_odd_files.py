@@ -87,17 +87,8 @@ def test_tables_that_are_not_sound(suffix: str, column: str, tmp_path: Path) -> 
         assert check_alike(path).names.tolist() == ["ann", "bob", "cy"]
 
 
-ODD = {
-    "zeros": ("7", "007"),
-    "floats": ("7", "7.0"),
-    "normal forms": ("\u00e9", "e\u0301"),
-    "no-break space": ("ann", "ann\u00a0"),
-    "zero width": ("ann", "an\u200bn"),
-}
-
-
 @pytest.mark.parametrize("options", [{}, {"bipartite": True}])
-@pytest.mark.parametrize("pair", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("pair", [("7", "007"), ("\u00e9", "e\u0301")], ids=["zeros", "normal forms"])
 def test_remarks_on_names(pair: tuple[str, str], options: dict[str, Any], tmp_path: Path) -> None:
     """Those of `read`, and they stay with the graph."""
     path = tmp_path / "odd.csv"

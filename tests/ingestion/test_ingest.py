@@ -37,7 +37,7 @@ from graphrefine.system import work_folder
 from graphrefine.system.work_folder import WorkFolder
 from graphs import check
 from oracles import edges as oracle
-from strategies import INTEGERS, PATIENT, WEIGHTS, WORDS, Edge, edge_lists
+from strategies import INTEGERS, PATIENT, WEIGHTS, Edge, edge_lists
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -77,9 +77,6 @@ def alone_in(folder: Path, *names: str) -> None:
 
 def lines(edges: list[Edge], *, weighted: bool) -> list[str]:
     return [f"{u}\t{v}\t{w!r}\n" if weighted else f"{u}\t{v}\n" for u, v, w in edges]
-
-
-IDS = st.one_of(INTEGERS.map(str), st.integers(0, 5000).map(str), WORDS.filter(lambda w: not set(w) & set('#%,;"')))
 
 
 @settings(PATIENT, max_examples=30)
@@ -122,11 +119,8 @@ def test_parts_are_the_whole(tmp_path: Path, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(written)), max_size=3)))
     bounds = zip([0, *cuts], [*cuts, len(written)], strict=True)
     for number, (start, stop) in enumerate(each for each in bounds if each[0] < each[1]):
-        text = "".join(written[start:stop]).encode()
-        if number % 2:
-            (tmp_path / "parts" / f"{number}.tsv").write_bytes(text)
-        else:
-            (tmp_path / "parts" / f"{number}.tsv.gz").write_bytes(gzip.compress(text))
+        text, path = "".join(written[start:stop]).encode(), tmp_path / "parts" / f"{number}.tsv"
+        path.with_suffix(".tsv" if number % 2 else ".tsv.gz").write_bytes(text if number % 2 else gzip.compress(text))
     with tiny(text=50):
         graph = ingest(tmp_path / "parts", tmp_path / "g.grf", delimiter="\t", **options)
     same(graph, expected, report=False)
@@ -413,23 +407,22 @@ def test_cut_short_after_any_step_it_goes_on_to_the_same_bytes(tmp_path: Path, i
     alone_in(tmp_path, "g.txt", "whole.grf", "g.grf")
 
 
-def small_parts() -> str:
-    """A program that ingests in small parts."""
-    return (
-        "from unittest.mock import PropertyMock, patch\n"
-        "from graphrefine.ingestion.job import Budget\n"
-        "from graphrefine.cli.main import main\n"
-        "sizes = {'text': 3000, 'rows': 500, 'bucket': 30_000}\n"
-        "small = {name: PropertyMock(return_value=size) for name, size in sizes.items()}\n"
-        "with patch.multiple(Budget, **small): main()\n"
-    )
+SMALL_PARTS = """
+from unittest.mock import PropertyMock, patch
+from graphrefine.ingestion.job import Budget
+from graphrefine.cli.main import main
+sizes = {"text": 3000, "rows": 500, "bucket": 30_000}
+with patch.multiple(Budget, **{name: PropertyMock(return_value=size) for name, size in sizes.items()}):
+    main()
+"""
 
 
-def killed_runs(tmp_path: Path, times: int) -> None:
+@pytest.mark.parametrize("times", [2, pytest.param(15, marks=pytest.mark.slow)])
+def test_killed_it_goes_on_to_the_same_bytes(tmp_path: Path, times: int) -> None:
     random = np.random.default_rng(times)
     pairs = random.integers(0, 3000, (12_000, 2))
     (tmp_path / "g.txt").write_text("".join(f"n{u} n{v}\n" for u, v in pairs))
-    command = [sys.executable, "-c", small_parts(), "ingest", str(tmp_path / "g.txt"), "-o"]
+    command = [sys.executable, "-c", SMALL_PARTS, "ingest", str(tmp_path / "g.txt"), "-o"]
     start = time.monotonic()
     subprocess.run([*command, str(tmp_path / "whole.grf")], check=True, capture_output=True)
     usual = time.monotonic() - start
@@ -447,15 +440,6 @@ def killed_runs(tmp_path: Path, times: int) -> None:
         shutil.rmtree(tmp_path / "g.grf")
         alone_in(tmp_path, "g.txt", "whole.grf")
     assert killed
-
-
-def test_killed_it_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
-    killed_runs(tmp_path, 2)
-
-
-@pytest.mark.slow
-def test_killed_at_many_moments(tmp_path: Path) -> None:
-    killed_runs(tmp_path, 15)
 
 
 def test_killed_while_it_tidies_up_it_begins_again(tmp_path: Path) -> None:

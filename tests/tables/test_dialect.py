@@ -127,7 +127,7 @@ def test_lines_of_old_machines(tmp_path: Path) -> None:
     assert read(written(tmp_path, 'source,target,note\na,b,"x\ry"\nb,c,z\n')).names.tolist() == ["a", "b", "c"]
 
 
-def test_blanks_around_names_are_dropped_and_told_for_every_delimiter(tmp_path: Path) -> None:
+def test_blanks_around_names_are_dropped_and_counted_for_every_delimiter(tmp_path: Path) -> None:
     for mark, name in ((",", "e.csv"), ("\t", "e.tsv"), (";", "e.csv"), ("|", "e.txt")):
         text = f'ann{mark} bob \nbob{mark}cleo\n cleo{mark}" dan "\n'
         graph = read(written(tmp_path, text, name))

@@ -18,9 +18,8 @@ import scipy.sparse as sp
 from graphrefine.errors import AmbiguousTable, InputError, MissingExtraError
 from graphrefine.graph.graph import Graph
 from graphrefine.tables.header import detect_label_header
-from graphrefine.tables.kinds import text_of
+from graphrefine.tables.kinds import Column, text_of
 from graphrefine.tables.roles import INDEX, Known, assign_labels, check_counted, describe_column
-from graphrefine.tables.sample import Column
 from graphrefine.tables.vocabulary import LABELS, NO_VALUES, NODES
 
 FORMS = (

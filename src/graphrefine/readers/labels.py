@@ -40,7 +40,7 @@ from graphrefine.tables.decode import decode_text
 from graphrefine.tables.kinds import text_of
 from graphrefine.tables.limits import check_stated
 from graphrefine.tables.roles import Known
-from graphrefine.tables.small import read_rows
+from graphrefine.tables.sniff import read_rows
 from graphrefine.tables.source import Source
 from graphrefine.tables.vocabulary import EMPTY_WORDS
 

@@ -17,10 +17,11 @@ from typing import Any
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.object_ids import table_key
 from graphrefine.readers.attributed_graph import AttributedGraph, list_names
+from graphrefine.readers.columns import ColumnTable, Records, edges_of_columns, is_numeric
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.value_columns import Columns, edges_of_columns
 from graphrefine.system import distinct_keys
+from graphrefine.tables.kinds import MOST
 from graphrefine.tables.limits import check_fields
 from graphrefine.tables.source import Source
 
@@ -127,8 +128,10 @@ def _load_records(source: Source, rows: list[tuple[int, Any]], options: ReadOpti
             problem = f"{str(record)[:40]!r} is no {expected}, as the first record is"
             raise source.error(problem if line else f"record {number}: {problem}", line=line or None)
     if kind is dict:
-        return Columns([record for _, record in rows]).edges(options)
-    return edges_of_columns([[record[at] for _, record in rows] for at in range(width)], options)
+        return Records([record for _, record in rows]).edges(options)
+    columns = [[record[at] for _, record in rows] for at in range(width)]
+    numeric = [is_numeric(column[:MOST]) for column in columns]
+    return edges_of_columns(ColumnTable(None, numeric, columns.__getitem__), options)
 
 
 def _load_node_link(
@@ -177,7 +180,7 @@ def _join(
     """Nodes with attributes, and edges between their ids or positions."""
     if not edges:
         raise source.error("there is no edge in the file")
-    columns = Columns(edges)
+    columns = Records(edges)
     roles = columns.find_edges(options)
     first, second = columns.names[roles.source], columns.names[roles.target]
     weight = None if roles.weight is None else columns.names[roles.weight]

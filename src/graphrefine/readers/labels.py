@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import from_strings, object_array, sort_rows
+from graphrefine.readers.columns import Records
 from graphrefine.readers.label_forms import (
     Entries,
     LabelOptions,
@@ -34,7 +35,6 @@ from graphrefine.readers.label_forms import (
 from graphrefine.readers.matlab import read_variable
 from graphrefine.readers.npy import read_npy
 from graphrefine.readers.small_table import is_binary
-from graphrefine.readers.value_columns import Columns
 from graphrefine.system import distinct_keys
 from graphrefine.tables.decode import decode_text
 from graphrefine.tables.kinds import text_of
@@ -452,7 +452,7 @@ def _parse_json(source: Source, options: LabelOptions) -> Callable[[Known], Entr
         return lambda known: find_entries(content, options, known)
     if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
         raise InputError("a mapping from nodes to labels is expected, or objects with a node and a label in each")
-    table = Columns(content)
+    table = Records(content)
     columns = [table.column(at) for at in range(len(table.names))]
     return lambda known: read_table(columns, table.names, options, known)
 

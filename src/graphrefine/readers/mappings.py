@@ -10,8 +10,8 @@ import numpy as np
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import add_nodes, id_array, is_missing_id, number_checked, object_array
+from graphrefine.readers.columns import ColumnTable, edges_of_columns
 from graphrefine.readers.formats import TIMES, EdgeTable
-from graphrefine.readers.frames import ColumnTable, edges_of_columns
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.vocabulary import find_pair
 

@@ -329,7 +329,7 @@ def test_matrix_labels_of_a_file_need_a_row_a_node_and_numbered_nodes(tmp_path: 
 @pytest.mark.parametrize(
     ("name", "content", "fact"),
     [
-        ("x.mat", b"not a mat file, though longer than its header of 128 bytes " * 9, "not a readable MATLAB file"),
+        ("x.mat", b"not a mat file, though longer than its header of 128 bytes " * 9, "not a readable file of labels"),
         ("x.mat", b"", r"x\.mat: the file is empty"),
         ("x.mat", {"network": np.eye(2)}, "no variable 'group'"),
         ("x.mat", {"group": np.array([[1, -1], [0, 1]])}, "values such as -1"),

@@ -26,36 +26,33 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
     pa = import_pyarrow("parquet")
     import pyarrow.parquet as pq
 
-    with wrap_errors(source, PARQUET):
-        file = pq.ParquetFile(pa.BufferReader(source.data))
-        roles = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
-        names = list(file.schema_arrow.names)
-        if len(set(names)) < len(names):  # columns are selected by name, which does not tell these apart
-            return number_edges(_read_rows(source, file).column, roles, options, as_text=True)
-        used = [at for at in roles.positions if at is not None]
-        table = _read_rows(source, file, [names[at] for at in used])
-        return number_edges(table.column, roles.within(used), options, as_text=True)
+    file = pq.ParquetFile(pa.BufferReader(source.data))
+    roles = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
+    names = list(file.schema_arrow.names)
+    if len(set(names)) < len(names):  # columns are selected by name, which does not tell these apart
+        return number_edges(_read_rows(source, file).column, roles, options, as_text=True)
+    used = [at for at in roles.positions if at is not None]
+    table = _read_rows(source, file, [names[at] for at in used])
+    return number_edges(table.column, roles.within(used), options, as_text=True)
 
 
 def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
     """Load an Arrow IPC file (also called feather) or stream; only the columns of the edges must be sound."""
     pa = import_pyarrow("Arrow")
-    with wrap_errors(source, ARROW):
-        table = _read_ipc(source, pa)
-        roles = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
-        used = [at for at in roles.positions if at is not None]
-        return number_edges(sound(table.select(used)).column, roles.within(used), options, as_text=True)
+    table = _read_ipc(source, pa)
+    roles = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
+    used = [at for at in roles.positions if at is not None]
+    return number_edges(sound(table.select(used)).column, roles.within(used), options, as_text=True)
 
 
 def read_arrow_table(source: Source) -> Any:
     """Return all columns of a parquet or Arrow file, as a pyarrow table."""
     pa = import_pyarrow("parquet and Arrow")
-    if not source.data.startswith(b"PAR1"):
-        with wrap_errors(source, ARROW):
+    with wrap_errors(source, PARQUET if (is_parquet := source.data.startswith(b"PAR1")) else ARROW):
+        if not is_parquet:
             return sound(_read_ipc(source, pa))
-    import pyarrow.parquet as pq
+        import pyarrow.parquet as pq
 
-    with wrap_errors(source, PARQUET):
         return _read_rows(source, pq.ParquetFile(pa.BufferReader(source.data)))
 
 

@@ -32,8 +32,7 @@ from graphrefine.readers.label_forms import (
     read_table,
     texts_of_classes,
 )
-from graphrefine.readers.matlab import read_variable
-from graphrefine.readers.npy import read_npy
+from graphrefine.readers.matrix_files import read_npy, read_variable
 from graphrefine.readers.small_table import is_binary
 from graphrefine.system import distinct_keys
 from graphrefine.tables.decode import decode_text
@@ -41,7 +40,7 @@ from graphrefine.tables.kinds import text_of
 from graphrefine.tables.limits import check_stated
 from graphrefine.tables.roles import Known
 from graphrefine.tables.small import read_rows
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, wrap_errors
 from graphrefine.tables.vocabulary import EMPTY_WORDS
 
 FilePath = str | PathLike[str]
@@ -217,12 +216,8 @@ def read_labels(
     """
     options = LabelOptions(header, node_column, label_column)
     source = Source(path, needs=NEEDS)
-    try:
+    with wrap_errors(source, "file of labels"):
         form = _parse_file(source, options, variable)
-    except FormatError:
-        raise
-    except InputError as error:
-        raise source.error(error) from None
     return _read_form(form, names)
 
 

@@ -14,7 +14,7 @@ from graphrefine.readers.attributed_graph import AttributedGraph
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.limits import check_fields
-from graphrefine.tables.source import Source, wrap_errors
+from graphrefine.tables.source import Source
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _NUMBERS: dict[str, type[int] | type[float]] = {
@@ -52,8 +52,7 @@ class _Element:
 def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a GraphML or GEXF file."""
     document = _Document(source, options)
-    with wrap_errors(source, "XML file"):
-        document.parse(source.data)
+    document.parse(source.data)
     source.release()
     table = document.graph.table()
     table.report["format"] = document.format

@@ -80,7 +80,7 @@ def _load_document(source: Source, document: Any, options: ReadOptions) -> EdgeT
     edges = _lists(document, _EDGES)
     if edges is None:
         raise source.error(f"there are no edges; {_SHAPES}; the keys are {list_names(document)}", argument="format")
-    return _load_node_link(source, _lists(document, _NODES), edges, options, directed=_direction(source, document))
+    return _load_node_link(source, _lists(document, _NODES), edges, options, _direction(source, document))
 
 
 def _lists(document: dict[str, Any], names: Iterable[str]) -> Any:
@@ -109,10 +109,7 @@ def _load_records(source: Source, rows: list[tuple[int, Any]], options: ReadOpti
     return edges_of_columns(ColumnTable(None, numeric, columns.__getitem__), options)
 
 
-def _load_node_link(
-    source: Source, document: dict[str, Any], nodes: Any, edges: Any, options: ReadOptions
-) -> EdgeTable:
-    directed = _direction(source, document)
+def _load_node_link(source: Source, nodes: Any, edges: Any, options: ReadOptions, directed: bool | None) -> EdgeTable:
     if isinstance(edges, dict):
         raise source.error("the edges are an object; a list is expected")
     if nodes is None:

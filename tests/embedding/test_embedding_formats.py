@@ -439,6 +439,9 @@ def save_safetensors(path: Path, header: object) -> None:
     path.write_bytes(struct.pack("<Q", len(text)) + text + b"\0" * 8)
 
 
+READ = "cannot be read as safetensors"  # by its package
+
+
 def tensor(shape: list[int], *offsets: int, dtype: str = "F32") -> dict[str, object]:
     return {"dtype": dtype, "shape": shape, "data_offsets": offsets}
 
@@ -466,16 +469,16 @@ def tensor(shape: list[int], *offsets: int, dtype: str = "F32") -> dict[str, obj
         ("x.csv", b"node,v0\na,inf\n", "node 'a'.*inf"),
         ("x.safetensors", {"a": tensor([1, 2], 0, 8)}, "no tensor 'vectors', only a"),
         ("x.safetensors", {"vectors": tensor([2, 2], 0, 8, dtype="BF16")}, "type BF16"),
-        ("x.safetensors", {"vectors": tensor([2, 2], 0, 8)}, "does not take 8 bytes"),
-        ("x.safetensors", {"vectors": tensor([-1, -2], 0, 8)}, "damaged"),
-        ("x.safetensors", {"vectors": tensor([1, 1], 4, 8)}, "gap at byte 0"),
-        ("x.safetensors", {"vectors": tensor([1, 1], 0, 4)}, "take 4 bytes, but 8"),
+        ("x.safetensors", {"vectors": tensor([2, 2], 0, 8)}, READ),
+        ("x.safetensors", {"vectors": tensor([-1, -2], 0, 8)}, READ),
+        ("x.safetensors", {"vectors": tensor([1, 1], 4, 8)}, READ),
+        ("x.safetensors", {"vectors": tensor([1, 1], 0, 4)}, READ),
         ("x.safetensors", {"vectors": tensor([2], 0, 8)}, "floating-point"),
-        ("x.safetensors", {"vectors": tensor([1, 2], 0, 8), "names": tensor([1, 2], 0, 8)}, "overlap"),
-        ("x.safetensors", b'{"a":1,"a":2}', "duplicate"),
-        ("x.safetensors", [], "not a JSON object"),
-        ("x.safetensors", {"__metadata__": 3}, "not a JSON object"),
-        ("x.safetensors", b'{"a":' * 100_000, "cannot be read as safetensors"),
+        ("x.safetensors", {"vectors": tensor([1, 2], 0, 8), "names": tensor([1, 2], 0, 8)}, READ),
+        ("x.safetensors", b'{"a":1,"a":2}', READ),
+        ("x.safetensors", [], READ),
+        ("x.safetensors", {"__metadata__": 3}, READ),
+        ("x.safetensors", b'{"a":' * 100_000, READ),
     ],
 )
 def test_damaged_content_is_refused_with_its_line(name: str, content: object, problem: str, tmp_path: Path) -> None:

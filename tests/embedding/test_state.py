@@ -169,7 +169,7 @@ def test_a_damaged_number_in_a_safetensors_file_is_a_format_error(tmp_path: Path
     Embedding(None, np.ones((3, 2)), degrees=[1, 1, 1], degree_weight=0.25).save(path)
     good = path.read_bytes()
     assert good.count(b'"0.25"') == 1
-    for bad in (b'"nan" ', b'"-0.2"', b'"much"', b"[0.25]"):
+    for bad in (b'"nan" ', b'"-0.2"', b'"much"'):
         path.write_bytes(good.replace(b'"0.25"', bad))
         with pytest.raises(FormatError, match=r"x\.safetensors: .*the degree weight is"):
             load(path)

@@ -136,7 +136,7 @@ FORMATS = (
         "arrow", (".arrow", ".feather"), "arrow_files", "write_arrow", "read_arrow", "check", "pyarrow",
         state=True, memory=ARROW, rewritable=True,
     ),
-    Format("safetensors", (".safetensors",), "safetensors_file", state=True),
+    Format("safetensors", (".safetensors",), "safetensors_file", needs="safetensors", state=True),
     Format(
         "word2vec", (".txt", ".vec", ".w2v"), "word2vec", "write_text", "read_text", "check",
         bytes_per_value=12, memory=ARROW, takes=BLANKS,

@@ -8,6 +8,7 @@ back either. A new piece is one more field here, with its kind and its check.
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, Protocol
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Names
 from graphrefine.search.vectors import VectorTable
+from graphrefine.system import as_plain
 
 Kind = Literal["column", "array", "number"]
 FOLD_BLOCKS = 6  # of k rows each, in a fold map; see `graphrefine.embedding.fold_in`
@@ -223,3 +225,22 @@ class StatefulVectors(VectorTable, Protocol):
     @property
     def fold_map(self) -> NDArray[np.float32] | None:
         """Regression for the vectors of new nodes."""
+
+
+def as_recipe(recipe: dict[str, Any]) -> dict[str, Any]:
+    """Return a recipe as it will come back from a file (tuples as lists, for one)."""
+    if not isinstance(recipe, dict):
+        raise InputError(f"recipe must be a dict of settings, not {type(recipe).__name__}")
+    try:
+        copy: dict[str, Any] = json.loads(json.dumps(recipe, allow_nan=False, default=_plain_scalar))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"recipe holds something that JSON cannot: {error}") from error
+    return copy
+
+
+def _plain_scalar(value: Any) -> Any:
+    """Return the Python number of a NumPy scalar; TypeError for anything else that JSON cannot hold."""
+    plain = as_plain(value)
+    if plain is value:
+        raise TypeError(f"{type(value).__name__} {value!r}")
+    return plain

@@ -84,8 +84,7 @@ def test_what_cannot_be_aligned_is_refused() -> None:
     old = Embedding(["a", "b"], [[1, 0], [0, 1]])
     with pytest.raises(InputError, match="vectors of 3 and of 2 numbers"):
         Embedding(["a", "b"], [[1, 0, 0], [0, 1, 0]]).align_to(old)
-    places = r"no node is in both.*begin with 1 in the new embedding and with 'a' in the old embedding"
-    with pytest.raises(InputError, match=places):
+    with pytest.raises(InputError, match="new embedding has 1, 2, the old embedding has 'a', 'b'"):
         Embedding([1, 2], [[1, 0], [0, 1]]).align_to(old)
 
 

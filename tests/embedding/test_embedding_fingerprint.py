@@ -144,7 +144,7 @@ def test_one_changed_number_is_found(name: str, ring: Embedding, tmp_path: Path)
     file_format = choose_format(path)
     with replacing_folder(path, replaceable=file_format.check_replaceable) if name == "x" else nullcontext(path) as out:
         file_format.write(out, ring.data._replace(vectors=moved, fingerprint=json.dumps(ring.fingerprint.to_dict())))
-    with pytest.raises(FormatError, match="vectors differs"):
+    with pytest.raises(FormatError, match="vectors differ"):
         load(path)
     assert np.array_equal(load(path, verify=False).vectors, moved)
 
@@ -170,7 +170,7 @@ def test_large_mapped_files_are_verified_on_request(
     (tmp_path / "x" / "vectors.npy").write_bytes(content)
     load(tmp_path / "x")
     load(tmp_path / "x", verify=False)
-    with pytest.raises(FormatError, match="vectors differs"):
+    with pytest.raises(FormatError, match="vectors differ"):
         load(tmp_path / "x", verify=True)
 
 

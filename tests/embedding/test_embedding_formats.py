@@ -135,7 +135,7 @@ def test_word2vec_refuses_names_that_it_would_garble(suffix: str, bad: str, tmp_
 def test_blanks_of_names_become_underscores_where_asked_for(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"x{suffix}"
     embedding = Embedding(["good", "two words", "a\tb\nc", "x_y"], [[1], [2], [3], [4]])
-    with pytest.warns(UserWarning, match=f"x{suffix}: 2 names have underscores") as caught:
+    with pytest.warns(UserWarning, match=f"x{suffix}: .* in 2 names") as caught:
         embedding.save(path, blank_names="replace")
     assert caught[0].filename == __file__
     assert load(path).names.tolist() == ["good", "two_words", "a_b_c", "x_y"]

@@ -265,7 +265,7 @@ def test_extended_holds_both_and_refuses_names_that_are_there() -> None:
     assert len(whole) == 301 and whole.score_name == "cosine-degree"
     assert whole.score(1000, 1) > np.median(whole.score(1000))
     assert whole.fold_map is not None and 1001 in whole.fold_in([(1001, 1000)])
-    with pytest.raises(InputError, match=r"stand in two of the embeddings.*such as 1000"):
+    with pytest.raises(InputError, match=r"duplicate names.*such as 1000"):
         whole.extended(new)
 
 

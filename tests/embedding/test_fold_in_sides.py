@@ -181,9 +181,9 @@ def test_the_command(tmp_path: Path) -> None:
 
 def test_sides_that_are_reversed_are_told() -> None:
     shop = Embedding(["ann", "tea", "cake"], np.array([[1, 2], [1, 0], [1, 1]]), {"sides": "rows", "sources": 1})
-    with pytest.raises(InputError, match="'tea' is a target, and stands where a source is expected"):
+    with pytest.raises(InputError, match="'tea' is a target where a source is expected"):
         shop.fold_in([("tea", "bob")])
-    with pytest.raises(InputError, match="'ann' is a source, and stands where a target is expected"):
+    with pytest.raises(InputError, match="'ann' is a source where a target is expected"):
         shop.fold_in([("beer", "ann")])
     with pytest.raises(InputError, match=r"'bob' \(and 1 more\) is not known"):
         shop.fold_in([("bob", "toe")])

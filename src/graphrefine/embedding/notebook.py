@@ -1,6 +1,6 @@
 """Embeddings in a notebook: a small table of HTML, each vector a strip of colors.
 
-It takes a blink, whatever the size: it looks at a few rows. A number near zero is transparent: strips suit light and
+It looks at a few rows alone, for any size. A number near zero is transparent: strips suit light and
 dark pages. The template is ``embedding.html`` of `graphrefine.display`; it escapes names and settings.
 """
 
@@ -55,7 +55,7 @@ def _origin(recipe: dict[str, Any]) -> str:
 
 
 def _storage(embedding: StatefulVectors) -> str:
-    """Type, size and file of the vectors, and isolated nodes."""
+    """Return type, size and file of the vectors, and isolated nodes."""
     size = embedding.vectors.nbytes
     facts = [f"float32, {size / 1e6:,.0f} MB" if size >= 1e6 else f"float32, {size / 1e3:,.1f} kB"]
     if embedding.path is not None:
@@ -97,7 +97,7 @@ def _first_rows(embedding: StatefulVectors) -> list[int]:
 
 
 def _strip(shares: NDArray[np.float32]) -> dict[str, Any]:
-    """Numbers as cells of a strip, one path for each color: the further from zero, the stronger."""
+    """Return numbers as cells of a strip, one path for each color: the further from zero, the stronger."""
     width = max(5, min(14, 320 // len(shares)))
     levels = np.minimum((np.sqrt(np.abs(shares)) * len(OPACITIES)).astype(np.int64), len(OPACITIES) - 1)
     paths = []

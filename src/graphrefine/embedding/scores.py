@@ -109,7 +109,7 @@ class PairScore:
         return rows if self.middle is None else rows * self.middle
 
     def _finished(self, sums: Floats, first: Which, second: Which) -> Floats:
-        """Scores from sums: of pairs, or of all first with all second."""
+        """Return scores from sums: of pairs, or of all first with all second."""
         column = (-1, *[1] * (sums.ndim - 1))
         for scale, others in ((self.inner, self.other.inner), (self.outer, self.other.outer)):
             if scale is not None and others is not None:

@@ -26,11 +26,6 @@ FOLD_BLOCKS = 6  # of k rows each, in a fold map; see `graphrefine.embedding.fol
 DEGREE_WEIGHT = 0.1  # where it was not learned
 
 
-def _piece(kind: Kind, *, column: str | None = None) -> dict[str, str | None]:
-    """Return what is known of a field: its kind, and the name of the column of a table that holds it."""
-    return {"kind": kind, "column": column}
-
-
 @dataclass(frozen=True, eq=False)
 class State:
     """Pieces of state; None where a piece is not known.
@@ -54,9 +49,9 @@ class State:
     0.2
     """
 
-    degrees: NDArray[np.float32] | None = field(default=None, metadata=_piece("column", column="degree"))  # (n,)
-    fold_map: NDArray[np.float32] | None = field(default=None, metadata=_piece("array"))  # (6k, k)
-    degree_weight: float | None = field(default=None, metadata=_piece("number"))
+    degrees: NDArray[np.float32] | None = field(default=None, metadata={"kind": "column", "column": "degree"})  # (n,)
+    fold_map: NDArray[np.float32] | None = field(default=None, metadata={"kind": "array"})  # (6k, k)
+    degree_weight: float | None = field(default=None, metadata={"kind": "number"})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
@@ -77,7 +72,7 @@ class State:
         return {name: value for name, value, kind in named if kind in kinds and value is not None}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Every piece as an array, by name."""
+        """Return every piece as an array, by name."""
         return {name: np.asarray(value) for name, value in self._pieces("column", "array", "number").items()}
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -94,7 +89,7 @@ class State:
         """Return the state of arrays, numbers and texts by name; ValueError if one is damaged; others are ignored."""
         pieces: dict[str, Any] = {}
         for each in fields(cls):
-            value = stored.get(each.name, stored.get(each.metadata["column"] or each.name))
+            value = stored.get(each.name, stored.get(each.metadata.get("column", each.name)))
             if value is not None:
                 kind = each.metadata["kind"]
                 pieces[each.name] = _number(each.name, value) if kind == "number" else _array(value)
@@ -154,7 +149,8 @@ def shape_of_map(dim: int, sides: str | None = None) -> tuple[int, int]:
     return (FOLD_BLOCKS * width, width) if sides is None else (2 * (FOLD_BLOCKS * width + 2), width)
 
 
-COLUMNS = {each.metadata["column"]: each.name for each in fields(State) if each.metadata["column"]}  # of tables
+# Names of the columns of tables that hold a piece with a number for each node.
+COLUMNS = {each.metadata["column"]: each.name for each in fields(State) if "column" in each.metadata}
 
 
 def names_of(*kinds: Kind) -> tuple[str, ...]:

@@ -251,13 +251,6 @@ def test_what_cannot_be_asked_is_refused(wrong: dict[str, Any], message: str, la
         people().neighbors(**wrong)
 
 
-def test_rows_must_be_rows() -> None:
-    search = Search(people())
-    for rows in ([5], [-1], [0.5], [[1]]):
-        with pytest.raises(InputError, match="rows: "):
-            search.nearest(rows=rows)
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_vectors_that_are_no_numbers_are_named(tmp_path: Path, bad: float) -> None:
     vectors = normal(50, 4)

@@ -147,30 +147,6 @@ def test_format_can_be_named(people: Embedding, tmp_path: Path) -> None:
     assert load(tmp_path / "emb.dat", format="csv")["bob"].tolist() == [3, 4]
 
 
-def test_convert_through_every_format_and_back(people: Embedding, tmp_path: Path) -> None:
-    people.save(tmp_path / "start")
-    before = "start"
-    for name in (
-        "a.npz",
-        "b.parquet",
-        "c.arrow",
-        "d.safetensors",
-        "e",
-        "f.csv",
-        "g.csv.gz",
-        "h.vec",
-        "i.bin",
-    ):
-        done = run("convert", tmp_path / before, tmp_path / name, "--json").figures
-        assert (done["nodes"], done["dim"]) == (3, 2)
-        assert (done["source_format"], done["target_format"]) == (choose_format(before).name, choose_format(name).name)
-        before = name
-    back = load(tmp_path / before)
-    assert back.names.tolist() == people.names.tolist()
-    assert back.vectors.tobytes() == people.vectors.tobytes()
-    assert load(tmp_path / "e").recipe == people.recipe
-
-
 def test_convert_to_itself_keeps_it(people: Embedding, tmp_path: Path) -> None:
     for name in ("folder", "file.safetensors", "file.arrow"):
         people.save(tmp_path / name)

@@ -72,16 +72,6 @@ def test_pandas_is_not_misled_by_names() -> None:
     assert named.loc["cy"].tolist() == VECTORS[2].tolist()
 
 
-def test_scikit_learn_takes_an_embedding() -> None:
-    from sklearn.decomposition import PCA
-    from sklearn.model_selection import train_test_split
-
-    assert np.allclose(PCA(2).fit_transform(PEOPLE), PCA(2).fit_transform(VECTORS), atol=1e-5)
-    parts = train_test_split(PEOPLE, [0, 1, 0, 1], random_state=0, test_size=2)
-    expected = train_test_split(VECTORS, [0, 1, 0, 1], random_state=0, test_size=2)
-    assert all(np.array_equal(part, other) for part, other in zip(parts, expected, strict=True))
-
-
 # Keys
 
 
@@ -249,10 +239,3 @@ def test_copies_and_pickles_are_equal_and_answer(table: Embedding) -> None:
     deep = copy.deepcopy(table)
     deep.vectors[0, 0] = 99
     assert deep != table and np.shares_memory(copy.copy(table).vectors, table.vectors)
-
-
-def test_a_mapped_embedding_is_pickled_whole(tmp_path: Path) -> None:
-    PEOPLE.save(tmp_path / "people")
-    stored = pickle.dumps(graphrefine.load(tmp_path / "people"))
-    (tmp_path / "people").rename(tmp_path / "gone")
-    assert pickle.loads(stored) == PEOPLE

@@ -487,6 +487,9 @@ def test_damaged_content_is_refused_with_its_line(name: str, content: object, pr
 @pytest.mark.parametrize("first", ["", "source,target\n", "from,to,weight\n"])
 @pytest.mark.parametrize("suffix", ["", ",7", ",0.5"])
 def test_a_list_of_edges_is_no_embedding(first: str, suffix: str, tmp_path: Path) -> None:
+    (tmp_path / "edges.txt").write_text("1 2\n2 3\n3 1\n")
+    with pytest.raises(FormatError, match=r"edges\.txt.*graphrefine embed"):
+        load(tmp_path / "edges.txt")
     for edges in ([(1, 2), (2, 3), (4, 3)], [(1, 8), (1, 9), (2, 8)]):  # an end is a name; a name stands twice
         (tmp_path / "edges.csv").write_text(first + "".join(f"{u},{v}{suffix}\n" for u, v in edges))
         with pytest.raises(FormatError, match=r"edges\.csv.*list of edges graphrefine embed makes vectors"):

@@ -140,12 +140,6 @@ def test_a_side_of_one_number() -> None:
     assert np.isfinite(embedding.fold_in([("x", "a")]).vectors).all()
 
 
-def test_an_embedding_with_nothing_learned_says_so() -> None:
-    embedding = graphrefine.embed(edges_of(tastes(50)), dim=4, bipartite=True)
-    with pytest.warns(ArgumentWarning, match="nothing was learned from the graph"):
-        embedding.fold_in([("eve", "item 1")])
-
-
 @pytest.mark.parametrize(
     ("edges", "message"),
     [

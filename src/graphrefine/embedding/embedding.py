@@ -414,10 +414,6 @@ class Embedding:
         >>> two = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
         >>> two.recommend("ann") == [("cake", 3.0), ("tea", 1.0)], two.recommend("ann", exclude=["cake"])
         (True, [Recommendation(node='tea', score=1.0)])
-        >>> two.recommend(["ann"]).table()
-        source  target  rank  score
-        ann     cake       1      3
-        ann     tea        2      1
         """
         from graphrefine.embedding.recommend import recommend
 
@@ -481,7 +477,7 @@ class Embedding:
         unknown : "error" or "skip"
             Names that no node has: an error, or an empty list and a warning.
         threads : int
-            One for each core if not given; the answer does not depend on it.
+            Number of threads, one for each core if not given. The answer does not depend on it.
 
         Returns
         -------
@@ -495,10 +491,6 @@ class Embedding:
         [('cy', 0.8), ('ada', 0.6)]
         >>> people.neighbors(vectors=[0, 2], k=1)
         [Neighbor(node='cy', score=1.0)]
-        >>> people.neighbors(["ada", "cy"], k=1).table()
-        node  neighbor  rank  score
-        ada   bob          1    0.6
-        cy    bob          1    0.8
         """
         from graphrefine.search.neighbors import find_neighbors
 
@@ -543,7 +535,7 @@ class Embedding:
     def learn(self, graph: Graph, *, seed: int = 0) -> Embedding:
         """Return the same vectors with a fold map and a degree weight, learned from the graph that they were made from.
 
-        ``graphrefine.embed(..., learn=True)`` and ``graphrefine embed`` do so as the last stage of a run.
+        ``graphrefine.embed(..., learn=True)`` does so as the last stage of a run.
 
         Examples
         --------

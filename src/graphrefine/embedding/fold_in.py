@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 CLASSES = 3  # of neighbors, by their degrees
-# Known nodes to learn from: five for each row of W where k is 128; twice as many gain nothing. With at most so many
+# Known nodes to learn from: five for each row of W where k is 128; twice as many gain nothing. With at most ENTRIES
 # entries in their rows, learning takes a fraction of a second for any graph.
 SAMPLE = 4096
 ENTRIES = 1 << 19

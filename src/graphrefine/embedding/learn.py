@@ -5,7 +5,7 @@ part of the memory plan. The fold map is learned by `graphrefine.embedding.fold_
 
 **Degree weight**, the w of `scores.cosine_degree`. On some graphs edges stay among few nodes (a grid, citations) and
 the cosine says nearly all; on others edges have little but the degrees of their ends to go by. The cosines of edges do
-not say which: the vectors were made with these edges in place. So each end of a sampled edge (u, v) is
+not say which: the vectors were made from these edges. So each end of a sampled edge (u, v) is
 described without the other,
 
 ``y_u = sum of x_j over the neighbors j of u but v``,  degree ``d_u - 1``,

@@ -258,16 +258,14 @@ def _list_arcs(graph: Graph) -> Arcs:
 
 def _lost_error(graph: Graph, names: list[Any], lost: Rows, table: StatefulVectors) -> InputError:
     """Return the error of unknown nodes without a known neighbor; of the first on the wrong side, if there is one."""
-    if table.sides.kind == "rows":
-        assert graph.sources is not None
-        for at in lost:
-            side, other = SIDES if at < graph.sources else SIDES[::-1]
-            if table.lookup.find(names[at], other) is not None:
-                return InputError(
-                    f"{graph.source}: {quote_name(names[at])} is a {other} where a {side} is expected: "
-                    f"edges lead from a source, such as {quote_name(table.source_names[0])}, to a target, such as "
-                    f"{quote_name(table.target_names[0])}; source= and target= name their columns",
-                )
+    for at in lost if graph.sources is not None else ():
+        side, other = SIDES if at < graph.sources else SIDES[::-1]
+        if table.lookup.find(names[at], other) is not None:
+            return InputError(
+                f"{graph.source}: {quote_name(names[at])} is a {other} where a {side} is expected: edges lead from a "
+                f"source, such as {quote_name(table.source_names[0])}, to a target, such as "
+                f"{quote_name(table.target_names[0])}; source= and target= name their columns",
+            )
     more = f" (and {len(lost) - 1:,} more)" if len(lost) > 1 else ""
     return InputError(
         f"{graph.source}: {quote_name(names[lost[0]])}{more} is not known, and has no edge to a node that is"

@@ -33,7 +33,7 @@ from graphrefine.graph.lookup import SIDES, Side, Unknown, warn_skipped
 from graphrefine.linalg import inverse_lengths
 from graphrefine.search.vectors import log_degrees
 
-BLOCK = 1 << 14  # pairs scored at a time
+BLOCK = 1 << 14  # pairs scored at a time: gathered rows of both ends, 16 MB each at 256 numbers
 
 Floats = NDArray[np.float32]
 Which = NDArray[np.int64] | slice  # nodes

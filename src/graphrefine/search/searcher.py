@@ -83,20 +83,10 @@ class Search:
         among: Mask | None = None,
         without: list[Rows] | None = None,
     ) -> NearestRows:
-        """Return the k nearest rows of each query.
+        """Return the k nearest rows of each query: a row, which is no neighbor of itself, or a vector (q, dim).
 
-        Parameters
-        ----------
-        rows : array of q rows of the embedding
-            The queries; a node is not its own neighbor.
-        vectors : array of shape (q, dim)
-            The queries, instead.
-        k : int
-            Number of rows for each query; fewer, if there are no more.
-        among : array of n bool, optional
-            True for the rows that may be answers. Searched exactly, index or not.
-        without : list of q arrays of rows, optional
-            Rows that are no answer to each query.
+        Only rows where ``among`` is True are answers, which are searched exactly; of the rows that ``without`` lists
+        for a query, none is.
         """
         if (rows is None) == (vectors is None):
             raise InputError("give either rows or vectors to search for, not both")

@@ -30,7 +30,7 @@ from graphrefine.embedding.formats import (
 )
 from graphrefine.embedding.state import EmbeddingData, Kind, State, names_of
 from graphrefine.errors import ArgumentWarning, FormatError, InputError, OutputError
-from graphrefine.graph.node_ids import Names, text_names
+from graphrefine.graph.node_ids import Names, as_names, text_names, unpack
 from graphrefine.system.checks import check_choice, version_problem
 from graphrefine.system.files import replacing, replacing_folder
 from graphrefine.tables.limits import check_unpacked
@@ -53,6 +53,7 @@ def write_embedding(
     """Check names and options for the format of a path or an address, and write there; see `save_data`."""
     file_format = choose_format(path, format)
     options = file_format.options(options)
+    file_format.check_package()
     data = names_as_text(data, format_place(path), stacklevel=4)
     blank_names = options.pop("blank_names", "refuse")
     check_choice("blank_names", blank_names, ("refuse", "replace"))
@@ -195,6 +196,15 @@ def join_data(
         raise FormatError(path, "the recipe is not a JSON object")
     pieces = {name: metadata[name] for name in names_of("array", "number") if name in metadata}
     return EmbeddingData(names, vectors, recipe, mapped, State.from_stored(pieces | dict(state or {})), fingerprint)
+
+
+def read_names(arrays: Any, nodes: int) -> Names:
+    """Return names from arrays by name: integers or NumPy strings, or packed texts; else 0, 1, ..., n - 1."""
+    if "names" in arrays:
+        return as_names(arrays["names"], nodes)
+    if "names_text" in arrays:
+        return unpack(arrays["names_text"], arrays["names_offsets"])
+    return np.arange(nodes, dtype=np.int64)
 
 
 def as_vectors(path: Path, array: NDArray[Any]) -> NDArray[np.float32]:

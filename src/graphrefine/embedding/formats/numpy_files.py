@@ -14,16 +14,16 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.io import as_vectors, check_memory, join_data, metadata_texts
+from graphrefine.embedding.formats.io import as_vectors, check_memory, join_data, metadata_texts, read_names
 from graphrefine.embedding.state import EmbeddingData, names_of
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_ids import Names, as_names, is_range, pack, unpack
+from graphrefine.graph.node_ids import Names, is_range, pack
 from graphrefine.system.arrays import map_npy, row_blocks, save_npy, write_array, write_npy_blocks
 
 _MEMBERS = {f"{name}.npy" for name in ("vectors", "names", "names_text", "names_offsets")}
 _TEXTS = ("version", "recipe", "fingerprint")
 _MEMBERS |= {f"{name}.npy" for name in (*_TEXTS, *names_of("column", "array", "number"))}
-# NumPy's strings all take as many bytes as the longest. Where that is so many times the mean, or a name ends in a null
+# NumPy's strings all take as many bytes as the longest. Where that is _WASTE times the mean, or a name ends in a null
 # character, which they lose, names are stored as ``names_text`` (UTF-8 bytes) and ``names_offsets`` (n + 1) instead.
 _WASTE = 8
 
@@ -93,15 +93,7 @@ def read_npz(path: Path) -> EmbeddingData:
             raise FormatError(path, f"has no array 'vectors', only {arrays}: not an embedding")
         check_memory(path, sum(each.file_size for each in archive.zip.infolist() if each.filename in _MEMBERS))
         vectors = as_vectors(path, archive["vectors"])
-        names = _read_names(archive, len(vectors))
+        names = read_names(archive, len(vectors))
         metadata = {name: str(archive[name]) for name in _TEXTS if name in archive}
         state = {name: archive[name] for name in names_of("column", "array", "number") if name in archive}
         return join_data(path, names, vectors, metadata, state=state)
-
-
-def _read_names(archive: Any, nodes: int) -> Names:
-    if "names" in archive:
-        return as_names(archive["names"], nodes)
-    if "names_text" in archive:
-        return unpack(archive["names_text"], archive["names_offsets"])
-    return np.arange(nodes, dtype=np.int64)

@@ -14,10 +14,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.io import as_vectors, join_data, metadata_texts
+from graphrefine.embedding.formats.io import as_vectors, join_data, metadata_texts, read_names
 from graphrefine.embedding.state import EmbeddingData, names_of
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_ids import Names, is_range, pack, unpack
+from graphrefine.graph.node_ids import Names, is_range, pack
 from graphrefine.system.arrays import map_array
 
 _DTYPES = {"I64": "<i8", "F64": "<f8", "F32": "<f4", "F16": "<f2", "U8": "u1"}  # that our tensors may have
@@ -72,7 +72,7 @@ def read(path: Path) -> EmbeddingData:
     vectors = as_vectors(path, tensors["vectors"])
     metadata = metadata if metadata.get("format") == "graphrefine" else {**metadata, "version": 1}  # made elsewhere
     state = {name: tensors[name] for name in _STATE if name in tensors}
-    return join_data(path, _names(tensors, len(vectors)), vectors, metadata, state=state, mapped=True)
+    return join_data(path, read_names(tensors, len(vectors)), vectors, metadata, state=state, mapped=True)
 
 
 def _map_tensor(path: Path, file: IO[bytes], entry: dict[str, Any], start: int) -> NDArray[Any]:
@@ -80,11 +80,3 @@ def _map_tensor(path: Path, file: IO[bytes], entry: dict[str, Any], start: int) 
         raise FormatError(path, f"has numbers of type {entry['dtype']}; those read are {', '.join(_DTYPES)}")
     first = start + entry["data_offsets"][0]
     return map_array(file, first, dtype=np.dtype(_DTYPES[entry["dtype"]]), shape=tuple(entry["shape"]))
-
-
-def _names(tensors: dict[str, NDArray[Any]], nodes: int) -> Names:
-    if "names" in tensors:
-        return tensors["names"]
-    if "names_text" in tensors:
-        return unpack(tensors["names_text"], tensors["names_offsets"])
-    return np.arange(nodes, dtype=np.int64)

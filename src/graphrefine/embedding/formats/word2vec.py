@@ -38,13 +38,7 @@ def check(names: Names) -> None:
 
 
 def replace_blanks(names: Names, label: str) -> Names:
-    """Return names with an underscore for each blank, with a warning; InputError if two become one.
-
-    Examples
-    --------
-    >>> replace_blanks(np.array(["ada", "bob"], object), "x.vec")
-    array(['ada', 'bob'], dtype=object)
-    """
+    """Return names with an underscore for each blank, with a warning; InputError if two become one."""
     if names.dtype != object:
         return names
     originals: dict[str, str] = {}

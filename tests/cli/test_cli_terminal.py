@@ -132,12 +132,12 @@ def test_a_token_from_the_environment_or_a_file(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(click.BadParameter, match="leave one of them out"):
         read_token("typed", str(file))
     file.write_text("\n", encoding="utf-8")
-    for problem, where in ((r"token: the first line is empty", str(file)), ("No such file", str(tmp_path / "no"))):
+    for problem, where in ((r"token: the token is empty", str(file)), ("No such file", str(tmp_path / "no"))):
         with pytest.raises(FormatError, match=problem):
             read_token(None, where)
     for value in ("", " "):
         monkeypatch.setenv("GRAPHREFINE_TOKEN", value)
-        with pytest.raises(InputError, match="GRAPHREFINE_TOKEN is empty"):
+        with pytest.raises(InputError, match="GRAPHREFINE_TOKEN: "):
             read_token(None, None)
 
 

@@ -85,14 +85,13 @@ def test_a_bad_request_changes_nothing(server: Served) -> None:
         server.api, 422, "outside of", request="b", changes=[["+", "n1", "n2", 2.0**100], ["+", "n1", "n2", 2.0**100]]
     )
     for change, word in [
-        (["+", "ann", "ann"], "self-loop"),
         (["+", "ann", "bob", -1], "weight -1"),
         (["+", "ann", "bob", 0], "weight 0"),
         (["+", "ann", "bob", "x"], "weight 'x'"),
         (["+", "ann", "bob", True], "weight True"),
         (["-", "ann", "bob", 1], "weight 1"),
         (["=", "ann"], "end is empty"),
-        (["+", "", "bob"], "no name"),
+        (["+", "", None], "empty"),
         (["+", "a\nb", "bob"], "no name"),
         (["+", ["ann"], "bob"], "no name"),
         (["+", "\ud800", "bob"], "no name"),
@@ -102,7 +101,9 @@ def test_a_bad_request_changes_nothing(server: Served) -> None:
         ("+", "a list such as"),
         ({"op": "+"}, "a list such as"),
     ]:
-        refused(server.api, 400, "change 2 of 2", word, request="c", changes=[good, change])
+        refused(server.api, 400, "changes.1", word, request="c", changes=[good, change])
+    for change, word in [(["+", "ann", "ann"], "self-loop"), (["+", "", "bob"], "source is empty")]:
+        refused(server.api, 422, "change 2 of 2", word, request="c", changes=[good, change])
     refused(server.api, 400, "request", changes=[good])
     refused(server.api, 400, "changes", request="d")
     refused(server.api, 400, "'edges'", request="d", changes=[good], edges=[])

@@ -141,7 +141,8 @@ class LiveVectors:
         return self._vectors.nodes
 
     def __contains__(self, name: object) -> bool:
-        return name in self._vectors if self._sides is None else self._sides.is_in(self._vectors, name)
+        table = self._vectors
+        return name in table if self._sides is None else bool(self._sides.find_rows(table, name))
 
     def __getitem__(self, name: Any) -> NDArray[np.float32]:
         return self.vector(name)
@@ -175,7 +176,8 @@ class LiveVectors:
         table = self._vectors
         mask = self._targets[1] if self._targets is not None and self._targets[0] is table else np.zeros(0, bool)
         if len(mask) < len(table):
-            mask = np.concatenate([mask, SideNames.target_mask(table, len(mask))])
+            fresh = [name[0] == "t" for name in table.names_from(len(mask))]
+            mask = np.append(mask, np.array(fresh, bool))
             self._targets = table, mask
         return mask
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import FastAPI, Query
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -36,7 +36,7 @@ from graphrefine.explore.routes import NO_QUERY, CurrentSession, PageHandler, ma
 from graphrefine.explore.server import Access, answer_requests, bind, end_background, make_access
 from graphrefine.explore.session import Session
 from graphrefine.graph.graph import Graph
-from graphrefine.live.changes import check_changes
+from graphrefine.live.name_resolution import parse_change
 from graphrefine.live.reader import Neighbor
 from graphrefine.live.service import LiveService
 
@@ -61,7 +61,7 @@ class EdgeChanges(Params, strict=True):
     request: str = Field(
         min_length=1, max_length=MAX_REQUEST, description="Id of this request; sent again, it changes nothing more."
     )
-    changes: list[Any] = Field(
+    changes: list[Annotated[Any, AfterValidator(parse_change)]] = Field(
         min_length=1,
         max_length=CHANGES,
         description="Lists of an operation (+, -, =), a source, a target and a weight; null or no target for a node, "
@@ -123,7 +123,7 @@ async def _ask(request: Request, work: Work[_Value]) -> _Value:
 
 
 @router.post("/api/edges", dependencies=NO_QUERY)
-async def post_edges(request: Request, session: CurrentSession, params: EdgeChanges) -> Answer:
+async def post_edges(request: Request, params: EdgeChanges) -> Answer:
     """Apply changes of edges and nodes as one group, all or nothing; the answer comes when they are on the disk.
 
     It has the number of the `group`, and whether it is `repeated`, made by this request before; if not, also the
@@ -131,10 +131,9 @@ async def post_edges(request: Request, session: CurrentSession, params: EdgeChan
     """
     if not params.request.isprintable():
         raise HTTPException(400, "request: printable characters are expected, others for each request")
-    changes = check_changes(params.changes, sides=session.has_two_sides)  # an InputError here is status 400
     try:
         receipt = await _ask(
-            request, lambda live: live.submit_checked(params.request, changes, skip_unknown=params.skip_unknown)
+            request, lambda live: live.submit(params.request, params.changes, skip_unknown=params.skip_unknown)
         )
     except OutputError as error:
         raise HTTPException(503, f"{error}; send the same request again") from None

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.lookup import Side
 from graphrefine.live.change_log import Origin
-from graphrefine.live.changes import check_changes
-from graphrefine.live.name_resolution import Change
 from graphrefine.live.writer import Commit, Live
 from graphrefine.refine.refine import spread_rows
 
@@ -65,15 +63,10 @@ class LiveService(Live):
         request : str
             Id of the request. The last 100,000 groups are remembered by theirs.
         changes : list
-            Lists of an operation, a source, a target and a weight: see `graphrefine.live.changes.check_changes`.
+            See `Live.collect`.
         skip_unknown : bool
             Skip edges and nodes to remove that do not exist, and count them.
         """
-        checked = check_changes(changes, sides=self._sides is not None)
-        return self.submit_checked(request, checked, skip_unknown=skip_unknown)
-
-    def submit_checked(self, request: str, changes: Sequence[Change], *, skip_unknown: bool = False) -> Receipt:
-        """Do the same with changes that were checked before."""
         group = self._store.request_group(request)
         if group is not None:
             return Receipt(group, None, repeated=True)

@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +37,7 @@ from graphrefine.live.model import (
     fit_model,
     unit_vectors,
 )
-from graphrefine.live.name_resolution import Change, NameResolution, SideNames, check_weight
+from graphrefine.live.name_resolution import Change, NameResolution, SideNames, check_change, parse_change
 from graphrefine.live.reader import LiveVectors, chord_bounds
 from graphrefine.live.refresh import Refresh, refresh_reason
 from graphrefine.live.store import SUFFIX, Store, disk_errors
@@ -70,7 +70,7 @@ def create_live(
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
     sides = None if graph.sources is None else "integers" if has_integers else "strings"
     if graph.sources is not None:  # both sides as one set of nodes, by names that differ
-        keys = SideNames.keys(graph.names, graph.sources)
+        keys = SideNames(integers=has_integers).keys(graph.names, graph.sources)
         graph = Graph(graph.indptr, graph.indices, graph.weights, keys, source=graph.source)
     model, kernel = fit_model(graph, settings, stages, threads=usable_threads(threads))
     replacing = replacing_folder(target, replaceable=_refuse_existing, durable=True)
@@ -209,7 +209,7 @@ class Live(LiveVectors):
 
     def remove(self, source: Any, target: Any) -> None:
         """Remove an edge, or several."""
-        self._collect("-", source, target, 0.0)
+        self._collect("-", source, target)
 
     def add_nodes(self, names: Iterable[Any], *, side: Side | None = None) -> None:
         """Add nodes without edges, those of a bipartite graph to a side; existing ones stay."""
@@ -222,35 +222,33 @@ class Live(LiveVectors):
     def _collect_nodes(self, sign: str, names: Iterable[Any], side: Side | None) -> None:
         allowed = (None,) if self._sides is None else SIDES
         if side not in allowed:
-            kind = "is not bipartite" if self._sides is None else "is bipartite"
-            raise InputError(
-                f"side={side!r}: the graph {kind}; pass {' or '.join(map(repr, allowed))}", argument="side"
-            )
-        named = list_values(names)
-        if None in named:
-            raise InputError("None is no name; pass a list of names")
-        ends = [(None, name) if side == "target" else (name, None) for name in named]
-        self._pending += [Change(sign, source, target, 0.0) for source, target in ends]
+            expected = " or ".join(map(repr, allowed))
+            raise InputError(f"side={side!r}: pass {expected}, as the graph is or is not bipartite", argument="side")
+        ends = ((None, name) if side == "target" else (name, None) for name in list_values(names))
+        self._pending += [check_change(sign, source, target) for source, target in ends]
 
-    def _collect(self, sign: str, source: Any, target: Any, weight: Any) -> None:
-        if not isinstance(source, list | tuple | np.ndarray):
-            sources, targets, weights = [source], [target], [weight]
-        else:
+    def _collect(self, sign: str, source: Any, target: Any, weight: Any = None) -> None:
+        if isinstance(source, list | tuple | np.ndarray):
             sources, targets = list_values(source), list_values(target)
             weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
-            if not len(sources) == len(targets) == len(weights):
-                raise InputError(
-                    f"there are {len(sources)} sources, {len(targets)} targets and {len(weights)} weights; "
-                    "pass lists of one length"
-                )
+        else:
+            sources, targets, weights = [source], [target], [weight]
+        if not len(sources) == len(targets) == len(weights):
+            counts = f"{len(sources)} sources, {len(targets)} targets and {len(weights)} weights"
+            raise InputError(f"there are {counts}; pass lists of one length")
         if None in (*sources, *targets):
             raise InputError("None is no name; add_nodes() and remove_nodes() take nodes without an edge")
-        weights = weights if sign == "-" else [check_weight(each) for each in weights]
-        self._pending += [Change(sign, *each) for each in zip(sources, targets, weights, strict=True)]
+        self._pending += [check_change(sign, *each) for each in zip(sources, targets, weights, strict=True)]
 
-    def collect(self, changes: Iterable[tuple[str, Any, Any, float]]) -> None:
-        """Collect changes that were checked before: an operation, a source, a target or None, a weight."""
-        self._pending += [Change(*each) for each in changes]
+    def collect(self, changes: Sequence[Any]) -> None:
+        """Collect changes that are lists of an operation, a source, a target and a weight, or checked already."""
+        checked = list[Change]()
+        for number, change in enumerate(changes, 1):
+            try:
+                checked.append(change if isinstance(change, Change) else parse_change(change))
+            except InputError as error:
+                raise InputError(f"change {number} of {len(changes)}: {error}") from None
+        self._pending += checked
 
     def rollback(self) -> None:
         """Drop the changes that were not committed."""

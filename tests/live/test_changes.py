@@ -132,7 +132,8 @@ def test_formats_are_found_by_names_and_by_first_bytes(tmp_path: Path, format: s
     path.write_bytes(PACKERS[suffix](as_bytes(stream, format)))
     assert changes_of(list(read_changes(path))) == expected(stream)
     with path.open("rb") as file:
-        assert changes_of(list(read_changes(file))) == expected(stream)
+        given = format if format == "tsv" else None  # as commas are expected where nothing tells
+        assert changes_of(list(read_changes(file, format=given))) == expected(stream)
 
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet"])
@@ -274,7 +275,8 @@ BAD: dict[bytes, tuple[str, ...]] = {  # the first lines that are good, and bad 
         '{"op": "+", "source": "a", "target": "b"} {}|object', '{"op": "+", "source": "a", "target": |object',
         '{"op": "+", "source": 1.5, "target": "b"}|1.5', '{"op": "+", "source": true, "target": "b"}|True',
         '{"op": "+", "source": null, "target": null}|empty', '{"op": "+", "source": "a", "target": ["b"]}|[\'b\']',
-        '{"op": "+", "source": "a\\nb", "target": "b"}|no name', '{"op": "+", "source": "\\ud800", "target": 1}|no name',
+        '{"op": "+", "source": "a\\nb", "target": "b"}|no name',
+        '{"op": "+", "source": "\\ud800", "target": 1}|no name',
         '{"op": "+", "source": 9223372036854775808, "target": "b"}|9223372036854775808',
         '{"op": ["+"], "source": 1, "target": 2}|[\'+\']', '{"op": "+", "source": 1, "target": 2, "weight": true}|True',
         '{"op": "+", "source": 1, "target": 2, "weight": 0}|weight 0',
@@ -344,7 +346,7 @@ def test_any_values_are_a_proper_change_or_a_problem(op: Any, source: Any, targe
 def test_a_line_without_end_is_not_held() -> None:
     file = Endless(1 << 30, line=b"x")
     groups: list[Group] = []
-    with pytest.raises(FormatError, match="line 1: .*no line end"):
+    with pytest.raises(FormatError, match=r"line 1: .*no line end"):
         groups.extend(read_changes(io.BufferedReader(file)))
     assert file.lines < 1 << 23
 

@@ -177,7 +177,9 @@ def _split_lines(portions: Iterable[bytes]) -> Iterator[bytes]:
 
 def _read_delimited(lines: Iterable[bytes], delimiter: str) -> Iterator[Record | None]:
     """Yield the record of each line; None for a header or a blank line. Blanks around fields drop."""
-    dialect, columns, widths = Dialect(delimiter), (0, 1, 2, 3), (3, 4)
+    dialect = Dialect(delimiter)
+    columns: tuple[int, ...] = (0, 1, 2, 3)
+    widths: tuple[int, ...] = (3, 4)
     is_first = True
     for line in lines:
         if not line.endswith(b"\n"):

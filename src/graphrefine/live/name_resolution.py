@@ -53,8 +53,8 @@ def parse_change(fields: Sequence[Any]) -> Change:
     if not isinstance(fields, list | tuple) or not 2 <= len(fields) <= 4:
         raise InputError('a list such as ["+", "ann", "bob", 2] is expected')
     sign, source, target, weight = (*fields, None, None)[:4]
-    names = (None if name == "" or name != name else name for name in (source, target))
-    return check_change(sign, *names, None if weight == "" else weight)
+    source, target = (None if name == "" or name != name else name for name in (source, target))
+    return check_change(sign, source, target, None if weight == "" else weight)
 
 
 def check_change(sign: Any, source: Any, target: Any, weight: Any = None) -> Change:

@@ -14,9 +14,8 @@ vectors" of the documentation has the proof of the bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +45,7 @@ LAG_SHARE = 0.8  # of the tolerance is for states that lag behind; the rest is f
 QUANTILE = 0.007  # of the lengths of vectors: rows below may have a larger bound than the tolerance; changes add some
 ROUNDING = 150 * 2.0**-24  # of a row of G, in lengths of the longest row: pieces of 128 products in float32
 FLOOR = 3  # roundings over `keep`, at least, in the largest lag: `settle` ends for more than one
+ROUNDS, NEAR = 100, 1e-12  # of Newton's iteration for the nearest orthogonal matrix, and where it ends
 BLOCK_ROWS = 1 << 14  # rows of a matrix that are copied at a time
 
 
@@ -121,13 +121,6 @@ def captured_share(kernel: Any) -> float:
     return float(kernel.captured / max(kernel.energy, 1e-300))
 
 
-class Alignment(NamedTuple):
-    """A rotation of new vectors onto older ones."""
-
-    rows: NDArray[np.int64]  # of nodes that it is computed from
-    rotation: Callable[[Floats], Reals]  # from the new vectors of these nodes
-
-
 def fit_model(
     graph: Graph,
     settings: LiveSettings,
@@ -135,11 +128,12 @@ def fit_model(
     *,
     threads: int = 1,
     warm: RowSource | None = None,
-    alignment: Alignment | None = None,
+    anchors: tuple[NDArray[np.int64], Floats] | None = None,
 ) -> tuple[Model, Any]:
     """Fit a model to a graph; return it and the kernel's graph, whose states are settled.
 
-    ``warm(start, stop)`` are rows of a basis to begin with, and ``alignment`` rotates the new vectors onto older ones.
+    ``warm(start, stop)`` are rows of a basis to begin with. ``anchors``, some rows and their older vectors, are what
+    the new vectors are rotated onto.
     """
     check_graph(graph)
     engine = LocalEngine(graph, columns=settings.dim, threads=threads)
@@ -160,14 +154,15 @@ def fit_model(
         del R
         engine.trim()
         rotation = _axes(engine, vectors)
-        sample = None if alignment is None else engine.collect(vectors, rotation)[alignment.rows]
+        if anchors is not None:
+            fresh = engine.collect(vectors, rotation)[anchors[0]]
+            rotation = exact.matmul(rotation, rotation_onto(fresh, anchors[1]))
+            del fresh
         del vectors
         engine.trim()
-        if alignment is not None and sample is not None:
-            rotation = exact.matmul(rotation, alignment.rotation(sample))
     rows = engine.collect(states, rotation, shift=exact.matmul(mean, rotation))
     shifts = np.asarray(M.column_shift)
-    del states, sample, engine, M
+    del states, engine, M
     release_free_memory()
     with stages.stage("settle"):
         model = Model(
@@ -235,7 +230,7 @@ def _axes(engine: LocalEngine, vectors: LocalTall) -> Reals:
 
 def _settle(model: Model, kernel: Any) -> Model:
     """Return the model with the lag that the lengths of vectors ask for; states are then within it."""
-    lengths = vector_lengths(kernel, model.basis.shape[1])
+    lengths = ComputedVectors(model, kernel).lengths
     present = lengths[lengths > 0]
     short = float(np.quantile(present, QUANTILE)) if len(present) else 1.0
     a, tolerance = model.settings.keep, model.settings.tolerance
@@ -249,17 +244,6 @@ def _settle(model: Model, kernel: Any) -> Model:
     return tight
 
 
-def vector_lengths(kernel: Any, columns: int) -> Reals:
-    """Return the lengths of the vectors of all nodes, before they are made unit; -1 for nodes without edges."""
-    lengths = np.empty(kernel.nodes)
-    for start in range(0, kernel.nodes, BLOCK_ROWS):
-        rows = np.arange(start, min(start + BLOCK_ROWS, kernel.nodes), dtype=np.int32)
-        some = np.empty(len(rows))
-        kernel.vectors(rows, np.empty((len(rows), columns), np.float32), some)
-        lengths[rows] = some
-    return lengths
-
-
 def unit_vectors(model: Model, kernel: Any, rows: NDArray[np.int32]) -> tuple[Reals, Floats]:
     """Return the lengths of the vectors of some rows, -1 without edges, and the vectors at length 1; zeros stay."""
     padded, lengths = np.empty((len(rows), model.basis.shape[1]), np.float32), np.empty(len(rows))
@@ -270,20 +254,53 @@ def unit_vectors(model: Model, kernel: Any, rows: NDArray[np.int32]) -> tuple[Re
     return lengths, vectors
 
 
-def all_unit_vectors(model: Model, kernel: Any) -> tuple[Floats, Reals]:
-    """Return the unit vectors of all rows as they are now, and their lengths before."""
-    lengths, vectors = np.empty(kernel.nodes), np.empty((kernel.nodes, model.settings.dim), np.float32)
-    for start in range(0, kernel.nodes, BLOCK_ROWS):
-        rows = np.arange(start, min(start + BLOCK_ROWS, kernel.nodes), dtype=np.int32)
-        lengths[rows], vectors[rows] = unit_vectors(model, kernel, rows)
-    return vectors, lengths
-
-
 def degrees(kernel: Any, rows: NDArray[np.int32] | None = None) -> Reals:
     """Return the sums of the weights of some rows, or of all."""
     which = np.arange(kernel.nodes, dtype=np.int32) if rows is None else rows
     kernel.degrees(which, sums := np.empty(len(which)))
     return sums
+
+
+class ComputedVectors:
+    """Vectors of a model, computed where they are read: an array of them would double the memory."""
+
+    def __init__(self, model: Model, kernel: Any) -> None:
+        self._model, self._kernel = model, kernel
+        self.lengths, self.degrees = np.empty(kernel.nodes), degrees(kernel)
+        for start in range(0, kernel.nodes, BLOCK_ROWS):
+            rows = np.arange(start, min(start + BLOCK_ROWS, kernel.nodes), dtype=np.int32)
+            self.lengths[rows] = unit_vectors(model, kernel, rows)[0]
+
+    def rows(self, rows: NDArray[Any]) -> Floats:
+        """Return the unit vectors of rows; zeros where a node has none."""
+        return unit_vectors(self._model, self._kernel, rows.astype(np.int32))[1]
+
+
+def rotation_onto(moved: Floats, fixed: Floats) -> Reals:
+    """Return the orthogonal matrix that rotates unit rows of some vectors closest to others, or a matrix near one.
+
+    Newton's iteration ``X <- X (3 - X^T X) / 2`` goes to the orthogonal factor of the cross product, from exactly
+    rounded steps: the same bits on every processor, which no SVD has. Directions that the rows leave open stay.
+
+    Examples
+    --------
+    >>> rows = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
+    >>> np.abs(rotation_onto(rows, rows[:, ::-1])).round(6).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    lengths = np.sqrt(exact.squares_of_rows(moved))
+    rows = moved * np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)[:, None]
+    cross = exact.matmul(rows.T.astype(np.float64), fixed.astype(np.float64))
+    norm = float(np.sqrt(exact.eigh(exact.matmul(cross.T, cross))[0].max()))
+    if not norm > 0:
+        return np.eye(len(cross))
+    X: Reals = cross / norm + 1e-9 * np.eye(len(cross))
+    for _ in range(ROUNDS):
+        gram = exact.matmul(X.T, X)
+        if np.abs(gram - np.eye(len(X))).max() < NEAR:
+            break
+        X = exact.matmul(X, 1.5 * np.eye(len(X)) - 0.5 * gram)
+    return X
 
 
 def _pad_columns(rows: Floats) -> Floats:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.errors import FormatError, InputError, MissingExtraError
+from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.lookup import Side
 from graphrefine.kernels import exact
 from graphrefine.kernels.numerics import KEY, version_of
@@ -24,7 +24,6 @@ from graphrefine.live.vector_table import VectorTable
 from graphrefine.refine.bipartite import DEGREE_POWER
 from graphrefine.system.threads import usable_threads
 
-TRIES = 100  # of opening a checkpoint that a writer may be replacing
 STEP = 0.25  # distance of a unit vector from the one in the index, beyond which it is put in again
 ADDED = 1 << 14  # rows added to the index at a time
 SPARE = 4  # candidates for each answer
@@ -317,32 +316,27 @@ class LiveReader(LiveVectors):
 
     def update(self) -> int:
         """Go on to the newest moment; return the number of groups that came since the last one."""
-        for _ in range(TRIES):
-            try:
-                return self._update()
-            except FileNotFoundError:  # the writer has just gone over to a new checkpoint
-                continue
-        raise FormatError(self.path, "its generation is missing; go back to a backup")
-
-    def _update(self) -> int:
         before = max(self.group, 0)
-        news = self._store.news(self._generation, self.group)
-        if news.generation != self._generation:
-            checkpoint = Checkpoint(self._store.folder(news.generation))
+        self._store.retry(self._update)
+        return self.group - before
+
+    def _update(self) -> None:
+        generation, group, updates = self._store.updates(self._generation, self.group)
+        if generation != self._generation:
+            checkpoint = Checkpoint(self._store.folder(generation))
             table = checkpoint.table()
-            for update in news.updates:
+            for update in updates:
                 table.apply(update)
             numbers = checkpoint.manifest["frozen"]
             self._table, self.settings, self._base_group = table, checkpoint.settings, checkpoint.group
             self._radius = error_radius(numbers["lag"], checkpoint.settings.keep)
             self._publish = numbers["publish"]
         else:
-            updates = list(news.updates)  # all of them are read, and whole, before the first is followed
+            fresh = list(updates)  # all of them are read, and whole, before the first is followed
             self._generation = 0  # an interruption here leaves a table between two moments: all is read again then
-            for update in updates:
+            for update in fresh:
                 self._table.apply(update)
-        self._generation, self.group = news.generation, news.group
-        return self.group - before
+        self._generation, self.group = generation, group
 
     def close(self) -> None:
         """Close the folder."""

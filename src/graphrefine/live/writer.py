@@ -8,7 +8,6 @@ that were committed are applied again when the folder is opened, with the same b
 from __future__ import annotations
 
 import os
-import shutil
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,11 +26,11 @@ from graphrefine.graph.lookup import SIDES, Side
 from graphrefine.graph.node_ids import is_text
 from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.live.change_log import ChangeGroup, Origin, Update, vector_dtype
-from graphrefine.live.checkpoint import Checkpoint, PublishedVectors, kernel_blocks, save_checkpoint
+from graphrefine.live.checkpoint import Checkpoint, kernel_blocks, save_checkpoint
 from graphrefine.live.model import (
+    ComputedVectors,
     LiveSettings,
     Model,
-    all_unit_vectors,
     captured_share,
     degrees,
     fit_model,
@@ -40,7 +39,7 @@ from graphrefine.live.model import (
 from graphrefine.live.name_resolution import Change, NameResolution, SideNames, check_change, parse_change
 from graphrefine.live.reader import LiveVectors, chord_bounds
 from graphrefine.live.refresh import Refresh, refresh_reason
-from graphrefine.live.store import SUFFIX, Store, disk_errors
+from graphrefine.live.store import ADVICE, SUFFIX, Store, disk_errors
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.progress import Stages, Watcher
 from graphrefine.system.files import replacing_folder
@@ -49,7 +48,6 @@ from graphrefine.system.threads import usable_threads
 LOGGED = 200_000  # changes, and vectors that moved, in the log, after which closing the folder makes a new checkpoint
 LOOK = 1000  # changes between two looks whether a refresh is due, at least,
 LOOK_SHARE = 0.01  # and in shares of the nodes
-COPIES = 100  # tries of a copy that a writer's new checkpoint interrupts
 
 
 def create_live(
@@ -75,9 +73,8 @@ def create_live(
     model, kernel = fit_model(graph, settings, stages, threads=usable_threads(threads))
     replacing = replacing_folder(target, replaceable=_refuse_existing, durable=True)
     with stages.stage("write"), disk_errors(target), replacing as folder:
-        table = VectorTable(graph.names, *all_unit_vectors(model, kernel), degrees(kernel))
-        first = folder / "generation-000001"
-        save_checkpoint(first, model, kernel, table, names=graph.names, rows=table.present(), group=0)
+        first, vectors, rows = folder / "generation-000001", ComputedVectors(model, kernel), np.arange(graph.nodes)
+        save_checkpoint(first, model, kernel, vectors, names=graph.names, rows=rows, group=0)
         facts = {"created": time.time(), "graphrefine": __version__, "sides": sides, **numerics_entry()}
         Store.create(folder, facts)
     return stages.seconds
@@ -92,12 +89,12 @@ def copy_live(store: Store, path: str | os.PathLike[str]) -> None:
     """Copy a folder as one moment has it, while it is written, to a new path."""
     target = Path(path)
     _refuse_existing(target)
-    for _ in range(COPIES):
-        with disk_errors(target), suppress(FileNotFoundError, shutil.Error):  # the checkpoint was just replaced
-            with replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
-                Checkpoint(store.copy_to(folder)).check_files()
-            return
-    raise OutputError(f"{store.path}: its generation changes too often to be copied; stop the writer first")
+
+    def copy() -> None:
+        with disk_errors(target), replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
+            Checkpoint(store.copy_to(folder)).check_files()
+
+    store.retry(copy)
 
 
 class Commit(NamedTuple):
@@ -150,9 +147,12 @@ class Live(LiveVectors):
         self._is_stale = True  # memory may be other than the disk
         with self._stages.stage("open"):
             self._store.remove_old_files()  # first, as they take room
-            checkpoint = self._checkpoint()
-            self._model, self._kernel = checkpoint.load()
-            self._table = checkpoint.table()
+            try:
+                checkpoint = Checkpoint(self._store.folder(self._store.generation))
+                self._model, self._kernel = checkpoint.load()
+                self._table = checkpoint.table()
+            except FileNotFoundError as error:  # nobody but a writer removes any
+                raise FormatError(self.path, f"{Path(error.filename).name} is missing; {ADVICE}") from None
             self.group = self._base_group = checkpoint.group
             self.settings = self._model.settings
             self._radius, self._publish = self._model.radius, self._model.publish
@@ -163,13 +163,6 @@ class Live(LiveVectors):
                 self._store.restore(update)
                 self._accept(update)
         self._is_stale = False
-
-    def _checkpoint(self) -> Checkpoint:
-        folder = self._store.folder(self._store.generation)
-        try:
-            return Checkpoint(folder)
-        except FileNotFoundError as error:
-            raise FormatError(folder, f"{Path(error.filename).name} is missing; go back to a backup") from None
 
     def _catch_up(self) -> None:
         """Bring memory to what the disk has, after something failed in between."""
@@ -358,7 +351,7 @@ class Live(LiveVectors):
         return stats
 
     def _save(
-        self, model: Model, kernel: Any, vectors: PublishedVectors, refresh: dict[str, Any] | None = None
+        self, model: Model, kernel: Any, vectors: VectorTable | ComputedVectors, refresh: dict[str, Any] | None = None
     ) -> None:
         """Write a checkpoint of this moment, which is then to be opened: removed rows drop, and others move up."""
         generation, rows = self._store.generation + 1, self._table.present()
@@ -437,9 +430,9 @@ class Live(LiveVectors):
         With ``deep`` every row of R is computed again, and every residual is compared with the lag that is kept of it.
         """
         stats = {**self.stats(), "database": self._store.find_damage()}
-        checkpoint = self._checkpoint()
+        checkpoint = Checkpoint(self._store.folder(self._store.generation))
         checkpoint.check_files()
-        for _ in self._store.news(0, 0).updates:  # which have checksums
+        for _ in self._store.updates(0, 0)[2]:  # which have checksums
             pass
         stats["files"] = len(checkpoint.manifest["files"])
         return {**stats, **self._check_lags()} if deep else stats

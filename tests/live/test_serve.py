@@ -412,7 +412,7 @@ def test_the_document_describes_the_endpoints(server: Served) -> None:
 
 
 def test_a_second_writer_is_refused(folder: Path, server: Served) -> None:
-    with pytest.raises(OutputError, match="one writer"):
+    with pytest.raises(OutputError, match="another run works"):
         LiveService(folder)
 
 

@@ -65,20 +65,9 @@ def read_changes(
 ) -> Iterator[Group]:
     r"""Return changes in groups of ``size`` records, the last one shorter; the file is never held as a whole.
 
-    Parameters
-    ----------
-    source : path, open file or "-"
-        csv, tsv, jsonl or parquet, also compressed (.gz .bz2 .xz .zst). The format of standard input ("-") and of open
-        files is found by their first bytes. Columns, or keys, are op, source, target, weight; csv and tsv may name
-        them in a header, in any order.
-    size : int
-        Records in a group.
-    skip : int
-        Records that were counted before, and are not yielded again.
-    digest : str, optional
-        ``digest`` of the group that ended with record ``skip``. Other records there are refused: it is another file.
-    format : str, optional
-        "csv", "tsv", "jsonl" or "parquet", where neither suffix nor first bytes tell it.
+    The format of standard input ("-") and of open files is found by their first bytes, that of others by the suffix;
+    ``format`` names it where neither tells. ``skip`` records, which count already, are not yielded again; if their hash
+    is another one than ``digest``, that of the group which ended there, it is another file, and refused.
 
     Examples
     --------

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import RowSource, principal_rotation
-from graphrefine.engine.local import LocalEngine, LocalTall
+from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, exact, native
@@ -35,7 +35,9 @@ from graphrefine.system.memory import release_free_memory
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
 
-POWER, WARM_POWER = 9, 2  # products that the basis is found with: from signs, and from the basis of before
+# Products that the basis is found with: from signs, and from the basis of before. The latter is even: after an odd
+# number the basis would come from the other side of M, and nodes without a change would move, too.
+POWER, WARM_POWER = 9, 2
 EXPONENT = 0.75  # of the context distribution
 AXES = 0.8  # exponent of the spectrum of the vectors
 STEPS, PRECISE_STEPS = 14, 8  # of T, towards the fixed point: gathered from bfloat16, and then from float32
@@ -106,13 +108,7 @@ class Model:
 
 
 def error_radius(lag: float, keep: float) -> float:
-    """Return a bound of the distance of any vector from the fixed point's, where no node lags behind by more.
-
-    Examples
-    --------
-    >>> error_radius(0.125, 0.5)
-    0.5
-    """
+    """Return a bound of the distance of any vector from the fixed point's, where no node lags behind by more."""
     return lag / (keep * (1 - keep))
 
 
@@ -143,17 +139,25 @@ def fit_model(
         power = POWER if warm is None else WARM_POWER
         factors = range_finder(engine, M.T, sketch, power=power, two_sided=True, unit=True)
         del sketch
-        basis = _scaled_basis(engine, factors.basis)
+        # The bounds need a basis of norm 1 at most, and bfloat16 has rounded this one.
+        norm = _norm(engine.gram(factors.basis)) * (1 + 1e-6)
+        basis = _pad_columns(engine.collect(factors.basis, np.eye(engine.columns) / max(norm, 1.0)))
         R = factors.target
         del factors
     alone, loop = graph.without_edges(), smallest_weight(graph)
     weights = limit_weights(alone, graph.degrees(), loop=loop)
     mean = limit(engine.sums(R, weights.astype(np.float32)), weights)
     with stages.stage("filter", steps=STEPS + PRECISE_STEPS):
-        states, vectors = _filter(engine, graph, R, settings, stages, loop=loop, mean=mean)
+        T, a = transition(graph, loop=loop), settings.keep
+        states = R
+        for step in range(STEPS + PRECISE_STEPS):
+            states = engine.apply(T, states, scale=1 - a, plus=(a, R), precise=step >= STEPS)
+            stages.advance()
+        vectors = engine.apply(T, states, shift=mean, gram=True, precise=True)
         del R
         engine.trim()
-        rotation = _axes(engine, vectors)
+        rotation = principal_rotation(engine.gram(vectors), AXES)
+        rotation = rotation / (_norm(exact.matmul(rotation.T, rotation)) or 1.0)
         if anchors is not None:
             fresh = engine.collect(vectors, rotation)[anchors[0]]
             rotation = exact.matmul(rotation, rotation_onto(fresh, anchors[1]))
@@ -162,7 +166,7 @@ def fit_model(
         engine.trim()
     rows = engine.collect(states, rotation, shift=exact.matmul(mean, rotation))
     shifts = np.asarray(M.column_shift)
-    del states, engine, M
+    del states, engine, M, T
     release_free_memory()
     with stages.stage("settle"):
         model = Model(
@@ -193,39 +197,6 @@ def check_graph(graph: Graph) -> None:
         )
     if not len(graph.indices):
         raise InputError("the graph has no edges to begin with; live vectors need some to find a basis")
-
-
-def _scaled_basis(engine: LocalEngine, basis: LocalTall) -> Floats:
-    """Return the basis in the graph's order, its norm at most 1 (bfloat16 has rounded it).  # (n, padded k)."""
-    gram = engine.gram(basis)
-    norm = float(np.sqrt(exact.eigh(gram)[0].max())) * (1 + 1e-6)
-    return _pad_columns(engine.collect(basis, np.eye(engine.columns) / max(norm, 1.0)))
-
-
-def _filter(
-    engine: LocalEngine,
-    graph: Graph,
-    R: LocalTall,
-    settings: LiveSettings,
-    stages: Stages,
-    *,
-    loop: float,
-    mean: Reals,
-) -> tuple[LocalTall, LocalTall]:
-    """Return states G near the fixed point, and the vectors T G, free of the mean."""
-    T, a = transition(graph, loop=loop), settings.keep
-    G: LocalTall = R
-    for step in range(STEPS + PRECISE_STEPS):
-        G = engine.apply(T, G, scale=1 - a, plus=(a, R), precise=step >= STEPS)
-        stages.advance()
-    return G, engine.apply(T, G, shift=mean, gram=True, precise=True)
-
-
-def _axes(engine: LocalEngine, vectors: LocalTall) -> Reals:
-    """Return the rotation to the scaled principal axes of the vectors, of norm 1."""
-    rotation = principal_rotation(engine.gram(vectors), AXES)
-    norm = float(np.sqrt(exact.eigh(exact.matmul(rotation.T, rotation))[0].max()))
-    return rotation / norm if norm > 0 else rotation
 
 
 def _settle(model: Model, kernel: Any) -> Model:
@@ -279,9 +250,6 @@ class ComputedVectors:
 def rotation_onto(moved: Floats, fixed: Floats) -> Reals:
     """Return the orthogonal matrix that rotates unit rows of some vectors closest to others, or a matrix near one.
 
-    Newton's iteration ``X <- X (3 - X^T X) / 2`` goes to the orthogonal factor of the cross product, from exactly
-    rounded steps: the same bits on every processor, which no SVD has. Directions that the rows leave open stay.
-
     Examples
     --------
     >>> rows = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
@@ -291,9 +259,11 @@ def rotation_onto(moved: Floats, fixed: Floats) -> Reals:
     lengths = np.sqrt(exact.squares_of_rows(moved))
     rows = moved * np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)[:, None]
     cross = exact.matmul(rows.T.astype(np.float64), fixed.astype(np.float64))
-    norm = float(np.sqrt(exact.eigh(exact.matmul(cross.T, cross))[0].max()))
+    norm = _norm(exact.matmul(cross.T, cross))
     if not norm > 0:
         return np.eye(len(cross))
+    # Newton's iteration X <- X (3 - X^T X) / 2 goes to the orthogonal factor of the cross product, from exactly rounded
+    # steps: the same bits on every processor, which no SVD has. Directions that the rows leave open stay.
     X: Reals = cross / norm + 1e-9 * np.eye(len(cross))
     for _ in range(ROUNDS):
         gram = exact.matmul(X.T, X)
@@ -301,6 +271,11 @@ def rotation_onto(moved: Floats, fixed: Floats) -> Reals:
             break
         X = exact.matmul(X, 1.5 * np.eye(len(X)) - 0.5 * gram)
     return X
+
+
+def _norm(gram: Reals) -> float:
+    """Return the largest singular value of a matrix, from its Gram matrix."""
+    return float(np.sqrt(exact.eigh(gram)[0].max()))
 
 
 def _pad_columns(rows: Floats) -> Floats:

@@ -110,13 +110,7 @@ def shorten(value: object) -> str:
 
 
 def stored_name(name: Any, *, integers: bool) -> Any:
-    """Return a name as the graph has it: an integer, also from text, or text; InputError for text among integers.
-
-    Examples
-    --------
-    >>> stored_name("12", integers=True), stored_name(3, integers=False)
-    (12, '3')
-    """
+    """Return a name as the graph has it: an integer, also from text, or text; InputError for text among integers."""
     if not integers:
         return str(name)
     if isinstance(name, str) and not is_integer(name):

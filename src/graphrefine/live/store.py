@@ -77,19 +77,12 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         self._lock = WorkFolder(self.path)
         try:
-            if write:
-                self._take_lock()
+            if write:  # the system releases the lock when the process ends: there is nothing to clear after a kill -9
+                self._lock.lock()
             self._open()
         except BaseException:
             self.close()
             raise
-
-    def _take_lock(self) -> None:
-        # The system releases it when the process ends, however it ends: nothing is to be cleared after a kill -9.
-        try:
-            self._lock.lock()
-        except OutputError as error:
-            raise OutputError(f"{error}; live vectors have one writer, and any number of readers") from None
 
     def _open(self) -> None:
         problem = "ok"

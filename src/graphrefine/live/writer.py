@@ -45,9 +45,12 @@ from graphrefine.progress import Stages, Watcher
 from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
-LOGGED = 200_000  # changes, and vectors that moved, in the log, after which closing the folder makes a new checkpoint
-LOOK = 1000  # changes between two looks whether a refresh is due, at least,
-LOOK_SHARE = 0.01  # and in shares of the nodes
+# Changes and vectors that moved in the log, after which closing the folder makes a new checkpoint: the next writer
+# applies them again before it answers.
+LOGGED = 200_000
+# Changes between two looks whether a refresh is due, at least, and in shares of the nodes: a look computes the bounds
+# of all nodes, which must stay cheap against the changes themselves.
+LOOK, LOOK_SHARE = 1000, 0.01
 
 
 def create_live(
@@ -252,7 +255,7 @@ class Live(LiveVectors):
         return self._store.stream_position(stream)
 
     def commit(self, origin: Origin | None = None, *, skip_unknown: bool = False) -> Commit:
-        """Commit the collected changes: on return, they and the vectors that moved are on the disk.
+        """Commit the collected changes: on return, they are on the disk.
 
         Parameters
         ----------
@@ -266,33 +269,32 @@ class Live(LiveVectors):
         Commit
             Number of the group, and stats of it.
         """
-        operations, self._pending = self._pending, []
-        if not operations and origin is None:
+        changes, self._pending = self._pending, []
+        if not changes and origin is None:
             return Commit(self.group, 0, 0, 0, 0)
         self._catch_up()
         names = NameResolution(self._table, self._sides)
-        group, skipped = names.resolve(operations, skip=skip_unknown)
+        group, skipped = names.resolve(changes, skip=skip_unknown)
+        # First the kernel, which may refuse the group or meet the end of the memory; then the disk, by which the group
+        # counts; then the table. An interruption between two of them leaves memory stale until it is known whether the
+        # disk has the group: then memory follows it, and else the kernel goes back, which needs no reading.
         try:
-            self._is_stale = True  # until memory has what the disk may have
+            self._is_stale = True
             position, problem = group.apply(self._kernel)  # without a problem, the number of skipped changes
             if problem:
-                raise names.refusal(problem, operations, position)
+                raise names.refusal(problem, changes, position)
             update = self._make_update(self.group + 1, group)
-            self._store.append(update, origin or Origin(), changes=len(operations))
+            self._store.append(update, origin or Origin(), changes=len(changes))
             self._accept(update)
             self._is_stale = False
         except BaseException:
-            self._undo()
+            with suppress(Exception):  # if this fails, the next answer opens the folder
+                self._kernel.undo()
+                self._is_stale = self._store.group != self.group
+                self._catch_up()
             raise
-        self._maintain(len(operations))
-        return Commit(self.group, len(operations), skipped + position, len(group.names), len(update.moved))
-
-    def _undo(self) -> None:
-        """Bring memory to what the disk has after a group that failed, now or, if that fails, when it is needed."""
-        with suppress(Exception):
-            self._kernel.undo()
-            self._is_stale = self._store.group != self.group
-            self._catch_up()
+        self._maintain(len(changes))
+        return Commit(self.group, len(changes), skipped + position, len(group.names), len(update.moved))
 
     # ---- refreshes ---------------------------------------------------------------------------------------------------
 
@@ -344,10 +346,7 @@ class Live(LiveVectors):
         model, kernel, vectors, stats = refresh.result(self._store.groups(after=refresh.group), self._table)
         self._save(model, kernel, vectors, stats)
         del refresh, model, kernel, vectors  # what is opened takes as much memory
-        try:
-            self._open()
-        except OSError:  # the new checkpoint counts already: once more, then each answer tries to open it
-            self._open()
+        self._open()
         return stats
 
     def _save(
@@ -355,10 +354,10 @@ class Live(LiveVectors):
     ) -> None:
         """Write a checkpoint of this moment, which is then to be opened: removed rows drop, and others move up."""
         generation, rows = self._store.generation + 1, self._table.present()
-        names = self._table.names_array(rows)
-        save_checkpoint(
-            self._store.folder(generation), model, kernel, vectors, names=names, rows=rows, group=self.group
-        )
+        folder, names = self._store.folder(generation), self._table.names_array(rows)
+        # The arrays are on the disk before the transaction names them. Rows have other numbers from then on, so that
+        # memory counts for nothing until the new checkpoint is opened, also where that is interrupted.
+        save_checkpoint(folder, model, kernel, vectors, names=names, rows=rows, group=self.group)
         self._is_stale = True
         self._store.switch(generation, refresh=refresh)
 
@@ -435,10 +434,8 @@ class Live(LiveVectors):
         for _ in self._store.updates(0, 0)[2]:  # which have checksums
             pass
         stats["files"] = len(checkpoint.manifest["files"])
-        return {**stats, **self._check_lags()} if deep else stats
-
-    def _check_lags(self) -> dict[str, Any]:
-        """Return how the true residuals compare with the lags."""
+        if not deep:
+            return stats
         kernel, columns = self._kernel, self._model.basis.shape[1]
         kept, true = np.empty((2, kernel.nodes))
         kernel.lags(kept)
@@ -452,6 +449,7 @@ class Live(LiveVectors):
         fresh.lags(true)
         is_beyond = true - 2 * self._model.rounding > kept * (1 + 1e-6)  # what is measured is rounded, too
         return {
+            **stats,
             "largest_lag": float(kept.max(initial=0.0)),
             "largest_residual": float(true.max(initial=0.0)),
             "lag_tolerance": self._model.lag,
@@ -477,9 +475,6 @@ class Live(LiveVectors):
                     self._save(self._model, self._kernel, self._table)
         finally:
             self._store.close()
-
-    def __enter__(self) -> Live:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:

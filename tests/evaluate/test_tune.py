@@ -121,7 +121,7 @@ def test_work_that_trials_share_changes_no_bit(weighted: bool) -> None:
     weights = np.random.default_rng(2).uniform(0.5, 4, len(source)) if weighted else None
     graph = Graph.from_edges(source, target, weights, names=np.arange(BLOCKS * SIZE + 3))  # three without edges
     vectors, default = TrialVectors(graph, threads=1), RefineSettings(dim=16)
-    candidates = (settings for stage in plan_stages(graph, [16, 8]) for settings in stage.settings(default))
+    candidates = [replace(default, **changes) for stage in plan_stages(graph, [16, 8]).values() for changes in stage]
     for settings in [default, *candidates, default]:
         expected = embed_graph(graph, settings, threads=1)[0].vectors
         np.testing.assert_array_equal(vectors.make(settings), expected)

@@ -292,7 +292,8 @@ class Shortlist(NamedTuple):
 
     def part(self, some: Rows) -> Shortlist:
         """Return the shortlist of some of the nodes."""
-        return Shortlist(*(each[some] for each in self))
+        rows, scores, slots, bound, unit, overrun = self
+        return Shortlist(rows[some], scores[some], slots[some], bound[some], unit[some], overrun[some])
 
 
 class Ranking:

@@ -21,9 +21,9 @@ from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.lookup import Lookup, Name, Side, Sides, Unknown, quote_name
 from graphrefine.graph.node_ids import as_names
 from graphrefine.kernels.numerics import warn_of_numerics
-from graphrefine.search.vectors import as_vectors, check_finite, has_finite_sum
+from graphrefine.search.companions import stamp_file
+from graphrefine.search.vectors import Stamp, as_vectors, check_finite, has_finite_sum
 from graphrefine.system import as_plain
-from graphrefine.system.companions import Stamp, stamp_file
 from graphrefine.system.threads import one_blas_thread
 
 if TYPE_CHECKING:

@@ -26,9 +26,9 @@ from graphrefine.explore.responses import Node
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import Side, is_integer
 from graphrefine.graph.node_ids import is_range, text_names
+from graphrefine.search.companions import companion
 from graphrefine.search.index import INDEX_BEYOND
 from graphrefine.search.vectors import check_finite
-from graphrefine.system.companions import companion
 
 
 class Session:

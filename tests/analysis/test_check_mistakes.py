@@ -69,8 +69,8 @@ def write_useless(place: Path, kind: str) -> Path:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("names", "the name 'a' stands for several rows"),
-        ("numbers", "the name 0 stands for several rows"),
+        ("names", "duplicate name 'a'"),
+        ("numbers", "duplicate name 0"),
         ("nodes", "has no nodes"),
         ("columns", "has vectors of no numbers"),
     ],

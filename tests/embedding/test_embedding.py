@@ -109,7 +109,7 @@ def test_missing_node_is_named_with_what_is_near(people: Embedding) -> None:
 
 
 def test_a_name_of_two_rows_is_refused_when_looked_up() -> None:
-    with pytest.raises(InputError, match="'a' stands for several rows"):
+    with pytest.raises(InputError, match="duplicate name 'a'"):
         Embedding(["b", "a", "a"], [[1], [2], [3]]).index("b")
 
 

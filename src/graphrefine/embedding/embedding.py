@@ -123,7 +123,7 @@ class Embedding:
         self.vectors = data.vectors
         self.recipe = as_recipe(data.recipe)
         self.state = data.state.checked(*data.vectors.shape, sides=self.recipe.get("sides"), mapped=data.mapped)
-        self.sides = Sides.of(self.recipe, data.vectors.shape)
+        self.sides = Sides.from_recipe(self.recipe, data.vectors.shape)
         self.names = as_names(data.names, len(data.vectors))
         if not is_finite:
             check_finite(self.vectors, self.names)

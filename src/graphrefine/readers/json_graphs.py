@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.object_ids import table_key
+from graphrefine.graph.node_ids import table_key
 from graphrefine.readers.attributed_graph import AttributedGraph, list_names
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions

@@ -51,14 +51,9 @@ def digest_array(array: NDArray[Any], dtype: str) -> str:
 
 
 def digest_names(names: NDArray[Any]) -> str:
-    r"""Return the digest of names in their order: integers of 64 bits, or texts.
+    """Return the digest of names in their order: integers of 64 bits, or texts.
 
     Texts come in blocks of 65,536, each the lengths of the names in bytes (32 bits) and then their UTF-8 bytes.
-
-    Examples
-    --------
-    >>> digest_names(np.array(["ada", "bo"], object)) == digest_blocks([b"\3\0\0\0\2\0\0\0adabo"])
-    True
     """
     if names.dtype != object:
         return digest_array(names, "<i8")

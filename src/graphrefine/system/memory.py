@@ -1,7 +1,6 @@
 """Memory of this process: in use, at its peak, and free; sizes as people write them.
 
-One measure everywhere, in budgets, forecasts and stats: memory that belongs to the process alone. Pages of mapped
-files are the system's own, and it takes them back when others need them.
+Everywhere it is the memory that belongs to the process alone: pages of mapped files are taken back when others need it.
 """
 
 from __future__ import annotations
@@ -81,13 +80,6 @@ class PeakMemory:
     """The peak of memory in use while a block of code runs, sampled by a thread.
 
     ``tree=True`` counts the processes that this one started too (`tree_bytes`), and looks less often.
-
-    Examples
-    --------
-    >>> with PeakMemory() as peak:
-    ...     ballast = bytearray(50_000_000)
-    >>> peak.bytes > 50_000_000
-    True
     """
 
     def __init__(self, *, tree: bool = False) -> None:

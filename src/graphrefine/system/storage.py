@@ -1,10 +1,11 @@
-"""Storage of blocks: a folder, or anything that fsspec reaches by a URL. Files are written whole or not at all.
+"""Storage of blocks: files by name, written whole or not at all, in a folder or in what fsspec reaches by a URL.
 
-A name is a path below the root, with slashes. `StoredArray` is a .npy file of which slices are read.
+A name is a path below the root, with slashes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import secrets
@@ -30,7 +31,7 @@ class Storage(Protocol):
     root: str
 
     def size(self, name: str) -> int | None:
-        """Bytes of a file; None if there is none."""
+        """Return the bytes of a file; None if there is none."""
 
     def read_into(self, name: str, out: NDArray[Any], *, offset: int = 0) -> None:
         """Fill a contiguous array with the bytes from ``offset`` on; FormatError if the file is too short."""
@@ -161,10 +162,8 @@ class RemoteStorage:
 
     def remove(self, folder: str) -> None:
         """See `Storage.remove`."""
-        try:
+        with contextlib.suppress(FileNotFoundError):
             self._files.rm(f"{self._base}/{folder}", recursive=True)
-        except FileNotFoundError:
-            return
 
 
 class StoredArray:

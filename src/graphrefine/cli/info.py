@@ -58,7 +58,7 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
         if automatic:
             with stages.stage("dimension"):
                 dimension = choose_dimension(whole, budget=budget, threads=threads)
-            settings, auto_dim = replace(settings, dim=dimension.dim), dimension.figures()
+            settings, auto_dim = replace(settings, dim=dimension.dim), dimension.stats()
         plan = None if method.on_disk(whole, settings) else _plan(whole, settings, budget=budget, threads=threads)
         large = None if plan is None or plan.mode == "memory" else plan
         method.check(whole, settings, in_memory=large is None)

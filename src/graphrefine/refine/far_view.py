@@ -212,7 +212,7 @@ class Logarithms(Generic[T]):
         sums = np.zeros((regions, -(-self.engine.columns // PAD) * PAD), np.float32)
 
         def work(rows: slice, block: Floats) -> None:
-            exact.log_at_least_one(block, threads=self.engine.threads)
+            exact.log_at_least(block, 1.0, threads=self.engine.threads)
             if members is not None:
                 members.add(rows, block, sums)
             _store(block, self.step, out[rows], self.engine.threads)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import PropertyMock, patch
@@ -33,7 +33,6 @@ from graphrefine.ingestion.job import Budget
 from graphrefine.kernels import native
 from graphrefine.kernels.edge_lists import IdSet
 from graphrefine.readers.options import ReadOptions
-from graphrefine.system import work_folder
 from graphrefine.system.work_folder import WorkFolder
 from graphs import check
 from oracles import edges as oracle
@@ -442,21 +441,20 @@ def test_killed_it_goes_on_to_the_same_bytes(tmp_path: Path, times: int) -> None
     assert killed
 
 
-def test_killed_while_it_tidies_up_it_begins_again(tmp_path: Path) -> None:
-    """A run that finds what is left must not take it for work to go on with."""
-    (tmp_path / "g.txt").write_text("".join(f"n{u} n{u * u % 97}\n" for u in range(300)))
-    ingest(tmp_path / "g.txt", tmp_path / "whole.grf")
-    expected, remove = contents(tmp_path / "whole.grf"), work_folder._remove
-    for kept in range(1, 4):
-        left = iter(range(kept))
-        killed = patch.object(work_folder, "_remove", lambda path, left=left: (next(left), remove(path)))
-        with killed, suppress(StopIteration):
-            ingest(tmp_path / "g.txt", tmp_path / "g.grf")
-        assert next(left, None) is None and (tmp_path / "g.grf.work").exists()
-        ingest(tmp_path / "g.txt", tmp_path / "g.grf")
-        assert contents(tmp_path / "g.grf") == expected
-        alone_in(tmp_path, "g.txt", "whole.grf", "g.grf")
-        shutil.rmtree(tmp_path / "g.grf")
+def test_state_is_removed_before_the_files_that_it_describes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is killed while it tidies up must not leave state that says there is work to go on with."""
+    removed: list[str] = []
+    with WorkFolder(tmp_path / "g.work") as work:
+        (work.path / "arcs").mkdir()
+        (work.path / "names.npy").write_bytes(b"1")
+        for second, name in enumerate(("run", "arcs")):
+            work.save(name, {})
+            os.utime(work.path / f"{name}.json", (second, second))
+        with monkeypatch.context() as patched:
+            patched.setattr(Path, "unlink", lambda path: removed.append(path.name))
+            patched.setattr(shutil, "rmtree", lambda path: removed.append(path.name))
+            work.clear()
+    assert removed[:2] == ["run.json", "arcs.json"] and set(removed[2:]) == {"arcs", "names.npy"}
 
 
 def test_work_that_was_begun_differently_is_refused(tmp_path: Path) -> None:

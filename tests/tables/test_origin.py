@@ -170,8 +170,7 @@ def test_tables_of_nodes_of_gephi_are_refused(text: str, tmp_path: Path) -> None
     for take in (read, lambda path: ingest(path, tmp_path / "nodes.grf")):
         with pytest.raises(InputError, match=r"nodes\.csv.*'Id', 'Label'.* table of nodes.* pass the table of edges"):
             take(path)
-    for options in ({"source": "Id", "target": "Label"}, {"bipartite": True}):
-        assert read(path, **options).report["columns"] == ["Id", "Label"]
+    assert read(path, source="Id", target="Label").report["columns"] == ["Id", "Label"]
 
 
 @pytest.mark.parametrize(
@@ -187,3 +186,8 @@ def test_tables_of_nodes_of_gephi_are_refused(text: str, tmp_path: Path) -> None
 def test_tables_that_may_be_edges_are_read(text: str, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_text(text)
     assert read(tmp_path / "edges.csv").edges > 1
+
+
+def test_ids_and_labels_as_two_sets(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text(NODES[0])
+    assert read(tmp_path / "edges.csv", bipartite=True).edges == 3

@@ -21,9 +21,6 @@ from graphrefine.system.threads import usable_threads
 from graphrefine.tables.sample import Hints
 
 Column = str | int
-AFTER_DIGITS = ":"
-"""The character after 9: blanks, signs and digits come before it."""
-
 Nodes = int | str | PathLike[str] | Iterable[Any]
 Moment = str | int | float | date
 Kind = Literal[

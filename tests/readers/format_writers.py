@@ -91,7 +91,7 @@ def _metis(graph: Any, path: Path) -> None:
 
 
 def _ogb(graph: Any, path: Path) -> None:
-    files = {"num-node-list": [len(graph)], "edge": [f"{u},{v}" for u, v in graph.edges]}
+    files: dict[str, list[Any]] = {"num-node-list": [len(graph)], "edge": [f"{u},{v}" for u, v in graph.edges]}
     files["edge_weight"] = [weight for _, _, weight in graph.edges(data="weight", default=1.0)]
     (path / "raw").mkdir(parents=True, exist_ok=True)
     for name, lines in files.items():

@@ -18,8 +18,15 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.adjacency import check_weights, describe_outside
-from graphrefine.graph.node_ids import encode_all, from_strings, name_array, object_array, sort_rows
-from graphrefine.graph.object_ids import as_texts, table_key
+from graphrefine.graph.node_ids import (
+    as_texts,
+    encode_all,
+    from_strings,
+    name_array,
+    object_array,
+    sort_rows,
+    table_key,
+)
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.decode import decode

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from graphrefine.errors import InputError
-from graphrefine.graph.object_ids import table_key
+from graphrefine.graph.node_ids import table_key
 from graphrefine.readers.attributed_graph import AttributedGraph, list_names
 from graphrefine.readers.columns import ColumnTable, Records, edges_of_columns, is_numeric
 from graphrefine.readers.formats import EdgeTable

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypedDict, TypeVar
 from graphrefine.errors import KeywordError, suggest
 from graphrefine.system import as_plain
 from graphrefine.system.threads import usable_threads
-from graphrefine.tables.hints import Hints
+from graphrefine.tables.sample import Hints
 
 Column = str | int
 Nodes = int | str | PathLike[str] | Iterable[Any]

@@ -181,22 +181,6 @@ def test_weights_of_every_arrow_type() -> None:
             read(frame({**ends, "weight": np.array(["2024-01-01", "2024-01-02"], "datetime64[us]")}))
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        pyarrow.array([Decimal("1.5"), Decimal(2)]),
-        pyarrow.array([0, 1], pyarrow.timestamp("us")),
-        pyarrow.array([True, False]),
-        pyarrow.array([[1], [2]]),
-        pyarrow.array([b"a", b"b"]),
-    ],
-    ids=lambda column: str(column.type),
-)
-def test_columns_that_are_no_ids_are_refused_by_their_type(column: Any) -> None:
-    with pytest.raises(InputError, match=r"ids must be integers or strings, not .*; cast the column, or name others"):
-        read(pyarrow.table({"source": column, "target": [1, 2]}))
-
-
 def test_ids_that_may_be_one_node_or_two_are_refused() -> None:
     columns = {"source": [1, 2], "target": ["1", "x"]}
     for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table, dict):
@@ -312,18 +296,6 @@ print(read(pandas.DataFrame({"u": pandas.array([1, None], dtype="Int64"), "v": [
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == ["[1.0, 1.0, 2.0, 2.0] ['a', 'b', 'c']", "[1, 2, 3]"], done.stderr
-
-
-def test_names_of_rows_that_are_not_used_are_told() -> None:
-    frame = pandas.DataFrame({"friend": ["b", "c"], "since": ["x", "y"]}, index=["a", "b"])
-    assert "not used: 'index'" in read(frame).reading
-    assert "not used" not in read(frame.reset_index(drop=True)).reading
-    assert "not used" not in read(frame.reset_index(drop=True)[1:]).reading
-
-
-def test_ids_of_two_types_in_a_file_are_told(tmp_path: Path) -> None:
-    polars.DataFrame({"source": [1, 2], "target": ["3", "x"]}).write_parquet(tmp_path / "edges.parquet")
-    assert "1 and '1' are one node" in read(tmp_path / "edges.parquet").reading
 
 
 def test_a_crosstab_of_two_sets_with_equal_labels_is_not_taken_for_one(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ REFUSED: list[tuple[str, str, str]] = [
     ("5 6\n0 1\n1 2\n2 3\n3 4\n4 0\n1 3\n", ".txt", "numbers of nodes and of edges"),
     ("1::1193::5::978300760\n1::661::3::978302109\n", ".dat", "there are 4 columns without names"),
     ("a::b\nb::c\n::b\n", ".txt", "two columns"),  # they may be names, as fe80::1 is
-    *[(text, ".dat", "a colon stands alone") for text in ("a::b::1\nb:x::c::2\n", 'a::b::1\n"b:x"::c::2\n')],
+    *[(text, ".dat", "a single colon") for text in ("a::b::1\nb:x::c::2\n", 'a::b::1\n"b:x"::c::2\n')],
     ("1::2::3\n1::2::3::4\n", ".dat", "4 columns"),
     ("% bip unweighted\n1 1\n1 2\n2 1\n", ".txt", "bipartite=True"),
     *[(text, suffix, problem) for suffix in (".csv", ".txt") for text, problem in (

@@ -122,27 +122,6 @@ def test_weights_come_from_the_third_column_or_from_a_named_one(tmp_path: Path) 
     assert other.names.tolist() == [1, 2, 9]
 
 
-@pytest.mark.parametrize(
-    ("text", "header"),
-    [
-        ("source target\na b\n", True),
-        ("left right\n1 2\n", True),
-        ("left right size\na b 2\n", True),
-        ("dependent\tdependency\na\tb\n", True),
-        ("u v\nv w\n", False),
-        ("u v\na b\n", True),
-        ("1 2\n3 4\n", False),
-        ("a b 1\nb c 2\n", False),
-    ],
-)
-def test_headers_are_found(tmp_path: Path, text: str, header: bool) -> None:
-    path = written(tmp_path, text)
-    graph = read(path)
-    assert graph.report["header"] is header
-    first = set(text.split("\n")[0].split()[:2])
-    assert bool(first & set(map(str, graph.names))) is not header
-
-
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     latin = written(tmp_path, "Zürich Köln\nÅ Köln\n".encode("latin-1"))
     graph = read(latin)

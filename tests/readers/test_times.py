@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli_runs import refuses, run
 from graphrefine.errors import FormatError, InputError
 from graphrefine.ingestion.ingest import ingest
 from graphrefine.readers.read import read
@@ -153,15 +152,6 @@ def test_times_of_another_kind_are_refused(
 ) -> None:
     with pytest.raises(FormatError, match=problem):
         read(written(tmp_path, times), time="when", **options)
-
-
-def test_the_command_takes_times(tmp_path: Path) -> None:
-    path = written(tmp_path, DAYS)
-    done = run("info", str(path), "--time", "when", "--since", "2024-01-15", "--half-life", "30d")
-    assert done.code == 0 and "times 'when' from 2024-01-31 to 2024-03-02, 1 other record left" in " ".join(
-        done.out.split()
-    )
-    refuses("info", path, "--since", "2024-01-15", folder=tmp_path, expected=("--since '2024-01-15' needs", "time="))
 
 
 def test_days_written_as_numbers(tmp_path: Path) -> None:

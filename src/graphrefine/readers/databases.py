@@ -49,6 +49,7 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
     return table
 
 
+# A packed SQLite database is deserialized into memory; DuckDB has no such way, and must be unpacked into a file.
 def _is_packed(source: Source) -> bool:
     """Return whether a database is not a file as it is: compressed, or from standard input."""
     if source.path == "-":

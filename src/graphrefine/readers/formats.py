@@ -102,6 +102,8 @@ _KONECT_MARKS = (b"% sym ", b"% asym ", b"% bip ")  # its files are called out.n
 _TEXT_SUFFIXES = (".txt", ".edges", ".edgelist", ".el", ".dat", ".ncol")
 _ARROW_SUFFIXES = (".arrow", ".feather", ".ipc", ".arrows")
 
+# One line a format. A suffix, which is what people mean, goes before the marks in the first bytes; of these the first
+# line that fits wins (see `find_format`).
 FORMATS = (
     Format("text", _TEXT_SUFFIXES, "text:load", _TEXT, _KONECT_MARKS, pieces="text"),
     Format("csv", (".csv",), "text:load", _TEXT, pieces="text"),

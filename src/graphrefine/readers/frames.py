@@ -147,7 +147,9 @@ def _pandas_column(series: Any) -> Any:
     return series.to_numpy()
 
 
-_FEW = 3  # rows and columns of a frame without labels that may also be a list of edges, as in an array
+# Rows and columns of a frame labeled 0, 1, ... on both sides. Up to three by three it may as well be a list of edges
+# with weights, as an array of that shape may; a larger one is none, as edges have two or three columns.
+_FEW = 3
 
 
 def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:

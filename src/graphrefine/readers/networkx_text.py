@@ -17,7 +17,8 @@ from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.source import Source
 
-SAMPLE = 20  # records that tell what a text is
+# Records that tell what a text is, all of which must look so: a name with a brace may be among those of any edge list.
+SAMPLE = 20
 _RECORD = rb"[ \t]*[^\s{}]{1,999}(?:[ \t]+|[ \t]*[,;][ \t]*)[^\s{}]{1,999}(?:[ \t]+|[ \t]*[,;][ \t]*)"
 _ATTRIBUTES = rb"\{[ \t]*(?:['\"(0-9-].*)?\}[ \t]*\r?"  # keys are literals of Python
 _FIRST, _ATTRIBUTED = re.compile(_RECORD + _ATTRIBUTES), re.compile(_RECORD + rb"\{.*\}[ \t]*\r?")

@@ -21,8 +21,8 @@ from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.text import load as load_text
 from graphrefine.tables.source import Source
 
-# The most nodes that a graph may state: this many, or so many for each of its edges. Each takes memory, and a number
-# that is wrong in a file of one line would take all of it.
+# The most nodes that a graph may state: a million, or a thousand for each of its edges. Each takes memory, and a wrong
+# number in a file of one line would take all of it.
 _ALWAYS, _PER_EDGE = 1_000_000, 1000
 _DIRECTIONS = {
     **dict.fromkeys(("arxiv", "papers100m", "citation", "citation2"), True),

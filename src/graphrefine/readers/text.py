@@ -132,11 +132,13 @@ def parse(source: Source, text: NDArray[np.uint8], layout: Layout, *, before: in
     settings: dict[str, Any] = {"dates": layout.dates, "threads": threads}
     columns, marks, dialect = layout.columns, layout.marks, layout.sample.dialect
     if dialect.delimiter == PAIR and (data := text.tobytes()).count(b":") != 2 * data.count(b"::"):
-        raise source.error("a colon stands alone in a text whose columns are set apart by '::'", argument="delimiter")
+        raise source.error("a single colon in a text whose columns are set apart by '::'", argument="delimiter")
     weights = None
     if layout.decimal_commas:
         weights = parse_decimal_commas(text, columns, marks, threads=threads)
         columns = (*columns[:2], -1, *columns[3:])
+    # Narrow integers take half the memory of wide ones, so they are tried first. Strings come last: once one id is no
+    # integer, all are names as they are written.
     parsed = edge_lists.parse_integers(text, columns, marks, wide=False, **settings)
     if parsed.status == Status.TOO_WIDE:
         parsed = edge_lists.parse_integers(text, columns, marks, wide=True, **settings)

@@ -24,6 +24,8 @@ from graphrefine.tables.kinds import read_days, unit_of
 from graphrefine.tables.roles import EdgeRoles
 
 SPANS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86400, "w": 604800, "month": 2629800, "y": 31557600}
+# Dates as ISO 8601 has them, also with slashes. `datetime.fromisoformat` alone takes more, such as 20240131 and
+# 2024-W05, which a column of numbers or names may hold by accident.
 _DATE = re.compile(
     r"[0-9]{4}([-/])[0-9]{2}\1[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?"
 )

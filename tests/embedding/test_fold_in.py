@@ -233,13 +233,6 @@ def test_vectors_of_directed_graphs_without_sides_are_refused() -> None:
         arcs.fold_in([("x", "a")])
 
 
-def test_names_that_are_written_otherwise_are_found() -> None:
-    numbers = Embedding([7, 8], [[1, 0], [0, 1]])
-    assert numbers.fold_in([("eve", 7)])["eve"].tolist() == [1, 0]
-    assert numbers.fold_in([("9", "7")])[9].tolist() == [1, 0]
-    assert Embedding(["7", "8"], [[1, 0], [0, 1]]).fold_in([(9, 7)])["9"].tolist() == [1, 0]
-
-
 def test_extended_holds_both_and_refuses_names_that_are_there() -> None:
     graph = communities(300)
     embedding = graphrefine.embed(graph, 8, quality="fast", learn=True)

@@ -108,16 +108,6 @@ def test_edges_to_unknown_nodes_are_left_out() -> None:
     assert folded.recipe["skipped"] == {"edges": 3, "nodes": 2, "names": ["x", "y"]}
 
 
-def test_fold_in_takes_options_of_reading(tmp_path: Path) -> None:
-    path = tmp_path / "new.csv"
-    path.write_text("known,cost,new\nada,3,eve\nbob,4,eve\n")
-    folded = PEOPLE.fold_in(path, source="new", target="known", weights="cost")
-    expected = PEOPLE.fold_in([("eve", "ada", 3.0), ("eve", "bob", 4.0)])
-    assert np.array_equal(folded.vectors, expected.vectors)
-    with pytest.raises(TypeError, match="did you mean 'weights'"):
-        PEOPLE.fold_in(path, wieghts="cost")  # type: ignore[call-arg]
-
-
 def test_neighbors_of_a_list_with_unknown_names(stored: Path, tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("adda\nada\nx\ncy\n")
     typed: list[str | Path] = ["neighbors", stored, "--from", tmp_path / "names.txt", "-k", "1"]

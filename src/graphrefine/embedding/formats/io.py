@@ -72,6 +72,8 @@ def save_data(
 
     Returns the fingerprint that was stored, so that the vectors are hashed once; None in a format that stores none.
     """
+    # Before the write, though that reads the vectors once more: most formats have their metadata before the arrays.
+    # A format without metadata has no use for a state either.
     fingerprint = fingerprint_of(data) if file_format.state else None
     if fingerprint is None:
         data = data._replace(state=State())

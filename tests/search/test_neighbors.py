@@ -351,8 +351,10 @@ def test_an_index_of_other_vectors_is_rebuilt(indexed: Path) -> None:
     Embedding(None, normal(3000, 16, seed=9)).save(indexed)
     fresh = Search(graphrefine.load(indexed), index=True)
     assert fresh.index is not None and fresh.index.is_new and fresh.recall is not None and fresh.recall > 0.9
-    link = Search(graphrefine.load(indexed), "link", index=True)
-    assert link.index is not None and link.index.is_new
+    for degrees in (np.ones(3000), np.arange(3000)):  # inputs of the score too
+        Embedding(None, normal(3000, 16, seed=9), degrees=degrees).save(indexed)
+        link = Search(graphrefine.load(indexed), "link", index=True)
+        assert link.index is not None and link.index.is_new
 
 
 @pytest.mark.parametrize("damage", ["short", "gone", "version"])

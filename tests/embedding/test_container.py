@@ -118,7 +118,7 @@ def test_integers_are_names_and_never_rows() -> None:
         (PEOPLE, [True, False], "a mask of 2 truth values does not fit 4 nodes"),
         (PEOPLE, np.ones((4, 3), bool), r"shape \(4, 3\).*one axis"),
         (PEOPLE, pd.Series([True] * 4, index=["dan", "cy", "bob", "ann"]), r"mask\.reindex\(embedding\.names\)"),
-        (SIDES, "a", "'a' stands on both sides"),
+        (SIDES, "a", "'a' is a name on both sides"),
     ],
 )
 def test_keys_that_may_be_meant_otherwise_are_refused(table: Embedding, key: Any, problem: str) -> None:
@@ -185,7 +185,7 @@ def test_as_a_dict() -> None:
 
 
 def test_names_on_both_sides_are_no_dict() -> None:
-    with pytest.raises(InputError, match="'a' stands on both sides"):
+    with pytest.raises(InputError, match="'a' is a name on both sides"):
         SIDES.to_dict()
     assert [SIDES.get("a", side=side).tolist() for side in ("source", "target")] == VECTORS[[0, 2]].tolist()
     assert SIDES.get("b").tolist() == VECTORS[1].tolist() and SIDES.get("c", side="source") is None

@@ -98,7 +98,7 @@ def test_recipe_is_as_it_would_come_back_from_a_file() -> None:
 
 
 def test_a_name_of_two_rows_is_refused_when_looked_up() -> None:
-    with pytest.raises(InputError, match="'a' stands for several rows"):
+    with pytest.raises(InputError, match="duplicate name 'a'"):
         Embedding(["b", "a", "a"], [[1], [2], [3]]).index("b")
 
 

@@ -38,7 +38,7 @@ def test_rows() -> None:
     assert embedding.index(9) == 2 and embedding.index(8) == 4
     assert embedding.index(7, side="source") == 1 and embedding.index(7, side="target") == 0
     assert 7 in embedding and 5 not in embedding
-    with pytest.raises(InputError, match=r'7 stands on both sides; say which: index\(7, side="source"\)'):
+    with pytest.raises(InputError, match=r'7 is a name on both sides; pass side="source"'):
         embedding.index(7)
     with pytest.raises(InputError, match="on the target side; the first is 7"):
         embedding.index(1, side="target")

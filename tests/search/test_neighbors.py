@@ -22,11 +22,11 @@ from graphrefine import Embedding
 from graphrefine.errors import InputError
 from graphrefine.evaluate import read_labels
 from graphrefine.kernels.nearest import ExcludedRows, nearest
+from graphrefine.search import companions
 from graphrefine.search import index as index_module
 from graphrefine.search.scores import SCORES
 from graphrefine.search.searcher import Search
 from graphrefine.search.usearch_graph import Part
-from graphrefine.system import companions
 from oracles import nearest as oracle
 from strategies import PATIENT
 

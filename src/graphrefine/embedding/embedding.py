@@ -20,8 +20,8 @@ from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.lookup import Lookup, Name, Side, Sides, Unknown, quote_name
 from graphrefine.graph.node_ids import as_names
 from graphrefine.kernels.numerics import warn_of_numerics
-from graphrefine.search.vectors import as_vectors, check_finite, has_finite_sum
-from graphrefine.system.companions import Stamp, stamp_file
+from graphrefine.search.companions import stamp_file
+from graphrefine.search.vectors import Stamp, as_vectors, check_finite, has_finite_sum
 from graphrefine.system.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class Embedding:
         self.vectors = data.vectors
         self.recipe = as_recipe(data.recipe)
         self.state = data.state.checked(*data.vectors.shape, sides=self.recipe.get("sides"), mapped=data.mapped)
-        self.sides = Sides.of(self.recipe, data.vectors.shape)
+        self.sides = Sides.from_recipe(self.recipe, data.vectors.shape)
         self.names = as_names(data.names, len(data.vectors))
         if not is_finite:
             check_finite(self.vectors, self.names)

@@ -18,7 +18,6 @@ import importlib.util
 import logging
 import threading
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +27,10 @@ from numpy.typing import NDArray
 from graphrefine.errors import MissingExtraError, OutputError
 from graphrefine.kernels.nearest import ExcludedRows, NearestRows, nearest
 from graphrefine.progress import Stages, Watcher
-from graphrefine.search import usearch_graph
+from graphrefine.search import companions, usearch_graph
 from graphrefine.search.scores import ScoreSide, SearchDirection
 from graphrefine.search.usearch_graph import Part
-from graphrefine.system import companions
 from graphrefine.system.digest import digest_array
-from graphrefine.system.files import replacing_folder
 
 if TYPE_CHECKING:
     from graphrefine.search.vectors import VectorTable
@@ -121,10 +118,8 @@ def open_index(
 def _stored_index(
     folder: Path, embedding: VectorTable, score: str, *, threads: int, is_new: bool = False
 ) -> Index | None:
-    meta = companions.read_meta(folder, MARK)
-    if meta is None or meta.get("version") != VERSION or meta.get("score") != score:
-        return None
-    if not companions.is_current(meta.get("of"), embedding) or meta.get("terms") != _score_inputs(embedding, score):
+    meta = companions.find_meta(folder, MARK, VERSION, embedding)
+    if meta is None or (meta.get("score"), meta.get("terms")) != (score, _score_inputs(embedding, score)):
         return None
     try:
         files = [f"{name}.{of}.npy" for name in meta["parts"] for of in ("members", "starts")]
@@ -145,22 +140,16 @@ def _score_inputs(embedding: VectorTable, score: str) -> Any:
 
 
 def _store_index(index: Index, folder: Path, embedding: VectorTable, score: str) -> None:
-    companions.check_version(folder, MARK, VERSION)
-    ours = partial(companions.check_ours, mark=MARK)
-    with replacing_folder(folder, replaceable=ours, durable=False) as hidden:
+    facts = {
+        "score": score,
+        "terms": _score_inputs(embedding, score),
+        "recall": index.recall,
+        "width": index.width,
+        "parts": list(index.parts),
+    }
+    with companions.replacing_companion(folder, MARK, VERSION, embedding, **facts) as hidden:
         for name, part in index.parts.items():
             part.save(hidden, name)
-        meta = {
-            "format": MARK,
-            "version": VERSION,
-            "score": score,
-            "of": companions.stamp(embedding),
-            "terms": _score_inputs(embedding, score),
-            "recall": index.recall,
-            "width": index.width,
-            "parts": list(index.parts),
-        }
-        companions.write_meta(hidden, meta)
 
 
 def _make_index(directions: tuple[SearchDirection, ...], stages: Stages, *, threads: int) -> Index:

@@ -176,7 +176,7 @@ def _copy_rows(connection: Connection, table: str, data: EmbeddingData, types: d
 
 def _describe(data: EmbeddingData) -> dict[str, Any]:
     """Return all that is not in the rows of the table, for its comment."""
-    side = ["side"] if Sides.of(data.recipe, data.vectors.shape).kind == "rows" else []
+    side = ["side"] if Sides.from_recipe(data.recipe, data.vectors.shape).kind == "rows" else []
     about: dict[str, Any] = {"version": FORMAT_VERSION, "nodes": len(data.vectors), "dim": data.vectors.shape[1]}
     about["columns"] = ["row_index", "node", *side, *data.state.columns(), "vector"]
     about["names"] = "strings" if data.names.dtype == object else "integers"

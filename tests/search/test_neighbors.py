@@ -499,14 +499,14 @@ def test_names_that_are_integers(tmp_path: Path) -> None:
 
 
 def test_neighbors_refuses_mistakes(friends: Path, tmp_path: Path) -> None:
-    (tmp_path / "latin.txt").write_bytes(b"\xff\xfe")
+    (tmp_path / "cut.txt").write_bytes(b"\xff\xfe\0")  # half a character of UTF-16
     for arguments, fact in (
         ([friends], "--all or --vectors"),
         ([friends, "bop"], "near it: bob"),
         ([friends, "bob", "-k", "0"], "-k 0"),
         ([tmp_path / "none", "bob"], "none"),
         ([friends, "--from", tmp_path / "none.txt"], "none.txt"),
-        ([friends, "--from", tmp_path / "latin.txt"], "latin.txt"),
+        ([friends, "--from", tmp_path / "cut.txt"], "cut.txt"),
         ([friends, "bob", "--label", "red"], "label"),
     ):
         refuses("neighbors", *arguments, folder=tmp_path, expected=(fact,))

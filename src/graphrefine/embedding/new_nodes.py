@@ -184,7 +184,13 @@ def read_new_sides(edges: Any, table: StatefulVectors, *, unknown: Unknown = "er
         raise InputError(f"{graph.source} has no new nodes: edges between a new and a known node are expected")
     skipped = {"edges": int(apart.sum()), "nodes": len(lost), "names": [names[at] for at in lost[:MOST_NAMES]]}
     return _make_sides(
-        Arcs(*(each[~apart] for each in arcs)), row, new, names, graph, table, skipped if len(lost) else None
+        Arcs(arcs.source[~apart], arcs.target[~apart], arcs.weights[~apart]),
+        row,
+        new,
+        names,
+        graph,
+        table,
+        skipped if len(lost) else None,
     )
 
 

@@ -183,15 +183,8 @@ def read_new_sides(edges: Any, table: StatefulVectors, *, unknown: Unknown = "er
     if not len(new):
         raise InputError(f"{graph.source} has no new nodes: edges between a new and a known node are expected")
     skipped = {"edges": int(apart.sum()), "nodes": len(lost), "names": [names[at] for at in lost[:MOST_NAMES]]}
-    return _make_sides(
-        Arcs(arcs.source[~apart], arcs.target[~apart], arcs.weights[~apart]),
-        row,
-        new,
-        names,
-        graph,
-        table,
-        skipped if len(lost) else None,
-    )
+    arcs = Arcs(arcs.source[~apart], arcs.target[~apart], arcs.weights[~apart])
+    return _make_sides(arcs, row, new, names, graph, table, skipped if len(lost) else None)
 
 
 def in_the_same_words(names: NDArray[Any], lookup: Lookup) -> list[Any]:

@@ -17,7 +17,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 
 from graphrefine import REFINE, Graph, embed, read
@@ -79,15 +78,6 @@ def test_a_snapshot_is_embedded_anew_and_turned_onto_the_fitted_vectors(
     np.testing.assert_array_equal(vectors, expected.vectors)
     alone = REFINE(dim=8, seed=4).fit_transform(later)  # not turned: the control
     assert cosines(vectors, estimator.embedding_).mean() > max(0.9, cosines(alone, estimator.embedding_).mean() + 0.01)
-
-
-def test_a_classifier_of_the_fitted_vectors_works_on_a_snapshot(
-    matrix: NDArray[np.float64], later: NDArray[np.float64]
-) -> None:
-    labels = np.repeat([0, 1, 2], 30)
-    model = make_pipeline(REFINE(dim=8), LogisticRegression()).fit(matrix, labels)
-    assert model.score(matrix, labels) > 0.95
-    assert model.score(later, labels) > 0.95
 
 
 def test_names_match_nodes_whatever_their_order(matrix: NDArray[np.float64], later: NDArray[np.float64]) -> None:
@@ -196,14 +186,6 @@ def test_a_square_matrix_that_may_be_new_nodes_is_refused_until_it_is_said(matri
         make_pipeline(REFINE(dim=8, rows="new"), LogisticRegression()), matrix, np.repeat([0, 1, 2], 30), cv=2
     )
     assert half.min() > 0.6
-
-
-def test_a_pipeline_of_points_takes_new_points() -> None:
-    points = np.random.default_rng(0).standard_normal((60, 3)) + np.repeat(np.eye(3) * 9, 20, axis=0)
-    chain = make_pipeline(KNeighborsTransformer(n_neighbors=5, mode="connectivity"), REFINE(dim=4, rows="new"))
-    fitted = chain.fit_transform(points)
-    new = chain.transform(np.eye(3) * 9)
-    assert [int((fitted @ row).argmax()) // 20 for row in new] == [0, 1, 2]
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars"])

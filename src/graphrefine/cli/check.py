@@ -35,8 +35,7 @@ BEYOND = 1  # exit code of an embedding that is not as it should be
             Option(["--max-drift"], type=float, metavar="X",
                    help="Largest mean distance of unit vectors after the best rotation, from 0 to 2."),
             Option(["--min-neighbors"], type=float, metavar="X",
-                   help="Smallest mean share of nearest nodes, and of nearest targets of a source, that is kept: 0 to "
-                        "1."),
+                   help="Smallest mean share of nearest nodes, and of nearest targets of a source, kept: 0 to 1."),
             Option(["--max-lost"], type=float, metavar="X",
                    help="Largest share of the nodes that NEW does not have, or has as zeros, from 0 to 1."),
             Option(["-k"], type=int, default=10, show_default=True, metavar="K",

@@ -142,6 +142,14 @@ def parse_penalty(_: Any, __: Any, value: str) -> str | float | tuple[float, ...
     return numbers[0] if len(numbers) == 1 else numbers
 
 
+def penalty_option(default: str) -> Option:
+    """Return the option of the penalty of a logistic regression."""
+    text = (
+        "Weight of the data in the logistic regression: a number, several with commas between, or 'cv': the best one."
+    )
+    return Option(["--C", "C"], default=default, show_default=True, metavar="C", callback=parse_penalty, help=text)
+
+
 def under(heading: str, *options: Option) -> tuple[Option, ...]:
     """Set the heading of options, and return them."""
     for option in options:
@@ -260,8 +268,7 @@ SUFFIXES = ", ".join(  # of the formats of embeddings, with their names where th
 SKIP = Option(["--skip-unknown", "skip"], is_flag=True,
               help="Go on without names that no node has, and print how many they are.")  # fmt: skip
 INDEX = Option(["--index/--exact"], default=None,
-               help="Search by an index, made if there is none and kept next to EMBEDDING; or all "
-                    "vectors.  [default: by an index beyond a million nodes]")  # fmt: skip
+               help="Search by an index, kept next to EMBEDDING.  [default: from a million nodes on]")  # fmt: skip
 EVERY = Option(["--all", "every"], is_flag=True,
                help="Compare the neighbors of all shared nodes, not of a sample of 10,000 (of each side).")  # fmt: skip
 LABEL_READING = under(
@@ -282,7 +289,7 @@ under("Reading the labels", LABELS_VARIABLE)
 REPEATS = Option(["--repeats"], type=int, metavar="N",
                  help="Random splits for each ratio.  [default: 10, and 50 at ratios up to 0.05]")  # fmt: skip
 TABLE = Option(["-o", "--output"], metavar="TABLE",
-               help="Write all rows there: .csv, .tsv, .jsonl, .parquet or .arrow.")  # fmt: skip
+               help="Write all rows to a file: .csv, .tsv, .jsonl, .parquet or .arrow.")  # fmt: skip
 TOKEN = (
     Option(["--token-file"], metavar="FILE",
            help="File whose first line is the token that every request must send; - for stdin.  "

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from graphrefine.linalg import unit_rows
 from graphrefine.system.threads import one_blas_thread
 
-SAMPLE = 10_000  # rows that centers are found with
-BLOCK = 1 << 14  # rows that are assigned at a time
+SAMPLE = 10_000  # rows by which centers are found
+BLOCK = 1 << 14  # rows that are assigned to centers at a time
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -30,7 +30,7 @@ class Clusters(NamedTuple):
 
 
 def sample_rows(count: int, most: int) -> Ints:
-    """At most so many of ``count`` rows, evenly spaced."""
+    """Return at most ``most`` of ``count`` rows, evenly spaced."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64)) if count else np.empty(0, np.int64)
 
 
@@ -61,7 +61,7 @@ def find_clusters(vectors: Floats, *, count: int, seed: int = 0, starts: int = 1
 
 
 def _find_centers(sample: Floats, count: int, *, seed: int, starts: int) -> Floats:
-    """Centers by k-means of unit rows.  # (count or fewer, k)."""
+    """Return centers by k-means of unit rows.  # (count or fewer, k)."""
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
@@ -70,14 +70,16 @@ def _find_centers(sample: Floats, count: int, *, seed: int, starts: int) -> Floa
     count = min(count, len(np.unique(sample, axis=0)))
     if count == 0:
         return sample[:0]
-    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):  # sums of several threads differ in last bits
+    # Sums of several threads differ in the last bits, and k-means can end in other clusters for that: the same seed
+    # must give the same clusters on any number of threads.
+    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):
         best = KMeans(count, n_init=starts, random_state=seed).fit(sample)
     centers: Floats = best.cluster_centers_.astype(np.float32)
     return centers
 
 
 def _number_in_order(groups: Ints) -> Ints:
-    """Return groups numbered from 0 in the order of their first rows, so that the way to them makes no difference."""
+    """Return groups numbered from 0 in the order of their first rows."""
     in_group = groups >= 0
     _, first, inverse = np.unique(groups[in_group], return_index=True, return_inverse=True)
     groups[in_group] = np.argsort(np.argsort(first))[inverse.reshape(-1)]

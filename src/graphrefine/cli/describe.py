@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from graphrefine.display.console import seconds
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.graph.adjacency import list_remarks
+from graphrefine.graph import adjacency
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import edge_lists
 
@@ -27,7 +27,7 @@ def list_notes(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] 
         # With features, a node without edges may have a vector, and one without features an incomplete one.
         counts |= {"isolated": 0, "zero_vectors": 0, "alone": graph.isolated}
         counts |= {"bare": graph.nodes - features["nodes"], "unknown": features["unknown"]}
-    lines = list_remarks(counts, edges=graph.edges)
+    lines = adjacency.list_notes(counts, edges=graph.edges)
     if graph.directed and edge_lists.inspect_rows(graph.indptr, graph.indices, graph.weights) & edge_lists.SYMMETRIC:
         lines.append("every edge is there in both directions, so that directed says nothing; leave it out")
     return lines

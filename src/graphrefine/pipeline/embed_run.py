@@ -357,7 +357,7 @@ def _embed(
         recipe[GRAPH] = digest_graph(graph)
         degrees = graph.neighbor_counts().astype(np.float32)
         recipe["reading"] = graph.reading
-        places = Sides.of(sides, vectors.shape) if sides else ONE
+        places = Sides.from_recipe(sides, vectors.shape) if sides else ONE
         state = State(degrees)
         if learn:
             with one_blas_thread():

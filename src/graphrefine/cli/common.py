@@ -83,7 +83,7 @@ def read_token(token: str | None, file: str | None) -> str | None:
     elif token is None:
         source, token = "GRAPHREFINE_TOKEN", os.environ.get("GRAPHREFINE_TOKEN")
     if token is not None and not token.strip():
-        # As of a variable that was never set: nobody means to serve with a token that protects nothing.
+        # As of a variable that was never set: a server with a token that protects nothing is never meant.
         raise FormatError(source, "the token is empty; leave it out, and one is made where it is needed")
     return None if token is None else token.strip()
 

@@ -53,7 +53,7 @@ def demo(output: str, seed: int, threads: int | None, as_json: bool) -> None:
         spent = perf_counter() - start
         with stages.stage("score", steps=3):
             plain, _ = embed_graph(graph, make_settings("rbqr", dim=DIM, seed=seed), method="rbqr", threads=threads)
-            # Without the control, nobody could say whether 90% is much: chance finds one digit in ten.
+            # The control shows what 90% is worth: chance finds one digit in ten.
             control = random_control(graph.nodes, DIM, seed=seed)
             scores: dict[str, dict[str, float]] = {}
             named: dict[str, Any] = {"REFINE": embedding, "RBQR (no filter)": plain, "random control": control}

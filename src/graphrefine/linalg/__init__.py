@@ -22,7 +22,7 @@ def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).astype(float).round(3).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
-    # Squares are summed in float64, in an order of their own: sums of BLAS depend on the processor in the last bits.
+    # Squares are summed in float64, in a fixed order: sums of BLAS depend on the processor in the last bits.
     length = np.sqrt(exact.squares_of_rows(vectors))
     inverse = 1 / np.where(length == 0, 1, length)
     unit = np.empty(vectors.shape, np.float32)

@@ -37,7 +37,7 @@ def sample_rows(count: int, most: int) -> Ints:
 def find_clusters(vectors: Floats, *, count: int, seed: int = 0, starts: int = 1, sample: int = SAMPLE) -> Clusters:
     """Return the nearest of ``count`` centers, or fewer if there are not as many different rows.
 
-    Centers are those of the lowest sum of squares from several starts (k-means++), in a sample of at most so many rows.
+    Centers are those of the lowest sum of squares from several starts (k-means++), in ``sample`` rows at most.
 
     Examples
     --------

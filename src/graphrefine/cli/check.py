@@ -15,7 +15,9 @@ from graphrefine.embedding.formats import format_place
 if TYPE_CHECKING:
     from graphrefine.analysis.check import Verdict
 
-BEYOND = 1  # exit code of an embedding that is not as it should be
+# The exit code of an embedding that is not as it should be. It differs from that of a mistake in the command, 2: a job
+# that checks its vectors every night must know the one from the other.
+BEYOND = 1
 
 
 @command(
@@ -47,14 +49,9 @@ BEYOND = 1  # exit code of an embedding that is not as it should be
     ],
 )  # fmt: skip
 def check(
-    embedding: str,
-    graph: str | None,
-    against: str | None,
-    embedding_format: str | None,
-    every: bool,
-    as_json: bool,
+    embedding: str, graph: str | None, against: str | None, embedding_format: str | None, every: bool, as_json: bool,
     **options: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Check that an embedding is whole, can be made again here, and is close enough to another one.
 
     Its file is compared with the fingerprint in it. Limits hold for each side of a bipartite graph. Exit code 0: all is

@@ -116,6 +116,7 @@ def read_graph_of(
     reading = reading_options(options)
     if graph is None:
         return None
+    # The recipe says how the graph was read. Read in another way, its nodes would have other neighbors, or other names.
     if reading["directed"] is None or table.sides.kind == "columns":
         reading["directed"] = table.sides.kind == "columns"
     reading["bipartite"] = reading["bipartite"] or table.sides.kind == "rows" or None

@@ -74,6 +74,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
         learn = file_format.state if request.run.learn is None else request.run.learn
         plan = run.make_plan(learn=learn, writing=file_format.memory)
         note(f"read: {graph.reading}")
+        # Hours may follow: names that the format cannot store, or a full disk, are found now.
         check_content(output, file_format, graph.names, graph.nodes * run.settings.dim)
         if request.run.memory is not None or plan.mode != "memory":
             note(plan.in_words())

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FIRST, FURTHER = "Main options", "Further options"  # headings of the options that matter most, and of those below
 # An empty path would be the current folder: a variable of a shell script that is not set must not become that.
 PATHS = ("output", "work", "graph", "labels", "features", "columns", "align_to", "config")
+# Characters that shells and people do not type well.
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -54,6 +55,8 @@ class Command(click.Command):
             if value == "-" and each.name in ("output", "target"):
                 raise click.BadParameter("standard output takes no vectors and no tables; name a file", param=each)
         try:
+            # A script may delete the inputs of a command that has ended well: what it wrote must be on the disk by
+            # then, and survive a power cut. The library leaves that to its caller.
             with durable_outputs():
                 return super().invoke(ctx)
         except GraphRefineError as error:
@@ -349,6 +352,7 @@ def name_option(problem: GraphRefineError | Warning, command: click.Command) -> 
     """
     argument, message = getattr(problem, "argument", None), str(problem)
     option = next((each for each in command.params if isinstance(each, click.Option) and each.name == argument), None)
+    # Paths and names in a message are the user's, and may look like an argument: only its head is rewritten.
     if option is None or (name := max(option.opts, key=len)) in message:
         return message
     if message.startswith(f"{argument}="):

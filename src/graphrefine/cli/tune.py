@@ -44,7 +44,7 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
     from graphrefine.evaluate.tune import tune as run
     from graphrefine.system.files import check_writable
 
-    parse_seconds(options["budget"])
+    parse_seconds(options["budget"])  # before the graph is read, which may take minutes
     reading = opt.reading_options(options)
     check_not_input(output, [graph, labels, reading["nodes"]])
     if output is not None:

@@ -222,21 +222,6 @@ def test_a_generator_draws_a_seed_at_each_fit(matrix: NDArray[np.float64], make:
     assert len({REFINE(dim=4, random_state=generator).fit(matrix).seed_ for _ in range(3)}) == 3, "it goes on"
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"seed": 1, "random_state": 2}, "seed=1 and random_state=2 mean the same"),
-        ({"random_state": "7"}, "random_state='7' must be"),
-        ({"random_state": True}, "random_state=True must be"),
-        ({"random_state": -1}, "random_state=-1 must be at least 0"),
-        ({"rows": "old"}, "rows='old' is not known; it can be 'nodes', 'new'"),
-    ],
-)
-def test_bad_parameters(matrix: NDArray[np.float64], options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        REFINE(dim=4, **options).fit(matrix)
-
-
 def test_features_by_name_and_by_row(matrix: NDArray[np.float64]) -> None:
     table = np.random.default_rng(2).random((90, 4)) + np.repeat(np.eye(3), 30, axis=0) @ np.ones((3, 4))
     expected = REFINE(dim=6).fit_transform(matrix, features=table)

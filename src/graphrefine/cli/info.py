@@ -56,7 +56,7 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
         if automatic:
             with stages.stage("dimension"):
                 dimension = choose_dimension(whole, budget=budget, threads=threads)
-            settings, auto_dim = replace(settings, dim=dimension.dim), dimension.figures()
+            settings, auto_dim = replace(settings, dim=dimension.dim), dimension.stats()
         plan = None
         if not method.on_disk(whole, settings):
             local = partial(plan_local, whole, settings, budget, method=method, threads=threads)

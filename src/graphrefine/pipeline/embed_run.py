@@ -256,7 +256,7 @@ class EmbedRun:
             learn=self.learn,
         )
         if self.dimension is not None:
-            embedding.recipe["auto_dim"] = self.dimension.figures()
+            embedding.recipe["auto_dim"] = self.dimension.stats()
         if engines is not None:
             self.blocks = engines.blocks
             self.workers = engines.workers() if self.cluster is not None else None
@@ -280,7 +280,7 @@ class EmbedRun:
             "plan": {**self.plan.to_dict(), "blocks": self.blocks, "resumed": self.resumed},
         }
         if self.dimension is not None:
-            stats["auto_dim"] = self.dimension.figures()
+            stats["auto_dim"] = self.dimension.stats()
         return stats if self.workers is None else {**stats, "workers": self.workers}
 
     def _engines(self) -> Any:

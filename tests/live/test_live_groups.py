@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphrefine.live
-from graphrefine.errors import InputError, OutputError, UnknownNameError
+from graphrefine.errors import InputError, OutputError
 from graphrefine.live import refresh as refreshing
 from graphrefine.live import writer
 from graphrefine.live.model import ComputedVectors, fit_model
@@ -159,28 +159,6 @@ def test_refreshes_by_itself_give_what_a_replay_of_the_log_gives(
         replay.live.close()
 
 
-def test_neighbors_are_those_of_all_pairs(tmp_path: Path) -> None:
-    with graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1) as live:
-        live.add([3, 50, 51], [9, 3, 50])
-        live.add_nodes([60])
-        live.remove_nodes([7])
-        live.commit()
-        snapshot = live.snapshot()
-        vectors, names = snapshot.vectors.astype(np.float64), snapshot.names.tolist()
-        lengths = np.linalg.norm(vectors, axis=1)
-        assert np.all((np.abs(lengths - 1) < 1e-5) | (lengths == 0))
-        for name in (3, 50, 12):
-            at = names.index(name)
-            cosines = {each: score for each, score in zip(names, vectors @ vectors[at], strict=True) if each != name}
-            best = sorted((score for each, score in cosines.items() if lengths[names.index(each)] > 0), reverse=True)
-            near = live.neighbors(name, k=6)
-            assert [round(each.score, 5) for each in near] == [round(score, 5) for score in best[:6]]
-            assert all(abs(cosines[each.name] - each.score) < 1e-6 for each in near)
-        assert live.neighbors(60) == [] or lengths[names.index(60)] == 0
-        with pytest.raises(UnknownNameError):
-            live.neighbors(7)
-
-
 def test_bounds_stats_and_drift(tmp_path: Path) -> None:
     with graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1) as live:
         live.add(0, 100)
@@ -203,6 +181,8 @@ def test_a_block_commits_or_drops_what_it_collected(tmp_path: Path) -> None:
     path = tmp_path / "ring.live"
     with graphrefine.live.create(RING, path, dim=4, threads=1) as live:
         live.add(0, 12)
+    with pytest.raises(InputError, match="closed"):
+        live.stats()
     with pytest.raises(RuntimeError), graphrefine.live.open(path) as live:
         live.add(0, 13)
         raise RuntimeError
@@ -216,19 +196,6 @@ def test_a_block_commits_or_drops_what_it_collected(tmp_path: Path) -> None:
             live.add(0, 13)
             live.refresh()
         live.rollback()
-
-
-def test_a_closed_folder_says_so(tmp_path: Path) -> None:
-    live = graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1)
-    live.close()
-    live.close()
-    live.add(0, 13)
-    with pytest.raises(InputError, match="closed"):
-        live.commit()
-    reader = LiveReader(tmp_path / "ring.live", threads=1)
-    reader.close()
-    with pytest.raises(InputError, match="closed"):
-        reader.update()
 
 
 def test_a_backup_while_it_is_written(tmp_path: Path) -> None:

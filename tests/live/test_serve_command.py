@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cli_runs import refuses, spawn
+from cli_runs import refuses
 from graphrefine import live
 from live_servers import NODES, ask_server, serving_live, write_folder
 
@@ -77,8 +77,3 @@ def test_without_its_packages_it_says_what_to_install(folder: Path) -> None:
     code = "import sys; sys.modules['uvicorn'] = None; from graphrefine.cli.main import main; main()"
     done = subprocess.run([sys.executable, "-c", code, "live", "serve", folder], capture_output=True, timeout=60)
     assert done.returncode == 2 and b'pip install "graphrefine[explore]"' in done.stderr
-
-
-def test_help_says_how() -> None:
-    done = spawn("live", "serve", "--help")
-    assert done.code == 0 and "/api/edges" in done.out and "--renew" in done.out

@@ -27,7 +27,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.errors import FormatError, InputError
 from graphrefine.explore.app import make_app
 from graphrefine.explore.background import Background
 from graphrefine.explore.handlers import page_handlers
@@ -135,9 +135,7 @@ async def post_edges(request: Request, params: EdgeChanges) -> Answer:
         receipt = await _ask(
             request, lambda live: live.submit(params.request, params.changes, skip_unknown=params.skip_unknown)
         )
-    except OutputError as error:
-        raise HTTPException(503, f"{error}; send the same request again") from None
-    except InputError as error:
+    except InputError as error:  # an OutputError is status 503, as everywhere: the same request can be sent again
         raise HTTPException(500 if isinstance(error, FormatError) else 422, str(error)) from None
     stats = {} if receipt.commit is None else receipt.commit._asdict()
     return {**stats, "group": receipt.group, "repeated": receipt.repeated}

@@ -153,7 +153,7 @@ class Live(LiveVectors):
             try:
                 checkpoint = Checkpoint(self._store.folder(self._store.generation))
                 self._model, self._kernel = checkpoint.load()
-                self._table = checkpoint.table()
+                self._table = checkpoint.table(has_sides=self._sides is not None)
             except FileNotFoundError as error:  # nobody but a writer removes any
                 raise FormatError(self.path, f"{Path(error.filename).name} is missing; {ADVICE}") from None
             self.group = self._base_group = checkpoint.group
@@ -220,15 +220,14 @@ class Live(LiveVectors):
         if side not in allowed:
             expected = " or ".join(map(repr, allowed))
             raise InputError(f"side={side!r}: pass {expected}, as the graph is or is not bipartite", argument="side")
-        ends = ((None, name) if side == "target" else (name, None) for name in list_values(names))
-        self._pending += [check_change(sign, source, target) for source, target in ends]
+        ends = [(None, name) if side == "target" else (name, None) for name in list_values(names)]
+        self._pending += [check_change(sign, *each) for each in ends]
 
     def _collect(self, sign: str, source: Any, target: Any, weight: Any = None) -> None:
+        sources, targets, weights = [source], [target], [weight]
         if isinstance(source, list | tuple | np.ndarray):
             sources, targets = list_values(source), list_values(target)
             weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
-        else:
-            sources, targets, weights = [source], [target], [weight]
         if not len(sources) == len(targets) == len(weights):
             counts = f"{len(sources)} sources, {len(targets)} targets and {len(weights)} weights"
             raise InputError(f"there are {counts}; pass lists of one length")

@@ -93,7 +93,7 @@ def create(
         click.Argument(["changes"], metavar="CHANGES"),
         Option(["--size"], type=click.IntRange(1), default=1000, show_default=True, metavar="N",
                help="Changes in a group."),
-        Option(["--resume"], is_flag=True, help="Go on where an apply of the same file stood; nothing counts twice."),
+        Option(["--resume"], is_flag=True, help="Go on after the records of the same file that count already."),
         Option(["--skip-unknown"], is_flag=True, help="Pass over removals of what is not there, and count them."),
         Option(["--format"], metavar="NAME", help="Format of CHANGES where its suffix does not say."),
         THREADS, JSON,

@@ -1,4 +1,4 @@
-"""A checkpoint of live vectors: arrays of one moment, and beside them the vectors that moved since.
+"""A checkpoint of live vectors: arrays of one moment, and a file of the vectors that moved since.
 
 ::
 
@@ -55,7 +55,7 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint and wait for the disk; ``rows`` are those of the nodes that were not removed, of ``names``.
 
-    It gets its name in one step when the disk has all of it. A kill leaves a hidden folder, which nobody opens.
+    It gets its name in one step when the disk has all of it. A kill leaves a hidden folder, which is never opened.
     """
     known = rows[rows < len(model.basis)]
     columns = model.basis.shape[1]

@@ -48,8 +48,6 @@ class LiveService(Live):
     (1, None, 1, 3)
     """
 
-    _problem: str | None = None  # of what came after a commit
-
     @property
     def generation(self) -> int:
         """Number of the checkpoint in use; another one after each refresh."""
@@ -70,15 +68,7 @@ class LiveService(Live):
         if (group := self._store.request_group(request)) is not None:
             return Receipt(group, None, repeated=True)
         self.collect(changes)
-        try:
-            commit = self.commit(Origin(request=request), skip_unknown=skip_unknown)
-        except Exception as error:
-            # What comes after the commit may fail, such as a new checkpoint. The group counts, and the sender must not
-            # be told otherwise: it would send the changes again under another id.
-            if (group := self._store.request_group(request)) is None:
-                raise
-            self._problem = str(error) or type(error).__name__
-            return Receipt(group, None)
+        commit = self.commit(Origin(request=request), skip_unknown=skip_unknown)
         return Receipt(commit.group, commit)
 
     def degree(self, name: Any, *, side: Side | None = None) -> int:
@@ -105,7 +95,7 @@ class LiveService(Live):
             "rates": {"seconds": INTERVAL, "values": rates},
             "last_commit": self._store.last_time(),
             "time": now,
-            "problem": self.refresh_problem or self._problem,
+            "problem": self.refresh_problem,
         }
 
     def plane(self, axes: tuple[int, int], *, most: int) -> dict[str, Any]:

@@ -23,7 +23,7 @@ GROWTH = 1.5
 class VectorTable:
     """Names, unit rows, lengths of the vectors before (-1: a node without edges) and degrees; it grows at its end.
 
-    Rows of the checkpoint are mapped, and never changed; those that moved since are in an array of their own.
+    Rows of the checkpoint are mapped, and never changed; those that moved since are in a second array.
 
     Examples
     --------

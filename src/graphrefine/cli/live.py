@@ -65,7 +65,7 @@ def create(
     \b
     graphrefine live create friends.csv -o friends.live
     """  # noqa: D301
-    from graphrefine.cli.describe import remarks
+    from graphrefine.cli.describe import list_notes
     from graphrefine.live.model import LiveSettings
     from graphrefine.live.writer import create_live
     from graphrefine.readers.read import read
@@ -77,7 +77,7 @@ def create(
         edges = read(graph, threads=threads, **reading_options(options))
         seconds = create_live(edges, output, settings, threads=threads, watcher=bar)
     note(f"read: {edges.reading}")
-    for line in remarks(edges):
+    for line in list_notes(edges):
         note(f"note: {line}")
     seconds["total"] = total = perf_counter() - start
     stats = {"output": output, "nodes": edges.nodes, "edges": edges.edges, "reading": edges.reading, "seconds": seconds}

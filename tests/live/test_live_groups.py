@@ -18,13 +18,11 @@ import graphrefine.live
 from graphrefine.errors import InputError, OutputError
 from graphrefine.live import refresh as refreshing
 from graphrefine.live import writer
-from graphrefine.live.model import ComputedVectors, fit_model
 from graphrefine.live.name_resolution import Change
 from graphrefine.live.reader import LiveReader
 from graphrefine.live.service import LiveService
 from graphrefine.live.writer import Live
-from graphrefine.progress import Stages
-from live_states import Model, Replay, bits, generations, graph_of, kernel_bits, published_bits
+from live_states import Model, Replay, bits, generations, graph_of, published_bits
 
 RING = [(i, (i + step) % 24) for i in range(24) for step in (1, 5)]
 STEPS = st.tuples(st.sampled_from("++=--+n-"), st.integers(0, 29), st.integers(0, 29), st.sampled_from([0.5, 1.0, 3.0]))
@@ -90,52 +88,6 @@ def test_any_groups_of_changes_are_what_a_plain_model_and_every_reader_have(name
         assert live.check()["beyond_lag"] == 0
         reader.close()
         live.close()
-
-
-@given(st.lists(st.lists(STEPS, min_size=1, max_size=6), min_size=2, max_size=8), st.integers(0, 7), st.integers(0, 7))
-@settings(max_examples=10)
-def test_a_refresh_in_the_background_is_that_of_the_graph_at_its_beginning(groups: Any, begun: int, ended: int) -> None:
-    """After the swap the state is one that is made here: frozen from the graph then, and the groups since."""
-    first, last = sorted((begun % len(groups), ended % len(groups)))
-    with folder_of(RING) as path, Live(path, threads=1) as live:
-        live.auto_refresh = False
-        model = graph_of(live)
-        log = dict[int, Any]()
-        for place, steps in enumerate(groups):
-            live.collect(operations_of(steps, model, int))
-            live.commit()
-            if place == first:
-                if not model.edges:
-                    return
-                held = refreshing.Refresh(live._model, live._kernel, live._table, group=live.group, reason="test")
-                rows = np.flatnonzero((live._table.lengths > 0) & ~live._table.removed)
-                vectors = live._table.rows(rows)
-                held.wait()
-            if place == last:
-                log = dict(live._store.groups(after=held.group))
-                gone = live._table.removed.copy()
-                live._refresh = held
-                live._finish_refresh()
-                break
-        frozen, kernel = fit_model(
-            held._graph,
-            live.settings,
-            Stages(),
-            warm=held._warm_rows,
-            anchors=(rows, vectors),
-        )
-        for group in log.values():
-            assert group.apply(kernel)[1] == 0
-            kernel.commit()
-        there = np.flatnonzero(~gone)
-        computed = ComputedVectors(frozen, kernel)
-        assert published_bits(live)[2:] == (computed.rows(there).tobytes(), computed.lengths[there].tobytes())
-        columns = frozen.basis.shape[1]
-        ours, theirs = (kernel_bits(each, columns)[1] for each in (live._kernel, kernel))
-        shape = (-1, columns)
-        np.testing.assert_array_equal(
-            np.frombuffer(ours, "f4").reshape(shape), np.frombuffer(theirs, "f4").reshape(shape)[there]
-        )
 
 
 def test_refreshes_by_itself_give_what_a_replay_of_the_log_gives(

@@ -88,8 +88,6 @@ def save_checkpoint(
             "version": VERSION,
             "group": group,
             "nodes": len(rows),
-            "entries": len(indices),
-            "known": len(known),
             "names": kind,
             "settings": vars(model.settings),
             "frozen": model.numbers(),

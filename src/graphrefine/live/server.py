@@ -138,7 +138,7 @@ async def post_edges(request: Request, params: EdgeChanges) -> Answer:
     except InputError as error:  # an OutputError is status 503, as everywhere: the same request can be sent again
         raise HTTPException(500 if isinstance(error, FormatError) else 422, str(error)) from None
     stats = {} if receipt.commit is None else receipt.commit._asdict()
-    return {**stats, "group": receipt.group, "repeated": receipt.repeated}
+    return {**stats, "group": receipt.group, "repeated": receipt.commit is None}
 
 
 @router.get("/api/live", dependencies=NO_QUERY)

@@ -30,8 +30,7 @@ class Receipt(NamedTuple):
     """Answer to a request for changes."""
 
     group: int  # that the request has made
-    commit: Commit | None  # its stats, if it was made now
-    repeated: bool = False  # whether it was made before, and nothing was changed now
+    commit: Commit | None  # its stats; None if it was made before, and nothing was changed now
 
 
 class LiveService(Live):
@@ -66,7 +65,7 @@ class LiveService(Live):
             Skip edges and nodes to remove that do not exist, and count them.
         """
         if (group := self._store.request_group(request)) is not None:
-            return Receipt(group, None, repeated=True)
+            return Receipt(group, None)
         self.collect(changes)
         commit = self.commit(Origin(request=request), skip_unknown=skip_unknown)
         return Receipt(commit.group, commit)

@@ -91,7 +91,6 @@ def _refuse_existing(path: Path) -> None:
 def copy_live(store: Store, path: str | os.PathLike[str]) -> None:
     """Copy a folder as one moment has it, while it is written, to a new path."""
     target = Path(path)
-    _refuse_existing(target)
 
     def copy() -> None:
         with disk_errors(target), replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:

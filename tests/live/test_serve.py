@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from live_servers import DIM, HTML, NODES, Served, edges, eventually, name, nearest_names, refused, served, write_folder
 
 import graphrefine
 import graphrefine.live.refresh
@@ -24,7 +25,6 @@ from graphrefine.errors import OutputError
 from graphrefine.explore.request_params import BODY
 from graphrefine.live.model import fit_model
 from graphrefine.live.server import CHANGES
-from live_servers import DIM, HTML, NODES, Served, edges, eventually, name, nearest_names, refused, served, write_folder
 
 
 @pytest.fixture

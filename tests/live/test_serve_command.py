@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from live_servers import NODES, ask_server, serving_live, write_folder
 
 from cli_runs import refuses
 from graphrefine import live
-from live_servers import NODES, ask_server, serving_live, write_folder
 
 
 @pytest.fixture

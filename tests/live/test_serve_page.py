@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from live_servers import HTML, NODES, ask_server, serving_live, write_folder
 from playwright.sync_api import Browser, Page, expect
 
 from explore_pages import chromium, chromium_path, eventually, impatient, watched
 from explore_servers import Server
-from live_servers import HTML, NODES, ask_server, serving_live, write_folder
 
 INK = """() => {
   const canvas = document.getElementById("plane");

@@ -123,7 +123,7 @@ MUTATIONS = [
         ("labels: rows keep their lengths", "evaluate/classification.py", "partial(judge.stats, unit_rows(rows))", "partial(judge.stats, rows.astype(np.float32))", "evaluate/test_classification.py"),
         ("tune: labels of other nodes are seen", "evaluate/judges.py", "rows, indicator = order[part], indicator[part]", "rows = order", "evaluate/test_tune.py"),
         ("tune: sign of the gain", "evaluate/tune.py", "gains = np.subtract(scores, best)", "gains = np.subtract(best, scores)", "evaluate/test_tune.py"),
-        ("held out: arcs turned round that are arcs", "evaluate/held_out_edges.py", "Pairs(edges.second, edges.first)) < 0)[:most]", "Pairs(edges.second, edges.first)) >= -1)[:most]", "evaluate/test_links.py"),
+        ("held out: arcs turned round that are arcs", "evaluate/held_out_edges.py", "np.flatnonzero(find_entries(graph, Pairs(edges.second, edges.first)) < 0)", "np.flatnonzero(find_entries(graph, Pairs(edges.second, edges.first)) >= -1)", "evaluate/test_links.py"),
         ("reconstruction: a node with itself is a pair", "evaluate/reconstruction.py", "np.tril_indices(hi - lo, 0, scores.shape[1])", "np.tril_indices(hi - lo, -1, scores.shape[1])", "evaluate/test_reconstruction.py"),
         ("clusters: nodes of several labels count", "evaluate/clustering.py", "np.diff(indicator.indptr) == 1", "np.diff(indicator.indptr) >= 1", "evaluate/test_clustering.py"),
         # Questions about a graph and its vectors.
@@ -140,7 +140,7 @@ MUTATIONS = [
         ("split: a pair in two parts", "analysis/edge_split.py", "keys[~np.isin(keys, taken)][:most]", "keys[:most]", "analysis/test_edge_split.py"),
         ("split: keys of 32 bits", "analysis/edge_split.py", "drop_repeated(pairs.first[free] * graph.nodes + pairs.second[free])", "drop_repeated((pairs.first[free].astype(np.int32) * np.int32(graph.nodes) + pairs.second[free].astype(np.int32)).astype(np.int64))", "evaluate/test_many_nodes.py analysis/test_edge_split.py"),
         ("drift: kept of all slots", "analysis/drift.py", "common / np.maximum(before.slots, 1)", "common / k / 2", "analysis/test_drift.py"),
-        ("drift: ties all kept", "analysis/drift.py", "np.clip((slots - above) / np.maximum(tied, 1), 0, 1)", "np.clip((slots - above), 0, 1)", "analysis/test_drift.py"),
+        ("drift: ties all kept", "analysis/drift.py", "np.clip((slots - above) / np.maximum(tied, 1), 0, 1)", "np.clip((slots - above), 0, 1)", "analysis/test_drift.py analysis/test_gates.py"),
         ("duplicates: the two themselves count", "analysis/duplicates.py", "- 2 * links - shared", "- shared", "analysis/test_duplicates.py"),
         ("duplicates: threshold missed by one", "analysis/duplicates.py", "(overlaps.overlap >= np.float32", "(overlaps.overlap > np.float32", "evaluate/test_many_nodes.py analysis/test_duplicates.py"),
         ("duplicates: keys of 32 bits", "analysis/duplicates.py", "np.minimum(first, second) * len(embedding)", "np.minimum(first, second).astype(np.int32) * np.int32(len(embedding))", "evaluate/test_many_nodes.py analysis/test_duplicates.py"),

@@ -243,6 +243,15 @@ def test_a_few_right_nodes_do_not_make_probabilities_sure() -> None:
     assert 0.9 < several.probabilities(np.array([[1.0, -1.0]]))[0, 0] < 0.99
 
 
+def test_the_rule_of_a_fold_has_not_seen_its_labels() -> None:
+    """One fold is all right and the other all wrong: the rule of each is the worst for the other."""
+    truth = np.eye(2, dtype=bool)[np.arange(40) % 2]
+    decisions = np.where(truth, 1.0, -1.0)
+    decisions[20:] *= -1
+    held = cross_judge(decisions, truth, np.repeat([0, 1], 20), several=False)
+    assert held["log_loss"] > 2 * np.log(2), "by one rule for both, it is that of a coin"
+
+
 @given(st.integers(0, 10**6), st.integers(2, 12), st.integers(2, 5))
 @settings(deadline=None, max_examples=40)
 def test_the_threshold_has_the_highest_micro_f1_of_all(seed: int, nodes: int, classes: int) -> None:

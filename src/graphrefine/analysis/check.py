@@ -366,18 +366,15 @@ def _run(
 ) -> Embedding:
     method = find_method(recipe["method"])
     names = {each.name for each in fields(method.settings)}
-    settings = {name: _frozen(value) for name, value in recipe.items() if name in names}
+    # JSON made lists of tuples, which settings are compared and hashed by.
+    settings = {name: tuple(value) if isinstance(value, list) else value for name, value in recipe.items()
+                if name in names}  # fmt: skip
     run = RunSettings(threads=threads, learn=False)
     request = Request(graph, make_settings(method.name, **settings), method=method, features=features, run=run)
     with EmbedRun(request) as again:
         again.read(watcher)
         again.make_plan()
         return again.embed()
-
-
-def _frozen(value: Any) -> Any:
-    """Return a setting as it was before JSON made a list of it."""
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _compare(one: Embedding, other: Embedding) -> dict[str, Any]:

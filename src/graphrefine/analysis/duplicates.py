@@ -2,13 +2,8 @@
 
 Vectors find the candidates, and neighbors decide where there is a graph.
 
-===============  =========================================================  ====================================
-input            candidates                                                 duplicates
-===============  =========================================================  ====================================
-vectors          all pairs whose cosine is at least ``above``               all candidates
-and a graph      each node and its 20 nearest; with ``above`` all pairs,    those of at least ``overlap``
-                 as without a graph                                         (see below)
-===============  =========================================================  ====================================
+Without a graph all pairs whose cosine is at least ``above`` are duplicates. With one, each node and its 20 nearest are
+candidates (with ``above``, all pairs as before), and those of at least ``overlap`` are duplicates.
 
 Identical nodes (with a graph: the same neighbors; without: the same vector) are one candidate, the first of them, which
 represents all in pairs with others and makes one pair with each of its copies. ``stats["pairs"]`` counts them all.

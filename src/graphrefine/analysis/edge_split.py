@@ -96,7 +96,16 @@ class EdgeSplit:
         tables = {**self.edges, **{f"{part}_negatives": table for part, table in self.negatives.items()}}
         names, sources = self.graph.names, self.graph.sources
         lists = {"nodes": names} if sources is None else {"sources": names[:sources], "targets": names[sources:]}
-        save_split(folder, format, tables, lists, self.stats)
+        check_split_folder(folder, format)
+        files = {**{name: f"{name}.{format}" for name in tables}, **{name: f"{name}.txt" for name in lists}}
+        with replacing_folder(folder, replaceable=_check_split) as hidden:
+            for name, table in tables.items():
+                table.save(hidden / files[name])
+            for name, each in lists.items():
+                text = "".join(f"{node}\n" for node in each.tolist())
+                (hidden / files[name]).write_text(text, encoding="utf-8", errors="surrogateescape")
+            recipe = {"kind": KIND, "version": __version__, **self.stats, "files": files}
+            (hidden / RECIPE).write_text(json_text(recipe) + "\n", encoding="utf-8")
 
 
 @list_options
@@ -326,26 +335,6 @@ def check_split_folder(folder: str | os.PathLike[str], format: str) -> None:
     check_choice("format", format, FORMATS)
     check_table_path(Path(os.path.realpath(folder)).parent / f"train.{format}")
     check_writable(folder, folder=True, replaceable=_check_split)
-
-
-def save_split(
-    folder: str | os.PathLike[str],
-    format: str,
-    tables: Mapping[str, Table],
-    lists: Mapping[str, NDArray[Any]],
-    stats: Mapping[str, Any],
-) -> None:
-    """Write the tables of a split, the lists of names, and the recipe."""
-    check_split_folder(folder, format)
-    files = {**{name: f"{name}.{format}" for name in tables}, **{name: f"{name}.txt" for name in lists}}
-    with replacing_folder(folder, replaceable=_check_split) as hidden:
-        for name, table in tables.items():
-            table.save(hidden / files[name])
-        for name, names in lists.items():
-            text = "".join(f"{each}\n" for each in names.tolist())
-            (hidden / files[name]).write_text(text, encoding="utf-8", errors="surrogateescape")
-        recipe = {"kind": KIND, "version": __version__, **stats, "files": files}
-        (hidden / RECIPE).write_text(json_text(recipe) + "\n", encoding="utf-8")
 
 
 def _check_split(folder: Path) -> None:

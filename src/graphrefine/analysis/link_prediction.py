@@ -453,8 +453,8 @@ class PairFeatures:
             sums, arrivals = self.graph.degrees(), self.graph.transposed().degrees()
             columns.append(np.log1p(sums[first]) + np.log1p(arrivals[second]))
         if self.graph.directed:
-            columns += [np.log(self.out[first]), np.log1p(_zeroed(self.into, self._AT)[first]),
-                        np.log1p(_zeroed(self.out, self._A)[second])]  # fmt: skip
+            out, into = (np.log1p(np.diff(matrix.indptr).astype(np.float32)) for matrix in (self._A, self._AT))
+            columns += [np.log(self.out[first]), into[first], out[second]]
             back = np.asarray(self._A[second, first]).ravel()
             columns.append(back.astype(np.float64))
         return np.column_stack(columns).astype(np.float64)
@@ -464,11 +464,6 @@ def _counts(matrix: sp.csr_array) -> Floats:
     """Count entries of each row, at least 1, so that powers are finite: a row without entries stays zero."""
     counts: Floats = np.maximum(np.diff(matrix.indptr), 1).astype(np.float32)
     return counts
-
-
-def _zeroed(counts: Floats, matrix: sp.csr_array) -> Floats:
-    zeroed: Floats = np.where(np.diff(matrix.indptr) > 0, counts, 0).astype(np.float32)
-    return zeroed
 
 
 def _without_directions(A: sp.csr_array, AT: sp.csr_array) -> sp.csr_array:

@@ -42,15 +42,11 @@ SHORTEST_STEP = 2.0**-20
 class Classifiers:
     """One linear classifier for each class.
 
-    Attributes
-    ----------
-    weights : (classes, features) float64
-    intercepts : (classes,) float64
-        Minus infinity for a class that had no positive row, infinity for one that had no negative row.
+    An intercept is minus infinity for a class that had no positive row, infinity for one that had no negative row.
     """
 
-    weights: Float64
-    intercepts: Float64
+    weights: Float64  # (classes, features)
+    intercepts: Float64  # (classes,)
 
     def decision(self, rows: NDArray[Any]) -> Float64:
         """Return the scores of rows (n, features) for every class: (n, classes)."""

@@ -536,29 +536,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """Result of `graphrefine.evaluate.compare.compare`.
+    """Result of `graphrefine.evaluate.compare.compare`."""
 
-    Attributes
-    ----------
-    rows : tuple of Row
-        Best first; then methods that did not finish.
-    columns : tuple of str
-        Titles of the scores, the keys of `Row.cells`.
-    axis : str
-        Name of `Row.quality`.
-    protocol : str
-        Meaning of the numbers, in a sentence.
-    graph, inputs, limits : dict
-        Size of the graph; everything that the numbers depend on; limits of each child process.
-    """
-
-    rows: tuple[Row, ...]
-    columns: tuple[str, ...]
-    axis: str
-    protocol: str
-    graph: Mapping[str, Any]
-    inputs: Mapping[str, Any]
-    limits: Mapping[str, Any]
+    rows: tuple[Row, ...]  # best first; then methods that did not finish
+    columns: tuple[str, ...]  # titles of the scores, the keys of `Row.cells`
+    axis: str  # name of `Row.quality`
+    protocol: str  # meaning of the numbers, in a sentence
+    graph: Mapping[str, Any]  # its size
+    inputs: Mapping[str, Any]  # everything that the numbers depend on
+    limits: Mapping[str, Any]  # of each child process
     title: ClassVar[str] = "Methods compared, the best first"
     left_columns: ClassVar[tuple[str, ...]] = ("method", "score", "status")
 

@@ -1,6 +1,6 @@
 """Break the numerics one line at a time, and say which tests notice.
 
-    python scripts/mutations.py                 # all, about a quarter of an hour
+    python scripts/mutations.py                 # all, about half an hour
     python scripts/mutations.py theorem far    # those whose name contains one of these words
 
 Each mutation replaces a piece of one file of a temporary copy of ``src`` and runs the tests of the folder that it
@@ -42,7 +42,7 @@ if not target.exists():
 import graphrefine
 assert graphrefine.__file__.startswith(sys.argv[1]), graphrefine.__file__
 import pytest
-sys.exit(pytest.main(["-x", "-q", "--no-header", "-p", "no:cacheprovider", *sys.argv[2:]]))
+sys.exit(pytest.main(["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-m", "not slow", *sys.argv[2:]]))
 """
 
 
@@ -91,11 +91,71 @@ MUTATIONS = [
         # Sides.
         ("directed: sides swapped", "refine/directed.py", "((source, arcs.source), (target, arcs.target))", "((source, arcs.target), (target, arcs.source))", "refine/test_directed.py"),
         ("directed: scores not centered", "refine/directed.py", "target[:, -1] = -source[:, -1]", "target[:, -1] = source[:, -1]", "refine/test_directed.py"),
-        ("directed far view: the wrong degrees", "refine/directed_far_view.py", "self.height = heights(regions, inward)", "self.height = heights(regions, ties.degrees)", "refine/test_directed_far_view.py"),
+        ("directed far view: the wrong degrees", "refine/directed_far_view.py", "self.height = heights(regions, inward)", "self.height = heights(regions, strengths.degrees)", "refine/test_directed_far_view.py"),
         ("arcs: degrees of one side not regularized", "refine/arc_svd.py", "self.degrees + self.mean, 1.0", "self.degrees, 1.0", "refine/test_directed.py refine/test_bipartite.py"),
         ("arcs: edge of the noise", "refine/arc_svd.py", "(1 / np.sqrt(max(sources, 1)) + 1 / np.sqrt(max(targets, 1)))", "(1 / np.sqrt(max(sources, 1)) - 1 / np.sqrt(max(targets, 1)))", "refine/test_directed.py refine/test_bipartite.py"),
         ("bipartite: whole length instead of half", "refine/bipartite.py", "DEGREE_POWER) / np.sqrt(np.where(there, lengths, 1.0))", "DEGREE_POWER) / np.where(there, lengths, 1.0)", "refine/test_bipartite.py"),
         ("bipartite: degrees not relative", "refine/bipartite.py", "side.degrees[which] / (side.mean or 1.0)", "side.degrees[which]", "refine/test_bipartite.py"),
+        # Decompositions, regions, memory of walks, least squares, features.
+        ("dimension: axes have seen the held-out edges", "refine/dimension.py", "take_entries(graph, ~held)", "take_entries(graph, ~held | held)", "refine/test_dimension.py"),
+        ("svd: right vectors times S", "refine/svd.py", "_powers(self.values[:columns], power - 1.0)", "_powers(self.values[:columns], power)", "refine/test_svd.py"),
+        ("svd: a difference of Gram matrices halved", "refine/svd.py", "/ (4 * size)", "/ (2 * size)", "refine/test_svd.py"),
+        ("svd: power iteration dropped", "refine/svd.py", "Y = product(both[step % 2], Q,", "Y = product(both[0], engine.random(seed=seed),", "refine/test_svd.py"),
+        ("far view: the step before the first counts", "refine/far_view.py", "first = self.after(part, start)", "first = self.after(part, start - 1)", "refine/test_far_view.py"),
+        ("regions: centers near the others", "refine/regions.py", "1.0 - cosine[rows].astype", "1.0 + cosine[rows].astype", "refine/test_regions.py"),
+        ("regions: the farthest center", "refine/regions.py", "cosines.argmax(axis=1)", "cosines.argmin(axis=1)", "refine/test_regions.py"),
+        ("regions: seed reused in both rounds", "refine/regions.py", "golden(turn + 1)", "golden(1)", "refine/test_regions.py"),
+        ("walk memory: no square root", "refine/walk_memory.py", "float(np.sqrt(np.clip(", "float((np.clip(", "refine/test_far_view.py"),
+        ("walk memory: hubs drawn more often count more", "refine/walk_memory.py", "share = degree[nodes] / chance", "share = degree[nodes]", "refine/test_far_view.py"),
+        ("least squares: weights of missing pairs squared", "refine/weighted_factors.py", "y * np.sqrt(others.missing)[:, None]", "y * others.missing[:, None]", "refine/test_weighted_factors.py"),
+        ("held-out pairs: known targets compete", "refine/bipartite.py", "scores[source, target] = -np.inf", "scores[source, target] = np.inf", "refine/test_weighted_factors.py"),
+        ("features: weight of rare columns", "refine/features.py", "np.sqrt(share) * log1p(1 / share)", "share * log1p(1 / share)", "refine/test_features.py"),
+        ("features: correlation of neighbors doubled", "refine/features.py", "(grams[0] - grams[1]) / 4", "(grams[0] - grams[1]) / 2", "refine/test_features.py"),
+        ("features: rows of sparse features not centered", "refine/features.py", "product -= np.outer(self.own[start:stop], matmul(self.mean, small)).astype(np.float32)", "", "refine/test_features.py"),
+        # Methods.
+        ("prone: no root of the singular values", "methods/prone.py", "leading = svd.left(power=0.5", "leading = svd.left(power=1.0", "methods/test_methods_linear.py"),
+        ("prone: signs of the Chebyshev terms", "methods/prone.py", "2 * (-1) ** i * bessel", "2 * bessel", "methods/test_methods_linear.py"),
+        ("fastrp: no root in the scale", "methods/fastrp.py", "np.sqrt(density * settings.dim)", "(density * settings.dim)", "methods/test_methods_linear.py"),
+        ("fastrp: powers begin at 0", "methods/fastrp.py", "(0.0, *without_trailing_zeros(settings.power_weights))", "without_trailing_zeros(settings.power_weights)", "methods/test_methods_linear.py"),
+        ("randne: no root in the length", "methods/randne.py", "np.sqrt(graph.nodes / settings.dim)", "(graph.nodes / settings.dim)", "methods/test_methods_linear.py"),
+        ("hope: a term too few", "methods/hope.py", "range(terms - 2, -1, -1)", "range(terms - 3, -1, -1)", "methods/test_methods_linear.py"),
+        ("hope: targets without S", "methods/hope.py", "decomposition.right(power=0.5", "decomposition.right(power=0.0", "methods/test_methods_linear.py"),
+        ("arope: signs of F forgotten", "methods/arope.py", "np.sign(F[order[:right]])", "np.ones(right)", "methods/test_methods_linear.py"),
+        ("arope: eigenpairs of A, not of S", "methods/arope.py", 'np.argsort(-np.abs(F), kind="stable")', "np.arange(len(F))", "methods/test_methods_linear.py"),
+        ("netmf: sum of the window, not its mean", "methods/netmf.py", "theta = [1.0 / settings.window]", "theta = [1.0]", "methods/test_methods_dense.py"),
+        ("netmf: eigenvalues not shifted back", "methods/netmf.py", "values[:pairs] - SHIFT", "values[:pairs]", "methods/test_methods_dense.py"),
+        ("grarep: normalization by rows", "methods/grarep.py", "np.float64(graph.nodes / negative)", "np.float64(1 / negative)", "methods/test_methods_dense.py"),
+        ("netsmf: the diagonal twice", "methods/netsmf.py", "logs[columns == row + first] /= 2", "logs[columns == row + first] /= 1", "methods/test_methods_dense.py"),
+        ("netsmf: half of the walks", "methods/netsmf.py", "each = 2 * settings.rounds_for", "each = settings.rounds_for", "methods/test_methods_dense.py"),
+        ("walk matrix: diagonal not removed", "methods/walk_matrices.py", "start[diagonal] = 0.0", "start[diagonal] = start[diagonal]", "methods/test_methods_dense.py"),
+        ("node2vec: p and q exchanged", "methods/random_walks.py", '{"p": settings.p, "q": settings.q}', '{"p": settings.q, "q": settings.p}', "methods/test_methods_walks.py"),
+        ("walks: one seed for all rounds", "methods/random_walks.py", "seed=seed, round=round,", "seed=seed, round=0,", "methods/test_methods_walks.py"),
+        ("skip-gram: noise as frequent as nodes", "methods/skipgram.py", "NOISE_POWER = 0.75", "NOISE_POWER = 1.0", "kernels/test_skipgram.py"),
+        ("pte: the second half not reversed", "methods/skipgram.py", "np.ascontiguousarray(edges[:, ::-1])", "edges", "methods/test_methods_walks.py"),
+        ("harp: blended without a rotation", "methods/harp.py", "0.5 * scale * left @ right", "0.5 * scale * np.eye(k)", "methods/test_methods_coarse.py"),
+        ("mile: lengths ignored in the slopes", "methods/mile.py", "(by_unit - unit * (unit * by_unit).sum(axis=1, keepdims=True))", "by_unit", "methods/test_methods_coarse.py"),
+        ("mile: weights inside merged nodes forgotten", "methods/mile.py", "np.divide(level.loops, degrees,", "np.divide(0 * level.loops, degrees,", "methods/test_methods_coarse.py"),
+        ("louvainne: weight of a depth", "methods/louvainne.py", "settings.decay**depth", "settings.decay ** (depth + 1)", "methods/test_methods_coarse.py"),
+        ("coarsening: edges by weight alone", "methods/coarsening.py", "np.sqrt(degrees[u] * degrees[v])", "1.0", "methods/test_coarsening.py"),
+        ("coarsening: inner edges counted once", "methods/coarsening.py", "np.full(np.count_nonzero(inside), 2.0)", "np.full(np.count_nonzero(inside), 1.0)", "methods/test_coarsening.py"),
+        # Engines and wrappers of kernels.
+        ("qr: one pass is always enough", "engine/engine.py", "TOLERANCE = 6e-5", "TOLERANCE = 6e5", "refine/test_range_finder.py"),
+        ("qr: projections on earlier blocks dropped", "engine/engine.py", "G[start:stop, start:stop] - exact.matmul(projections.T, projections)", "G[start:stop, start:stop]", "refine/test_range_finder.py"),
+        ("whitening: no square root", "engine/engine.py", "1.0 / np.sqrt(np.where(positive, values, 1.0))", "1.0 / np.where(positive, values, 1.0)", "refine/test_range_finder.py"),
+        ("local engine: sums in the order of memory", "engine/local.py", "out=None, places=self._positions, sums=pair", "out=None, sums=pair", "refine/test_order_of_rows.py"),
+        ("dense engine: operand transposed", "engine/dense.py", "np.matmul(self.dense[block], wide", "np.matmul(self.dense.T[block], wide", "methods/test_methods_dense.py"),
+        ("blocks: cut within a unit", "engine/layout.py", "min(max(stop // UNIT * UNIT, start + UNIT), nodes)", "min(max(stop, start + UNIT), nodes)", "engine/test_blocks.py"),
+        ("blocks: loop in every chunk", "engine/block_compute.py", "loop=parts.loop if own else 0.0", "loop=parts.loop", "engine/test_blocks.py"),
+        ("blocks: signs of the first panel for all", "engine/block_compute.py", "panel * self.layout.panel // 32, self", "0, self", "engine/test_blocks.py"),
+        ("blocks: a row too many in a chunk", "engine/block_compute.py", "firsts = self.layout.bounds[self.layout.chunks].astype(np.int32)", "firsts = self.layout.bounds[self.layout.chunks].astype(np.int32) + 1", "engine/test_blocks.py"),
+        ("blocks: unit rows before the last chunk", "engine/block_compute.py", "unit=task.unit and last", "unit=task.unit", "engine/test_blocks.py"),
+        ("sketches: one counter for all blocks", "engine/sketches.py", "start // BLOCK_ROWS]", "0]", "methods/test_methods_linear.py"),
+        ("normalized: degrees on one side", "linalg/operators.py", "unit=unit, row_scale=scale, column_scale=scale)", "unit=unit, row_scale=scale)", "linalg"),
+        ("standardized columns: variance not divided", "linalg/__init__.py", "/ max(len(vectors), 1)", "/ 1", "methods/test_methods_linear.py"),
+        ("bfloat16: cut off, not rounded", "kernels/__init__.py", "(bits + np.uint32(0x7FFF) + ((bits >> 16) & np.uint32(1)))", "bits", "kernels/test_kernels.py"),
+        ("exact: one pass of Cholesky", "kernels/exact.py", "return np.ascontiguousarray(second.T)", "return np.ascontiguousarray(first.T)", "kernels/test_exact.py"),
+        ("exact: the second factor not transposed", "kernels/exact.py", "transposed=False), transposed=True)", "transposed=False), transposed=False)", "kernels/test_exact.py"),
+        ("nearest: rows to leave out in any order", "kernels/nearest.py", "[np.sort(each) for each in lists]", "[np.asarray(each) for each in lists]", "search"),
         # New nodes, older embeddings, degrees.
         ("fold in: learned map subtracted", "embedding/fold_in.py", "mean + f @ self.W", "mean - f @ self.W", "embedding/test_fold_in.py"),
         ("fold in: learned from the whole instead of the rest", "embedding/fold_in.py", "(f.T @ (unit - mean))", "(f.T @ unit)", "embedding/test_fold_in.py"),
@@ -179,8 +239,9 @@ def try_mutation(mutation: Mutation, source: Path) -> tuple[str, bool]:
     text = path.read_text() if path.exists() else ""
     if text.count(mutation.old) != 1:
         return f"STALE: {mutation.old!r} is in {mutation.file} {text.count(mutation.old)} times", False
-    tests = [ROOT / "tests" / name for name in mutation.tests.split()]
-    paths = [str(each) for each in tests if each.exists()]
+    paths = [str(ROOT / "tests" / name) for name in mutation.tests.split()]
+    if missing := [each for each in paths if not Path(each).exists()]:
+        return f"STALE: there is no {', '.join(missing)}", False
     path.write_text(text.replace(mutation.old, mutation.new))
     try:
         command = [sys.executable, "-B", "-c", RUN, str(source), *paths]

@@ -15,11 +15,10 @@ from graphrefine.display.maps.clusters import lay_out_clusters
 from graphrefine.display.maps.nearest import Neighbors
 from graphrefine.display.maps.principal import project
 from graphrefine.progress import Stages, Watcher
+from graphrefine.search import companions
 from graphrefine.search.vectors import check_finite
-from graphrefine.system import companions
 from graphrefine.system.arrays import save_npy
 from graphrefine.system.checks import check_choice, check_integer
-from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -135,14 +134,11 @@ def obtain_layout(
     coordinates, _ = compute_layout(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watch))
     if method != "pca" and embedding.path is not None:
         folder = companions.companion(embedding.path, "map")
-        meta = {"format": FORMAT, "version": VERSION, "of": companions.stamp(embedding), "method": method, "seed": seed}
-        ours = lambda path: companions.check_ours(path, FORMAT, FILE)
-        # The folder of a newer version, or one that is no cache, stays: the next run computes the layout again.
+        # The folder of a newer version, or of somebody else, stays as it is: the next run computes the layout again.
         with contextlib.suppress(OSError):
-            companions.check_version(folder, FORMAT, VERSION)
-            with replacing_folder(folder, replaceable=ours, durable=False) as hidden:
+            making = companions.replacing_companion(folder, FORMAT, VERSION, embedding, FILE, method=method, seed=seed)
+            with making as hidden:
                 save_npy(hidden / FILE, coordinates)
-                companions.write_meta(hidden, meta)
     return CachedLayout(coordinates, method, from_cache=False)
 
 
@@ -151,10 +147,8 @@ def find_layout(embedding: VectorTable, method: str, *, seed: int = 0) -> Floats
     if embedding.path is None:
         return None
     folder = companions.companion(embedding.path, "map")
-    meta = companions.read_meta(folder, FORMAT)
+    meta = companions.find_meta(folder, FORMAT, VERSION, embedding)
     if meta is None or (meta.get("method"), meta.get("seed")) != (method, seed):
-        return None
-    if meta.get("version") != VERSION or not companions.is_current(meta.get("of"), embedding):
         return None
     if not companions.is_whole(folder, meta, FILE):
         return None

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from loopback import Site, serving
 
 from graphrefine import datasets
 from graphrefine.datasets import download
@@ -26,7 +27,6 @@ from graphrefine.datasets.catalog import Entry
 from graphrefine.datasets.loading import load
 from graphrefine.errors import DownloadError, FormatError, InputError, OutputError
 from graphs import data_folder, random_graph
-from loopback import Site, serving
 
 
 def mat_file(nodes: int = 300) -> bytes:

@@ -159,6 +159,11 @@ def test_the_same_report_is_updated_in_place(tmp_path: Path) -> None:
     assert "First again" in (folder / "report.html").read_text()
 
 
+def write_with_notes(out: Path) -> None:
+    write_report(out, report(plots=False), {})
+    (out / "plots" / "notes.txt").write_text("mine")
+
+
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
@@ -166,10 +171,7 @@ def test_the_same_report_is_updated_in_place(tmp_path: Path) -> None:
         (lambda out: (out.mkdir(), (out / "thesis.tex").write_text("x")), "no report"),
         (lambda out: (out.mkdir(), (out / "results.json").write_text("{}")), "no report"),
         (lambda out: out.write_text("a file"), "a file"),
-        (
-            lambda out: (write_report(out, report(plots=False), {}), (out / "plots" / "notes.txt").write_text("mine")),
-            "notes",
-        ),
+        (write_with_notes, "notes"),
     ],
 )
 def test_nothing_else_is_replaced(tmp_path: Path, make: Any, problem: str) -> None:

@@ -3,8 +3,6 @@
 **Labels.** A row with m labels is given the m classes of highest score. Each metric is a function of three counts of
 each class: rows that were given it rightly, rows that were given it, rows that have it. A further metric is an entry of
 `METRICS`; results, tables, JSON and comparisons list all entries.
-
-**Links.** `graphrefine.embedding.learn.auc` belongs to them.
 """
 
 from __future__ import annotations

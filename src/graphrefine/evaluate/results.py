@@ -165,10 +165,8 @@ class LabelScores(Result):
         Numbers of nodes and classes in the evaluation.
     unlabeled : str
         "drop": nodes without labels were left out before splitting; "keep": all nodes were split.
-    unlabeled_nodes : int
-        Nodes of the embedding without labels.
-    missing_nodes : int
-        Labeled nodes that the embedding does not have.
+    unlabeled_nodes, missing_nodes : int
+        Nodes of the embedding without labels, and labeled nodes that it does not have.
     empty_classes : int
         Classes left out because none of the evaluated nodes has them.
     repeats : int, or tuple of int

@@ -177,6 +177,7 @@ MUTATIONS = [
         ("logistic: penalty of the intercept", "evaluate/logistic.py", "np.ones((n, 1), rows.dtype)", "10 * np.ones((n, 1), rows.dtype)", "evaluate/test_logistic.py"),
         ("logistic: C ignored in the gradient", "evaluate/logistic.py", "gradient += C * (", "gradient += (", "evaluate/test_logistic.py"),
         ("C: trained on its own test fold", "evaluate/judges.py", "fit_logistic(rows[~test], targets[~test], C=C", "fit_logistic(rows, targets, C=C", "evaluate/test_penalty_choice.py evaluate/test_classification.py"),
+        ("C: chosen with the test nodes", "evaluate/judges.py", "C = choose_penalty(*training, self.penalties, key)", "C = choose_penalty(rows, self.indicator.toarray(), self.penalties, key)", "evaluate/test_penalty_choice.py"),
         ("reconstruction: equals in their order", "evaluate/reconstruction.py", "(hits * level + (k - before) * among)", "(hits * level + min(k - before, among) * level)", "evaluate/test_reconstruction.py"),
         ("links: spectral without three steps", "evaluate/link_scores.py", "w + w**2 + w**3", "w + w**2", "evaluate/test_links.py"),
         ("metrics: the last of equal classes", "evaluate/metrics.py", 'np.argsort(-scores, axis=1, kind="stable")', 'np.argsort(scores, axis=1, kind="stable")[:, ::-1]', "evaluate/test_classification.py"),

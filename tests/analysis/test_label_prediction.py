@@ -23,8 +23,6 @@ from graphrefine.analysis.label_prediction import Rule, _learn_threshold, cross_
 from graphrefine.display.table import Table
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
-from graphrefine.readers.labels import align, read_labels
-from graphs import data_folder
 
 
 def blobs(n: int = 600, classes: int = 4, noise: float = 1.2, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -202,32 +200,6 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_refused(run("predict", "labels", "blobs.npz", "labels.csv", "-o", "x.xlsx"), "x.xlsx", ".xlsx")
     Path("one.csv").write_text("node,label\nn0,a\nn1,a\nn2,a\nn3,a\nn4,a\n")
     check_refused(run("predict", "labels", "blobs.npz", "one.csv"), "one.csv", "'a'")
-
-
-@pytest.mark.parametrize("name", ["ppi", "lastfm-asia"])
-def test_f1_is_that_of_scikit_learn_on_real_graphs(name: str) -> None:
-    """Several labels a node, and one: hidden labels, predicted by both with the same C and the same rule."""
-    path = data_folder() / f"{name}.mat"
-    embedding = graphrefine.embed(path, dim=32)
-    order, indicator, _ = align(read_labels(path, names=embedding.names), embedding.names, unlabeled="drop")
-    rows, truth = embedding.vectors[order], indicator.toarray()
-    nonzero = rows.any(axis=1)
-    order, rows, truth = order[nonzero], unit(rows[nonzero]), truth[nonzero]
-    hidden = np.random.default_rng(0).random(len(order)) < 0.3
-    known = np.zeros((len(embedding.names), truth.shape[1]), np.bool_)
-    known[order[~hidden]] = truth[~hidden]
-    table = predict_labels(embedding, known, C=1.0)
-    figures, answer = table.stats, by_node(table)
-    names = embedding.names[order[hidden]].tolist()
-    ours = np.array([[str(label) in answer[node] for label in range(truth.shape[1])] for node in names])
-    theirs = OneVsRestClassifier(LogisticRegression(C=1.0, solver="liblinear")).fit(rows[~hidden], truth[~hidden])
-    rule = Rule(figures["several"], figures["scale"], figures["shift"], figures["threshold"] or 2.0)
-    marks = rule.choose(rule.probabilities(theirs.decision_function(rows[hidden])))
-    assert figures["several"] == (name == "ppi")
-    for average in ("micro", "macro"):
-        scores = [100 * f1_score(truth[hidden], each, average=average, zero_division=0) for each in (ours, marks)]
-        assert scores[0] == pytest.approx(scores[1], abs=0.1)
-    assert scores[0] > 2 * figures["control"]["macro_f1"]
 
 
 def test_a_few_right_nodes_do_not_make_probabilities_sure() -> None:

@@ -103,7 +103,7 @@ def find_duplicates(
     check_embedding(embedding, "embedding")
     check_finite(embedding.vectors, embedding.names)
     stages = Stages(watcher)
-    links = None if graph is None else Links.of(embedding, graph)
+    links = None if graph is None else Links.from_graph(embedding, graph)
     bounds = _check_bounds(embedding, links, above=above, overlap=overlap, min_degree=min_degree)
     degrees = embedding.degrees if links is None else links.degrees
     eligible, left_out = _find_eligible(embedding, links, degrees, bounds.min_degree)
@@ -139,7 +139,7 @@ class Links(NamedTuple):
     degrees: Rows  # of each row; 0 for none
 
     @classmethod
-    def of(cls, embedding: Embedding, graph: Any) -> Links:
+    def from_graph(cls, embedding: Embedding, graph: Any) -> Links:
         """Make the links of a graph, read if need be."""
         links = as_graph(embedding, graph)
         node, _ = match_nodes(embedding, links)

@@ -65,7 +65,6 @@ class Repeats:
 
     # The spread is between random splits of the same nodes, which overlap: the standard error is that of the mean over
     # splits, and not the uncertainty on other nodes or another graph.
-
     def mean(self, name: str) -> float:
         """Return the mean over the repeats."""
         return fmean(self.values[name])

@@ -132,13 +132,6 @@ def test_graphs_are_real_or_stand_ins_or_gaps(tmp_path: Path) -> None:
     assert isinstance(none, Gap) and "lastfm-asia.mat" in none.reason and "--data" in none.reason
 
 
-def test_another_file_of_a_graph_is_another_graph(tmp_path: Path) -> None:
-    (tmp_path / "ppi.mat").write_bytes(b"x" * 10)
-    before = Graphs(tmp_path).find("ppi").fingerprint  # type: ignore[union-attr]
-    (tmp_path / "ppi.mat").write_bytes(b"x" * 11)
-    assert before != Graphs(tmp_path).find("ppi").fingerprint  # type: ignore[union-attr]
-
-
 def test_real_graphs_are_counted_and_the_paper_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     folder = data_folder()

@@ -1,6 +1,6 @@
 """Break the numerics one line at a time, and say which tests notice.
 
-    python scripts/mutations.py                 # all, about a quarter of an hour
+    python scripts/mutations.py                 # all, about half an hour
     python scripts/mutations.py theorem far    # those whose name contains one of these words
 
 Each mutation replaces a piece of one file of a temporary copy of ``src`` and runs the tests of the folder that it
@@ -42,7 +42,7 @@ if not target.exists():
 import graphrefine
 assert graphrefine.__file__.startswith(sys.argv[1]), graphrefine.__file__
 import pytest
-sys.exit(pytest.main(["-x", "-q", "--no-header", "-p", "no:cacheprovider", *sys.argv[2:]]))
+sys.exit(pytest.main(["-x", "-q", "--no-header", "-p", "no:cacheprovider", "-m", "not slow", *sys.argv[2:]]))
 """
 
 
@@ -91,11 +91,71 @@ MUTATIONS = [
         # Sides.
         ("directed: sides swapped", "refine/directed.py", "((source, arcs.source), (target, arcs.target))", "((source, arcs.target), (target, arcs.source))", "refine/test_directed.py"),
         ("directed: scores not centered", "refine/directed.py", "target[:, -1] = -source[:, -1]", "target[:, -1] = source[:, -1]", "refine/test_directed.py"),
-        ("directed far view: the wrong degrees", "refine/directed_far_view.py", "self.height = heights(regions, inward)", "self.height = heights(regions, ties.degrees)", "refine/test_directed_far_view.py"),
+        ("directed far view: the wrong degrees", "refine/directed_far_view.py", "self.height = heights(regions, inward)", "self.height = heights(regions, strengths.degrees)", "refine/test_directed_far_view.py"),
         ("arcs: degrees of one side not regularized", "refine/arc_svd.py", "self.degrees + self.mean, 1.0", "self.degrees, 1.0", "refine/test_directed.py refine/test_bipartite.py"),
         ("arcs: edge of the noise", "refine/arc_svd.py", "(1 / np.sqrt(max(sources, 1)) + 1 / np.sqrt(max(targets, 1)))", "(1 / np.sqrt(max(sources, 1)) - 1 / np.sqrt(max(targets, 1)))", "refine/test_directed.py refine/test_bipartite.py"),
         ("bipartite: whole length instead of half", "refine/bipartite.py", "DEGREE_POWER) / np.sqrt(np.where(there, lengths, 1.0))", "DEGREE_POWER) / np.where(there, lengths, 1.0)", "refine/test_bipartite.py"),
         ("bipartite: degrees not relative", "refine/bipartite.py", "side.degrees[which] / (side.mean or 1.0)", "side.degrees[which]", "refine/test_bipartite.py"),
+        # Decompositions, regions, memory of walks, least squares, features.
+        ("dimension: axes have seen the held-out edges", "refine/dimension.py", "take_entries(graph, ~held)", "take_entries(graph, ~held | held)", "refine/test_dimension.py"),
+        ("svd: right vectors times S", "refine/svd.py", "_powers(self.values[:columns], power - 1.0)", "_powers(self.values[:columns], power)", "refine/test_svd.py"),
+        ("svd: a difference of Gram matrices halved", "refine/svd.py", "/ (4 * size)", "/ (2 * size)", "refine/test_svd.py"),
+        ("svd: power iteration dropped", "refine/svd.py", "Y = product(both[step % 2], Q,", "Y = product(both[0], engine.random(seed=seed),", "refine/test_svd.py"),
+        ("far view: the step before the first counts", "refine/far_view.py", "first = self.after(part, start)", "first = self.after(part, start - 1)", "refine/test_far_view.py"),
+        ("regions: centers near the others", "refine/regions.py", "1.0 - cosine[rows].astype", "1.0 + cosine[rows].astype", "refine/test_regions.py"),
+        ("regions: the farthest center", "refine/regions.py", "cosines.argmax(axis=1)", "cosines.argmin(axis=1)", "refine/test_regions.py"),
+        ("regions: seed reused in both rounds", "refine/regions.py", "golden(turn + 1)", "golden(1)", "refine/test_regions.py"),
+        ("walk memory: no square root", "refine/walk_memory.py", "float(np.sqrt(np.clip(", "float((np.clip(", "refine/test_far_view.py"),
+        ("walk memory: hubs drawn more often count more", "refine/walk_memory.py", "share = degree[nodes] / chance", "share = degree[nodes]", "refine/test_far_view.py"),
+        ("least squares: weights of missing pairs squared", "refine/weighted_factors.py", "y * np.sqrt(others.missing)[:, None]", "y * others.missing[:, None]", "refine/test_weighted_factors.py"),
+        ("held-out pairs: known targets compete", "refine/bipartite.py", "scores[source, target] = -np.inf", "scores[source, target] = np.inf", "refine/test_weighted_factors.py"),
+        ("features: weight of rare columns", "refine/features.py", "np.sqrt(share) * log1p(1 / share)", "share * log1p(1 / share)", "refine/test_features.py"),
+        ("features: correlation of neighbors doubled", "refine/features.py", "(grams[0] - grams[1]) / 4", "(grams[0] - grams[1]) / 2", "refine/test_features.py"),
+        ("features: rows of sparse features not centered", "refine/features.py", "product -= np.outer(self.own[start:stop], matmul(self.mean, small)).astype(np.float32)", "", "refine/test_features.py"),
+        # Methods.
+        ("prone: no root of the singular values", "methods/prone.py", "leading = svd.left(power=0.5", "leading = svd.left(power=1.0", "methods/test_methods_linear.py"),
+        ("prone: signs of the Chebyshev terms", "methods/prone.py", "2 * (-1) ** i * bessel", "2 * bessel", "methods/test_methods_linear.py"),
+        ("fastrp: no root in the scale", "methods/fastrp.py", "np.sqrt(density * settings.dim)", "(density * settings.dim)", "methods/test_methods_linear.py"),
+        ("fastrp: powers begin at 0", "methods/fastrp.py", "(0.0, *without_trailing_zeros(settings.power_weights))", "without_trailing_zeros(settings.power_weights)", "methods/test_methods_linear.py"),
+        ("randne: no root in the length", "methods/randne.py", "np.sqrt(graph.nodes / settings.dim)", "(graph.nodes / settings.dim)", "methods/test_methods_linear.py"),
+        ("hope: a term too few", "methods/hope.py", "range(terms - 2, -1, -1)", "range(terms - 3, -1, -1)", "methods/test_methods_linear.py"),
+        ("hope: targets without S", "methods/hope.py", "decomposition.right(power=0.5", "decomposition.right(power=0.0", "methods/test_methods_linear.py"),
+        ("arope: signs of F forgotten", "methods/arope.py", "np.sign(F[order[:right]])", "np.ones(right)", "methods/test_methods_linear.py"),
+        ("arope: eigenpairs of A, not of S", "methods/arope.py", 'np.argsort(-np.abs(F), kind="stable")', "np.arange(len(F))", "methods/test_methods_linear.py"),
+        ("netmf: sum of the window, not its mean", "methods/netmf.py", "theta = [1.0 / settings.window]", "theta = [1.0]", "methods/test_methods_dense.py"),
+        ("netmf: eigenvalues not shifted back", "methods/netmf.py", "values[:pairs] - SHIFT", "values[:pairs]", "methods/test_methods_dense.py"),
+        ("grarep: normalization by rows", "methods/grarep.py", "np.float64(graph.nodes / negative)", "np.float64(1 / negative)", "methods/test_methods_dense.py"),
+        ("netsmf: the diagonal twice", "methods/netsmf.py", "logs[columns == row + first] /= 2", "logs[columns == row + first] /= 1", "methods/test_methods_dense.py"),
+        ("netsmf: half of the walks", "methods/netsmf.py", "each = 2 * settings.rounds_for", "each = settings.rounds_for", "methods/test_methods_dense.py"),
+        ("walk matrix: diagonal not removed", "methods/walk_matrices.py", "start[diagonal] = 0.0", "start[diagonal] = start[diagonal]", "methods/test_methods_dense.py"),
+        ("node2vec: p and q exchanged", "methods/random_walks.py", '{"p": settings.p, "q": settings.q}', '{"p": settings.q, "q": settings.p}', "methods/test_methods_walks.py"),
+        ("walks: one seed for all rounds", "methods/random_walks.py", "seed=seed, round=round,", "seed=seed, round=0,", "methods/test_methods_walks.py"),
+        ("skip-gram: noise as frequent as nodes", "methods/skipgram.py", "NOISE_POWER = 0.75", "NOISE_POWER = 1.0", "kernels/test_skipgram.py"),
+        ("pte: the second half not reversed", "methods/skipgram.py", "np.ascontiguousarray(edges[:, ::-1])", "edges", "methods/test_methods_walks.py"),
+        ("harp: blended without a rotation", "methods/harp.py", "0.5 * scale * left @ right", "0.5 * scale * np.eye(k)", "methods/test_methods_coarse.py"),
+        ("mile: lengths ignored in the slopes", "methods/mile.py", "(by_unit - unit * (unit * by_unit).sum(axis=1, keepdims=True))", "by_unit", "methods/test_methods_coarse.py"),
+        ("mile: weights inside merged nodes forgotten", "methods/mile.py", "np.divide(level.loops, degrees,", "np.divide(0 * level.loops, degrees,", "methods/test_methods_coarse.py"),
+        ("louvainne: weight of a depth", "methods/louvainne.py", "settings.decay**depth", "settings.decay ** (depth + 1)", "methods/test_methods_coarse.py"),
+        ("coarsening: edges by weight alone", "methods/coarsening.py", "np.sqrt(degrees[u] * degrees[v])", "1.0", "methods/test_coarsening.py"),
+        ("coarsening: inner edges counted once", "methods/coarsening.py", "np.full(np.count_nonzero(inside), 2.0)", "np.full(np.count_nonzero(inside), 1.0)", "methods/test_coarsening.py"),
+        # Engines and wrappers of kernels.
+        ("qr: one pass is always enough", "engine/engine.py", "TOLERANCE = 6e-5", "TOLERANCE = 6e5", "refine/test_range_finder.py"),
+        ("qr: projections on earlier blocks dropped", "engine/engine.py", "G[start:stop, start:stop] - exact.matmul(projections.T, projections)", "G[start:stop, start:stop]", "refine/test_range_finder.py"),
+        ("whitening: no square root", "engine/engine.py", "1.0 / np.sqrt(np.where(positive, values, 1.0))", "1.0 / np.where(positive, values, 1.0)", "refine/test_range_finder.py"),
+        ("local engine: sums in the order of memory", "engine/local.py", "out=None, places=self._positions, sums=pair", "out=None, sums=pair", "refine/test_order_of_rows.py"),
+        ("dense engine: operand transposed", "engine/dense.py", "np.matmul(self.dense[block], wide", "np.matmul(self.dense.T[block], wide", "methods/test_methods_dense.py"),
+        ("blocks: cut within a unit", "engine/layout.py", "min(max(stop // UNIT * UNIT, start + UNIT), nodes)", "min(max(stop, start + UNIT), nodes)", "engine/test_blocks.py"),
+        ("blocks: loop in every chunk", "engine/block_compute.py", "loop=parts.loop if own else 0.0", "loop=parts.loop", "engine/test_blocks.py"),
+        ("blocks: signs of the first panel for all", "engine/block_compute.py", "panel * self.layout.panel // 32, self", "0, self", "engine/test_blocks.py"),
+        ("blocks: a row too many in a chunk", "engine/block_compute.py", "firsts = self.layout.bounds[self.layout.chunks].astype(np.int32)", "firsts = self.layout.bounds[self.layout.chunks].astype(np.int32) + 1", "engine/test_blocks.py"),
+        ("blocks: unit rows before the last chunk", "engine/block_compute.py", "unit=task.unit and last", "unit=task.unit", "engine/test_blocks.py"),
+        ("sketches: one counter for all blocks", "engine/sketches.py", "start // BLOCK_ROWS]", "0]", "methods/test_methods_linear.py"),
+        ("normalized: degrees on one side", "linalg/operators.py", "unit=unit, row_scale=scale, column_scale=scale)", "unit=unit, row_scale=scale)", "linalg"),
+        ("standardized columns: variance not divided", "linalg/__init__.py", "/ max(len(vectors), 1)", "/ 1", "methods/test_methods_linear.py"),
+        ("bfloat16: cut off, not rounded", "kernels/__init__.py", "(bits + np.uint32(0x7FFF) + ((bits >> 16) & np.uint32(1)))", "bits", "kernels/test_kernels.py"),
+        ("exact: one pass of Cholesky", "kernels/exact.py", "return np.ascontiguousarray(second.T)", "return np.ascontiguousarray(first.T)", "kernels/test_exact.py"),
+        ("exact: the second factor not transposed", "kernels/exact.py", "transposed=False), transposed=True)", "transposed=False), transposed=False)", "kernels/test_exact.py"),
+        ("nearest: rows to leave out in any order", "kernels/nearest.py", "[np.sort(each) for each in lists]", "[np.asarray(each) for each in lists]", "search"),
         # New nodes, older embeddings, degrees.
         ("fold in: learned map subtracted", "embedding/fold_in.py", "mean + f @ self.W", "mean - f @ self.W", "embedding/test_fold_in.py"),
         ("fold in: learned from the whole instead of the rest", "embedding/fold_in.py", "(f.T @ (unit - mean))", "(f.T @ unit)", "embedding/test_fold_in.py"),
@@ -108,7 +168,7 @@ MUTATIONS = [
         # Evaluation.
         ("held out: the other direction leaks", "evaluate/held_out_edges.py", "    if not graph.directed:\n        stays", "    if graph.directed:\n        stays", "evaluate/test_links.py"),
         ("held out: edges among the pairs without one", "evaluate/held_out_edges.py", "ends[:, 1]])) < 0]", "ends[:, 1]])) >= -1]", "evaluate/test_links.py"),
-        ("held out: keys of 32 bits", "evaluate/held_out_edges.py", "keys = np.sort((first * graph.nodes + second)[first < second])", "keys = np.sort((first.astype(np.int32) * np.int32(graph.nodes) + second.astype(np.int32))[first < second])", "evaluate/test_many_nodes.py evaluate/test_links.py"),
+        ("held out: keys of 32 bits", "evaluate/held_out_edges.py", "keys = first * graph.nodes + second", "keys = first.astype(np.int32) * np.int32(graph.nodes) + second.astype(np.int32)", "evaluate/test_many_nodes.py evaluate/test_links.py"),
         ("metrics: micro is a mean of classes", "evaluate/metrics.py", "(each.sum() for each in counts)", "(each.mean() * each.max() for each in counts)", "evaluate/test_classification.py"),
         ("metrics: macro weighted by the size of classes", "evaluate/metrics.py", "100 * float(each.mean())", "100 * float(np.average(each, weights=counts.true))", "evaluate/test_classification.py"),
         ("metrics: one label for each node", "evaluate/metrics.py", "np.arange(scores.shape[1]) < counts[:, None]", "np.arange(scores.shape[1]) < np.minimum(counts, 1)[:, None]", "evaluate/test_classification.py"),
@@ -119,21 +179,36 @@ MUTATIONS = [
         ("C: trained on its own test fold", "evaluate/judges.py", "fit_logistic(rows[~test], targets[~test], C=C", "fit_logistic(rows, targets, C=C", "evaluate/test_penalty_choice.py evaluate/test_classification.py"),
         ("reconstruction: equals in their order", "evaluate/reconstruction.py", "(hits * level + (k - before) * among)", "(hits * level + min(k - before, among) * level)", "evaluate/test_reconstruction.py"),
         ("links: spectral without three steps", "evaluate/link_scores.py", "w + w**2 + w**3", "w + w**2", "evaluate/test_links.py"),
+        ("metrics: the last of equal classes", "evaluate/metrics.py", 'np.argsort(-scores, axis=1, kind="stable")', 'np.argsort(scores, axis=1, kind="stable")[:, ::-1]', "evaluate/test_classification.py"),
+        ("labels: rows keep their lengths", "evaluate/classification.py", "partial(judge.stats, unit_rows(rows))", "partial(judge.stats, rows.astype(np.float32))", "evaluate/test_classification.py"),
+        ("tune: labels of other nodes are seen", "evaluate/judges.py", "rows, indicator = order[part], indicator[part]", "rows = order", "evaluate/test_tune.py"),
+        ("tune: sign of the gain", "evaluate/tune.py", "gains = np.subtract(scores, best)", "gains = np.subtract(best, scores)", "evaluate/test_tune.py"),
+        ("held out: arcs turned round that are arcs", "evaluate/held_out_edges.py", "Pairs(edges.second, edges.first)) < 0)[:most]", "Pairs(edges.second, edges.first)) >= -1)[:most]", "evaluate/test_links.py"),
+        ("reconstruction: a node with itself is a pair", "evaluate/reconstruction.py", "np.tril_indices(hi - lo, 0, scores.shape[1])", "np.tril_indices(hi - lo, -1, scores.shape[1])", "evaluate/test_reconstruction.py"),
+        ("clusters: nodes of several labels count", "evaluate/clustering.py", "np.diff(indicator.indptr) == 1", "np.diff(indicator.indptr) >= 1", "evaluate/test_clustering.py"),
         # Questions about a graph and its vectors.
         ("labels: folds know their labels", "analysis/label_prediction.py", "fit_logistic(task.training[~test], task.targets[~test], C=penalty)", "fit_logistic(task.training, task.targets, C=penalty)", "analysis/test_label_prediction.py"),
         ("labels: threshold too low", "analysis/label_prediction.py", "quality = hits / (len(first) + np.arange(len(hits)) + truth.sum())", "quality = hits / truth.sum()", "analysis/test_label_prediction.py"),
         ("labels: scale learned from the wrong classes", "analysis/label_prediction.py", "(1 - doubt) * logs[truth].mean() + doubt * logs[~truth].mean()", "doubt * logs[truth].mean() + (1 - doubt) * logs[~truth].mean()", "analysis/test_label_prediction.py"),
+        ("labels: the control knows the labels of its fold", "analysis/label_prediction.py", "train = task.fold != number", "train = task.fold >= 0", "analysis/test_label_prediction.py"),
+        ("labels: the rule is judged by the nodes it was learned from", "analysis/label_prediction.py", "Rule.learn(decisions[fold != number], truth[fold != number], several=several)", "Rule.learn(decisions, truth, several=several)", "analysis/test_label_prediction.py"),
+        ("links: columns not standardized", "analysis/link_prediction.py", "mean, scale = columns.mean(axis=0), columns.std(axis=0)", "mean, scale = np.zeros(columns.shape[1]), np.ones(columns.shape[1])", "analysis/test_link_prediction.py"),
+        ("links: a pair is ranked by a model that has seen it", "analysis/link_prediction.py", "_Model.fit(every[~part], marks[~part])", "_Model.fit(every[part], marks[part])", "analysis/test_link_prediction.py"),
         ("links: resource allocation", "analysis/link_prediction.py", '"resource allocation": 1 / degree}', '"resource allocation": 1 / degree**0.5}', "analysis/test_link_prediction.py"),
         ("links: Adamic-Adar", "analysis/link_prediction.py", "1 / np.log(degree), 1 / np.log(1.5)", "1 / np.log1p(degree), 1 / np.log(1.5)", "analysis/test_link_prediction.py"),
         ("links: edges among the candidates", "analysis/link_prediction.py", "graph.indptr[row + 1]]] = False", "graph.indptr[row]]] = False", "analysis/test_link_prediction.py"),
         ("split: a pair in two parts", "analysis/edge_split.py", "keys[~np.isin(keys, taken)][:most]", "keys[:most]", "analysis/test_edge_split.py"),
-        ("split: keys of 32 bits", "analysis/edge_split.py", "keys = pairs.first[free] * graph.nodes + pairs.second[free]", "keys = (pairs.first[free].astype(np.int32) * np.int32(graph.nodes) + pairs.second[free].astype(np.int32)).astype(np.int64)", "evaluate/test_many_nodes.py analysis/test_edge_split.py"),
-        ("drift: kept of all places", "analysis/drift.py", "common / np.maximum(before.places, 1)", "common / k / 2", "analysis/test_drift.py"),
-        ("drift: ties all kept", "analysis/drift.py", "np.clip((places - above) / np.maximum(tied, 1), 0, 1)", "np.clip((places - above), 0, 1)", "analysis/test_drift.py"),
+        ("split: keys of 32 bits", "analysis/edge_split.py", "drop_repeated(pairs.first[free] * graph.nodes + pairs.second[free])", "drop_repeated((pairs.first[free].astype(np.int32) * np.int32(graph.nodes) + pairs.second[free].astype(np.int32)).astype(np.int64))", "evaluate/test_many_nodes.py analysis/test_edge_split.py"),
+        ("drift: kept of all slots", "analysis/drift.py", "common / np.maximum(before.slots, 1)", "common / k / 2", "analysis/test_drift.py"),
+        ("drift: ties all kept", "analysis/drift.py", "np.clip((slots - above) / np.maximum(tied, 1), 0, 1)", "np.clip((slots - above), 0, 1)", "analysis/test_drift.py"),
         ("duplicates: the two themselves count", "analysis/duplicates.py", "- 2 * links - shared", "- shared", "analysis/test_duplicates.py"),
         ("duplicates: threshold missed by one", "analysis/duplicates.py", "(overlaps.overlap >= np.float32", "(overlaps.overlap > np.float32", "evaluate/test_many_nodes.py analysis/test_duplicates.py"),
         ("duplicates: keys of 32 bits", "analysis/duplicates.py", "np.minimum(first, second) * len(embedding)", "np.minimum(first, second).astype(np.int32) * np.int32(len(embedding))", "evaluate/test_many_nodes.py analysis/test_duplicates.py"),
         ("communities: modularity without chance", "analysis/communities.py", "inside / total - (weight / total) ** 2", "inside / total", "analysis/test_communities.py"),
+        # Maps.
+        ("map: principal axes not centered", "display/maps/principal.py", "sums[:k] - n * np.outer(mean, mean)", "sums[:k]", "display/test_layout.py"),
+        ("map: only one cell is searched", "display/maps/nearest.py", "for probe in range(cells.nearest.shape[1]):", "for probe in range(1):", "display/test_layout.py"),
+        ("map: points repel themselves", "display/maps/clusters.py", "- kernels.own * n, 0.05 * n)", ", 0.05 * n)", "display/test_layout.py"),
         ("k-means: the nearest center by the product", "linalg/kmeans.py", "np.argmax(products - halves, axis=1)", "np.argmax(products, axis=1)", "linalg analysis/test_communities.py"),
     )
 ]  # fmt: skip
@@ -164,8 +239,9 @@ def try_mutation(mutation: Mutation, source: Path) -> tuple[str, bool]:
     text = path.read_text() if path.exists() else ""
     if text.count(mutation.old) != 1:
         return f"STALE: {mutation.old!r} is in {mutation.file} {text.count(mutation.old)} times", False
-    tests = [ROOT / "tests" / name for name in mutation.tests.split()]
-    paths = [str(each) for each in tests if each.exists()]
+    paths = [str(ROOT / "tests" / name) for name in mutation.tests.split()]
+    if missing := [each for each in paths if not Path(each).exists()]:
+        return f"STALE: there is no {', '.join(missing)}", False
     path.write_text(text.replace(mutation.old, mutation.new))
     try:
         command = [sys.executable, "-B", "-c", RUN, str(source), *paths]

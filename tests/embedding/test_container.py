@@ -53,15 +53,13 @@ def test_dlpack_shares_the_memory() -> None:
     assert PEOPLE.__dlpack_device__() == VECTORS.__dlpack_device__()
 
 
-def test_dlpack_of_mapped_vectors_is_read_only_or_refused_with_a_way_out(tmp_path: Path) -> None:
+def test_dlpack_of_mapped_vectors_is_read_only_or_refused(tmp_path: Path) -> None:
     PEOPLE.save(tmp_path / "people")
     mapped = graphrefine.load(tmp_path / "people")
     assert not mapped.vectors.flags.writeable
-    with pytest.raises(BufferError, match=r"numpy\.array\(embedding\) is a copy"):
+    with pytest.raises(BufferError):
         mapped.__dlpack__()  # the older form of the protocol cannot say that memory is read-only
     if np.lib.NumpyVersion(np.__version__) < "2.1.0":  # has the older form alone
-        with pytest.raises(BufferError, match=r"numpy\.array\(embedding\) is a copy"):
-            np.from_dlpack(mapped)
         return
     newer = np.from_dlpack(mapped)
     assert newer.tolist() == VECTORS.tolist() and not newer.flags.writeable
@@ -72,16 +70,6 @@ def test_pandas_is_not_misled_by_names() -> None:
     assert frame.shape == (4, 3) and np.array_equal(frame.to_numpy(), VECTORS)
     named = pd.DataFrame(PEOPLE, index=PEOPLE.names)
     assert named.loc["cy"].tolist() == VECTORS[2].tolist()
-
-
-def test_scikit_learn_takes_an_embedding() -> None:
-    from sklearn.decomposition import PCA
-    from sklearn.model_selection import train_test_split
-
-    assert np.allclose(PCA(2).fit_transform(PEOPLE), PCA(2).fit_transform(VECTORS), atol=1e-5)
-    parts = train_test_split(PEOPLE, [0, 1, 0, 1], random_state=0, test_size=2)
-    expected = train_test_split(VECTORS, [0, 1, 0, 1], random_state=0, test_size=2)
-    assert all(np.array_equal(part, other) for part, other in zip(parts, expected, strict=True))
 
 
 # Keys
@@ -251,10 +239,3 @@ def test_copies_and_pickles_are_equal_and_answer(table: Embedding) -> None:
     deep = copy.deepcopy(table)
     deep.vectors[0, 0] = 99
     assert deep != table and np.shares_memory(copy.copy(table).vectors, table.vectors)
-
-
-def test_a_mapped_embedding_is_pickled_whole(tmp_path: Path) -> None:
-    PEOPLE.save(tmp_path / "people")
-    stored = pickle.dumps(graphrefine.load(tmp_path / "people"))
-    (tmp_path / "people").rename(tmp_path / "gone")
-    assert pickle.loads(stored) == PEOPLE

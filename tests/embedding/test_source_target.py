@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 
 NUMBERS = np.arange(20, dtype=np.float32).reshape(5, 4)
@@ -55,17 +54,6 @@ def test_an_empty_side(sources: int) -> None:
     assert embedding.index(3) == 3
     with pytest.raises(InputError, match="there is no node there"):
         embedding.index(3, side="target" if sources else "source")
-
-
-@pytest.mark.parametrize("suffix", ["", ".npz", ".parquet", ".arrow", ".safetensors"])
-@pytest.mark.parametrize("recipe", [{"sides": "columns"}, {"sides": "rows", "sources": 2}])
-def test_formats_keep_both_sides(tmp_path: Path, suffix: str, recipe: dict[str, Any]) -> None:
-    """What is saved comes back with its sides."""
-    embedding = Embedding([3, 4, 3, 5, 6], NUMBERS, recipe)
-    embedding.save(tmp_path / f"saved{suffix}")
-    back = load(tmp_path / f"saved{suffix}")
-    assert np.array_equal(back.source, embedding.source) and np.array_equal(back.target, embedding.target)
-    assert back.target_names.tolist() == embedding.target_names.tolist()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine, plan_layout
 from graphrefine.engine.dask_client import connect
 from graphrefine.engine.local import LocalEngine
-from graphrefine.engine.worker import CheckedPattern, read_manifest
+from graphrefine.engine.worker import MANIFEST, CheckedPattern, read_all
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph, store
 from graphrefine.graph.stored import StoredGraph, open_stored
@@ -216,7 +217,8 @@ def test_the_graph_may_be_at_a_url(tmp_path: Path) -> None:
     stored(tmp_path, plain)
     storage = open_storage(f"local://{tmp_path}/graph.grf")
     for reverse, graph in ((False, plain), (True, plain.transposed())):
-        rows = CheckedPattern(storage, read_manifest(storage), reverse=reverse).rows(100, 350)
+        manifest = json.loads(read_all(storage, MANIFEST) or b"")
+        rows = CheckedPattern(storage, manifest, reverse=reverse).rows(100, 350)
         for ours, theirs in zip(rows, graph.rows(100, 350), strict=True):
             np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
 

@@ -116,9 +116,9 @@ def power(x: Reals, p: float) -> Reals:
     return np.ldexp(1.0 + e, n)
 
 
-def log_at_least_one(x: Floats) -> Floats:
-    """``log(max(x, 1))`` of finite float32 numbers."""
-    y = np.maximum(x, np.float32(1.0))
+def log_at_least(x: Floats, least: float) -> Floats:
+    """Return ``log(max(x, least))`` of finite float32 numbers."""
+    y = np.maximum(x, np.float32(least))
     bits = y.view(np.int32) + np.int32(0x3F800000 - 0x3F3504F3)
     k = ((bits >> 23) - 127).astype(np.float32)
     f = ((bits & 0x007FFFFF) + np.int32(0x3F3504F3)).view(np.float32) - np.float32(1.0)

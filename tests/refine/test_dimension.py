@@ -68,7 +68,7 @@ def test_what_is_lost_falls_with_the_axes() -> None:
     lost = [Dimension(112, energies).lost(axes) for axes in (0, 32, 64, 100, 128)]
     assert lost[:3] == pytest.approx([1.0, energies[32:].sum() / energies.sum(), energies[64:].sum() / energies.sum()])
     assert lost[3:] == [0.0, 0.0]
-    figures = measure_dimension(GROUPS).figures()
+    figures = measure_dimension(GROUPS).stats()
     assert list(figures["lost"]) == ["32", "64", "128", "256"] and figures["lost"]["32"] < 0.05
 
 
@@ -84,7 +84,7 @@ def test_every_way_in_takes_the_same_number(tmp_path: Path) -> None:
     automatic = graphrefine.embed(GROUPS, "auto", seed=3)
     plain = graphrefine.embed(GROUPS, automatic.dim, seed=3)
     assert automatic.dim == 32 and np.array_equal(automatic.vectors, plain.vectors)
-    assert {**plain.recipe, "auto_dim": measure_dimension(GROUPS).figures()} == automatic.recipe
+    assert {**plain.recipe, "auto_dim": measure_dimension(GROUPS).stats()} == automatic.recipe
     assert graphrefine.embed(GROUPS, "auto", quality="fast").dim == 32
     matrix = GROUPS.to_scipy()
     estimator = REFINE(dim="auto").fit(matrix)

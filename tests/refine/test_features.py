@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,8 +20,10 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.evaluate import evaluate_labels
 from graphrefine.graph.graph import Graph
+from graphrefine.linalg import unit_rows
 from graphrefine.pipeline.feature_table import read_features
-from graphrefine.refine.features import feature_vectors, join, leading, prepare
+from graphrefine.refine.features import feature_vectors, join, leading, prepare, relate
+from graphs import random_graph
 from strategies import PATIENT
 
 
@@ -116,6 +119,27 @@ def test_order_of_nodes_and_columns_is_free(seed: int) -> None:
     expected = alone(graph, X, dim=30)
     found = alone(turned, X.tocsr()[order][:, rng.permutation(30)], dim=30)
     assert np.abs(found @ found.T - (expected @ expected.T)[np.ix_(order, order)]).max() < 0.05  # bfloat16
+
+
+@pytest.mark.parametrize("density", [0.2, 1.0])
+def test_columns_are_weighted_and_rows_centered_by_the_formula(density: float) -> None:
+    X = sp.random_array((60, 12), density=density, rng=np.random.default_rng(3)).toarray()
+    share = (X != 0).mean(axis=0)
+    weights = np.sqrt(share) * np.log1p(1 / share) / (np.log(2) * X.std(axis=0))
+    expected = unit_rows((X - X.mean(axis=0)) * weights) * X.any(axis=1)[:, None]
+    np.testing.assert_allclose(prepare(X).times(np.eye(12), 0, 60), expected, atol=1e-6)
+
+
+def test_correlation_of_neighbors_is_morans() -> None:
+    """The largest generalized eigenvalue of ``Z^T S Z`` and ``Z^T Z``, S the walk both ways."""
+    graph = random_graph(300, weighted=True, seed=2)
+    A = graph.to_scipy().toarray().astype(np.float64)
+    W = A / A.sum(axis=1, keepdims=True)
+    Z = np.linalg.matrix_power(W + np.eye(300), 2) @ np.random.default_rng(0).standard_normal((300, 8))
+    engine = LocalEngine(graph, columns=8, bfloat16=False)
+    found = relate(engine, graph, engine.fill(lambda start, stop: Z[start:stop].astype(np.float32), precise=True))
+    expected = scipy.linalg.eigh(Z.T @ (W + W.T) @ Z / 2, Z.T @ Z, eigvals_only=True)
+    assert found.correlation == pytest.approx(expected[-1], rel=1e-3)
 
 
 def test_columns_of_zeros_and_of_one_value_change_nothing(blocks: Attributed) -> None:

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 import graphrefine
 from graphrefine.graph.graph import Graph
-from graphrefine.refine.bipartite import one_way
-from graphrefine.refine.held_out_pairs import hold_out, score_vectors
+from graphrefine.refine.bipartite import hold_out, one_way, score_vectors
 from graphrefine.refine.weighted_factors import Pairs, solve_sources, solve_targets, start_targets, weigh_pairs
 from strategies import PATIENT
 

@@ -28,11 +28,11 @@ from graphrefine.system.threads import thread_pool
 
 Array = NDArray[Any]
 READERS = 2  # files read at a time
-SPARE = 6  # buffers that wait to be used again
+SPARE = 6  # free buffers that are kept
 
 
 class Buffers:
-    """Memory for blocks, used again: taking new memory from the system costs as much as the work on it.
+    """Memory for blocks, used again.
 
     Examples
     --------
@@ -51,6 +51,8 @@ class Buffers:
     def take(self, shape: tuple[int, int], dtype: Any) -> Array:
         """Return an array whose numbers are not set."""
         size = shape[0] * shape[1] * np.dtype(dtype).itemsize
+        # New memory from the system costs as much as the work on it, page by page. A buffer of twice the size fits; a
+        # larger one would hold more than the budget counts for a block.
         with self._lock:
             fits = [at for at, free in enumerate(self._free) if size + LINE <= len(free) <= 2 * (size + LINE)]
             room = self._free.pop(fits[0]) if fits else np.empty(size + LINE, np.uint8)
@@ -58,7 +60,7 @@ class Buffers:
         return array
 
     def give(self, array: Array) -> None:
-        """Take back an array that nobody uses any more; one from elsewhere is left alone."""
+        """Take back an array that is not used any more; one from elsewhere is left alone."""
         room = array.base
         if isinstance(room, np.ndarray) and room.dtype == np.uint8 and room.base is None:
             with self._lock:
@@ -75,7 +77,7 @@ class Pattern(Protocol):
     """The rows of a graph, in memory or on a storage."""
 
     def rows(self, start: int, stop: int) -> Rows:
-        """Rows from ``start`` to before ``stop``."""
+        """Return the rows from ``start`` to before ``stop``."""
 
 
 class OperatorParts(NamedTuple):
@@ -164,7 +166,7 @@ class BlockCompute:
             self._buffers.give(rows)
 
     def give(self, rows: Array) -> None:
-        """Take back the memory of rows that nobody uses any more."""
+        """Take back the memory of rows that are not used any more."""
         self._buffers.give(rows)
 
     def trim(self) -> None:
@@ -211,7 +213,9 @@ class BlockCompute:
         return writes
 
     def _multiply(self, task: Product, inputs: TaskInput) -> tuple[Small, Writes]:
-        """One chunk after the other is gathered from, for all blocks of the task; the sums wait in float32."""
+        """Multiply by one chunk after the other, for all blocks of the task."""
+        # Sums go on in float32 from chunk to chunk, entry after entry in the order of the columns: those of a product
+        # in one piece, so the cuts change no bit. Scale, shift and unit rows come with the last chunk.
         small, span = self._sums(task.gram, sums=False), range(*task.blocks)
         chunks = len(self.layout.chunks) - 1
         width = self.layout.width(task.panel)
@@ -241,7 +245,7 @@ class BlockCompute:
         return small, [(task.out.name(task.panel, b), out, None) for b, out in zip(span, outs, strict=True)]
 
     def _sums_of_blocks(self, blocks: list[Rows], width: int) -> list[Array]:
-        """Room for the sums of blocks, used again by the next task: memory that is new costs as much as the product."""
+        """Return room for the sums of blocks, used again by the next task."""
         counts = [len(rows.indptr) - 1 for rows in blocks]
         if len(self._sums_room) < sum(counts) * width:
             self._sums_room = np.empty(0, np.float32)
@@ -255,6 +259,7 @@ class BlockCompute:
     def _product(self, number: int, block: int, rows: Rows, chunk: int, cuts: NDArray[np.int64] | None) -> Any:
         """Return the part of an operator that has the rows of a block and the columns of a chunk."""
         parts, span, columns = self.operators[number], self.layout.rows(block), self.layout.chunk_rows(chunk)
+        # The diagonal is in one chunk only: with the loop in each of them it would be added several times.
         own = columns.start <= span.start < columns.stop
         arrays: dict[str, Any] = {} if cuts is None else {"starts": cuts[chunk], "stops": cuts[chunk + 1]}
         for name, vector in parts.vectors.items():
@@ -272,7 +277,7 @@ class BlockCompute:
         )
 
     def _cuts(self, rows: Rows) -> NDArray[np.int64]:
-        """First entry of each row in each chunk.  # (chunks + 1, rows)."""
+        """Return the first entry of each row in each chunk.  # (chunks + 1, rows)."""
         firsts = self.layout.bounds[self.layout.chunks].astype(np.int32)
         cuts: NDArray[np.int64] = native.split_rows(rows.indptr, rows.indices, firsts)
         return cuts
@@ -325,6 +330,8 @@ class BlockCompute:
         name = ref.name(panel, block)
         self.storage.read_into(name, out)
         self.counts.bytes_read += out.nbytes
+        # Of an earlier run only: the machine may have stopped before its pages were on the disk, and a renamed file be
+        # empty or half there. What this run has written is still in the cache of the system.
         if ref.number in self.suspect:
             self._check(name, out)
         return out

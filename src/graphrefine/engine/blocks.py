@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.block_compute import BlockCompute, OperatorParts, write_block
-from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork, project_rows
+from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork, pad_rotation, pad_row, project_rows
 from graphrefine.engine.journal import Journal
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, add_pairs
@@ -157,7 +157,7 @@ class BlockEngine:
         whole = self.layout.panels == 1
         later = not whole and (unit or shift is not None)
         out = self._new_tall(precise or later)
-        number, row = self._operator_number(operator), self._pad_row(shift)
+        number, row = self._operator_number(operator), pad_row(shift, self.layout.padded)
         summand = None if plus is None else (plus[0], plus[1].ref)
         group = self.executor.blocks_per_task()
         tasks = [
@@ -212,7 +212,8 @@ class BlockEngine:
         precise: bool = False,
     ) -> BlockTall:
         """See `graphrefine.engine.engine.Engine.rotate`."""
-        return self._rotate(x, self._pad_rotation(rotation), triangular=triangular, unit=unit, precise=precise)
+        small = pad_rotation(rotation, self.layout.padded)
+        return self._rotate(x, small, triangular=triangular, unit=unit, precise=precise)
 
     def release(self, x: BlockTall) -> None:
         """See `graphrefine.engine.engine.Engine.release`."""
@@ -229,8 +230,8 @@ class BlockEngine:
         """See `graphrefine.engine.engine.Engine.collect`: the array is a file, mapped."""
         step, width = self._next_step(), self.columns if rotation is None else rotation.shape[1]
         array, name, offset = self._file(step, width, np.dtype(np.float32))
-        small = None if rotation is None else self._pad_rotation(rotation)
-        file, row = (name, offset, width), self._pad_row(shift)
+        small = None if rotation is None else pad_rotation(rotation, self.layout.padded)
+        file, row = (name, offset, width), pad_row(shift, self.layout.padded)
         tasks = [Rotation(None, x.ref, blocks, small, shift=row, unit=unit, file=file) for blocks in self._blocks()]
         self._run_step(step, f"collect {x.ref}", tasks)
         return array
@@ -241,7 +242,9 @@ class BlockEngine:
         self._reader.trim()
 
     def forget(self, ref: Ref) -> None:
-        """Return the files of a tall matrix go with the next step: by then the step that they were for is finished."""
+        """Remove the files of a tall matrix with the next step."""
+        # Not at once: the step that read them may be unfinished. A run that is killed now and taken up again would have
+        # to read them once more.
         if ref.kind != "signs":
             self._garbage.append(ref)
 
@@ -279,6 +282,8 @@ class BlockEngine:
         for task, small in self.executor.run([task for task in tasks if task.name() not in done]):
             self.journal.note(step, task.name(), small)
             done[task.name()] = small
+        # In the order of the blocks, whoever finished first, and as pairs of a sum and what its rounding has lost: the
+        # cuts and the number of workers change no bit.
         total = {}
         for task in tasks:
             for name, part in done[task.name()].items():
@@ -311,15 +316,3 @@ class BlockEngine:
             )
             self.executor.register_operator(number, parts)
         return self._operators[operator]
-
-    def _pad_rotation(self, rotation: NDArray[Any]) -> NDArray[np.float32]:
-        padded = np.zeros((self.layout.padded, self.layout.padded), np.float32)
-        padded[: self.columns, : rotation.shape[1]] = rotation
-        return padded
-
-    def _pad_row(self, shift: NDArray[Any] | None) -> NDArray[np.float32] | None:
-        if shift is None:
-            return None
-        padded = np.zeros(self.layout.padded, np.float32)
-        padded[: len(shift)] = shift
-        return padded

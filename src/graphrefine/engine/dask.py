@@ -2,18 +2,13 @@
 
 Tall matrices are files on storage that all workers share, the graph is a `.grf` there: tasks that travel say which
 blocks and with which small matrices, and what comes back are sums of k x k. Workers may come, go and be killed: a task
-that was lost is done again elsewhere, and writes the same bytes. Sums are added in the order of the blocks, so the bits
-of the result do not depend on how many workers there are, nor on who did what.
-
-A product reads its whole input for each of its tasks, chunk by chunk: a task has `Cluster.blocks_per_task` blocks, that
-is two tasks or so for each worker, and no worker holds more than a chunk of its input and the blocks that it makes.
+that was lost is done again elsewhere, and writes the same bytes.
 """
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,38 +34,19 @@ from graphrefine.engine.worker import (
 )
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.node_ids import identities
-from graphrefine.system.storage import FolderStorage, Storage, open_storage, write_array, write_arrays
+from graphrefine.system.storage import FolderStorage, open_storage, write_array, write_arrays
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
     from graphrefine.graph.stored import StoredGraph
 
-__all__ = ["Cluster", "WorkerReport", "cluster_engine"]
-
 RETRIES = 2  # of a task that failed for a reason that may pass, such as a storage that does not answer
 FEWEST_BLOCKS = 16
 BLOCKS_EACH = 8  # for a worker, at least
-TASKS_EACH = 1  # of a product, for a worker: each reads the whole matrix
-BATCHES_EACH = 4  # of other steps, for a worker
-CHUNKS = 3  # at least: each is another pass over the sums
-
-
-@dataclass
-class WorkerReport:
-    """Work of a worker process."""
-
-    name: str
-    blocks: int = 0
-    bytes_read: int = 0
-    bytes_written: int = 0
-    tasks: int = 0
-
-    def add(self, result: BatchResult) -> None:
-        """Count the results of a batch."""
-        self.blocks += result.blocks
-        self.bytes_read += result.bytes_read
-        self.bytes_written += result.bytes_written
-        self.tasks += len(result.small)
+# A product reads its whole input for each of its tasks, chunk by chunk: more than one for each worker would read it
+# several times. Steps that read their own blocks alone are cut finer, so that fast workers get more of them.
+TASKS_EACH, BATCHES_EACH = 1, 4
+CHUNKS = 3  # at least, as a worker holds one of them; each is another pass over the sums
 
 
 class Cluster:
@@ -91,7 +67,7 @@ class Cluster:
     identities
         See `graphrefine.graph.node_ids.identities`.
     threads
-        Threads of each worker; all of its own if None.
+        Threads of each worker; as many as it was started with if None.
     """
 
     def __init__(
@@ -119,7 +95,7 @@ class Cluster:
         self._operators: dict[int, OperatorParts] = {}
         self._weights: str | None = None
         self._suspect: set[int] = set()
-        self._reports: dict[str, WorkerReport] = {}
+        self._reports: dict[str, dict[str, Any]] = {}
         self.storage.write(RUN, np.frombuffer(self.site.run.encode(), np.uint8))
         if identities is not None:
             write_array(self.storage, IDENTITIES, identities)
@@ -165,14 +141,14 @@ class Cluster:
 
     def workers_report(self) -> list[dict[str, Any]]:
         """Work of each worker process, those that were lost included: blocks, bytes and tasks."""
-        return [asdict(report) for _, report in sorted(self._reports.items())]
+        return [report for _, report in sorted(self._reports.items())]
 
     def close(self) -> None:
         """Let the workers free the memory of this run."""
         self.client.run(forget_run, self.site.run)
 
     def _shares(self, tasks: Sequence[Task]) -> list[Sequence[Task]]:
-        """Tasks that a worker gets together, so that it reads and writes for one while it computes another."""
+        """Return batches of tasks: a worker reads and writes for one task while it computes another."""
         shares = max(len(_workers(self.client)), 1) * (BATCHES_EACH if tasks and isinstance(tasks[0], Rotation) else 1)
         size = max(-(-len(tasks) // shares), 1)
         return [tasks[at : at + size] for at in range(0, len(tasks), size)]
@@ -193,11 +169,11 @@ class Cluster:
             raise InputError(
                 f"the worker {error.last_worker.address} was lost, as were {error.allowed_failures} before it that had "
                 "the same task: most likely their memory does not suffice; give workers more of it, or say how much "
-                "they have with --memory; the same command then goes on where this run stood"
+                "they have with --memory; the same command then continues from the last finished block"
             ) from None
         except CancelledError:
             raise OutputError(
-                "the connection to the Dask scheduler was lost; start the same command again, it goes on where it stood"
+                "the connection to the Dask scheduler was lost; start the same command again to continue"
             ) from None
         except Exception as error:  # of a worker without graphrefine, or without the right to write
             raise InputError(
@@ -207,7 +183,11 @@ class Cluster:
         difference = find_difference(getattr(result, "versions", None))
         if difference is not None:
             raise InputError(f"the worker {getattr(result, 'worker', '')}: {difference}")
-        self._reports.setdefault(result.worker, WorkerReport(result.worker)).add(result)
+        nothing = {"name": result.worker, "blocks": 0, "bytes_read": 0, "bytes_written": 0, "tasks": 0}
+        report = self._reports.setdefault(result.worker, nothing)
+        for name in ("blocks", "bytes_read", "bytes_written"):
+            report[name] += getattr(result, name)
+        report["tasks"] += len(result.small)
         if result.error is not None:
             path, _, problem = result.error.partition(": ")
             raise FormatError(path, problem)
@@ -240,10 +220,12 @@ def cluster_engine(
     worker_memory
         Bytes that a worker may use; if None, most of the limit that it was started with.
     graph_root
-        Place of the graph for workers, if it is not its own path: another path, or a URL that fsspec reaches.
+        Path of the graph for workers, if it is not its own: another path, or a URL that fsspec reaches.
     threads
-        Threads of each worker; all of its own if None.
+        Threads of each worker; as many as it was started with if None.
     """
+    # The cuts are stored with the work: a run that is taken up by more or fewer workers keeps them, as finished blocks
+    # fit no other cuts.
     storage = open_storage(storage_root)
     if not isinstance(storage, FolderStorage):
         raise InputError(f"the work folder {storage_root} is a URL; it must be a path that all workers share")
@@ -253,10 +235,11 @@ def cluster_engine(
     if plan is None:
         memory = worker_memory or _least_memory(client)
         plan = plan_layout(graph, columns=columns, workers=len(_workers(client)), memory=memory)
-        _write_layout(storage, *plan)
+        sizes = np.array([columns, plan[0].panel, plan[1]])
+        write_arrays(storage, PLAN, {"bounds": plan[0].bounds, "chunks": plan[0].chunks, "sizes": sizes})
     layout, group = plan
     if layout.columns != columns or layout.bounds[-1] != graph.nodes:
-        raise OutputError(f"{storage.root}: is the work of another run; delete it to start anew")
+        raise OutputError(f"{storage.root}: is the work of another run; delete it to start again")
     executor = Cluster(
         client,
         storage.root,
@@ -282,17 +265,13 @@ def plan_layout(graph: Graph, *, columns: int, workers: int, memory: int | None)
     blocks = len(bounds) - 1
     chunk, group = -(-graph.nodes // CHUNKS), max(-(-blocks // (TASKS_EACH * max(workers, 1))), 1)
     if memory is not None:
+        # A quarter for the chunk that is gathered from, half for the blocks at work; the rest is the process itself.
         each = memory // 4
         chunk = min(chunk, max(each // (padded * 4), 1))
         cuts = -(-graph.nodes // chunk) + 1
         row = padded * 8 + 8 * cuts + 8 + 8 * graph.entries // max(graph.nodes, 1)
         group = min(group, max(2 * each // (row * -(-graph.nodes // blocks)), 1))
     return Layout(bounds, cut_chunks(bounds, rows=chunk), columns, padded), group
-
-
-def _write_layout(storage: Storage, layout: Layout, group: int) -> None:
-    sizes = np.array([layout.columns, layout.panel, group])
-    write_arrays(storage, PLAN, {"bounds": layout.bounds, "chunks": layout.chunks, "sizes": sizes})
 
 
 def _workers(client: Any) -> dict[str, Any]:

@@ -1,8 +1,7 @@
 """A client of a Dask cluster: one that runs, or one that is started on this machine for as long as it is needed.
 
-A scheduler runs code for all who reach it, and a client takes code from its scheduler: so both ends of a connection
-show a certificate. A cluster of this machine is on the loopback interface, which every user of the machine reaches:
-its key and certificate are made for it and kept in the memory of its processes, and nothing is served by HTTP.
+Both ends of a connection show a certificate. The key and the certificate of a cluster of this machine are made for it
+and kept in the memory of its processes, and nothing is served by HTTP.
 """
 
 from __future__ import annotations
@@ -22,6 +21,8 @@ from graphrefine.system.files import temporary_folder
 
 TIMEOUT = 10  # seconds, to reach a scheduler
 QUIET = logging.CRITICAL + 1
+# A scheduler runs code for all who reach it, and a client takes code from its scheduler. Even the loopback interface is
+# open to every user of the machine: hence TLS, with a key that no file holds.
 LOOPBACK = "127.0.0.1"
 ENCRYPTED = ("tls", "wss")
 CONFIG = {"tls_ca_file": "ca-file", "tls_cert": "client.cert", "tls_key": "client.key"}  # below distributed.comm.tls

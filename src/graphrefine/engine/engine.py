@@ -1,15 +1,13 @@
 """The protocol of engines: tall matrices (n x k) and the verbs on them; and the algebra of small matrices (k x k).
 
 Algorithms (the range finder, the filters, every method) are written once, against these verbs. An engine decides about
-the place, the order and the precision of the rows, and about the workers: `graphrefine.engine.local.LocalEngine` has
-them in the memory of this process.
+memory or disk, the order and the precision of the rows, and about the workers.
 
 A tall matrix is opaque to its users: they hold it and hand it back to the engine that made it. Its memory is used again
-once nobody holds it; `Engine.release` does so early, while a caller further up still holds it.
+once there is no reference to it; `Engine.release` does so early, while a caller further up still has one.
 
 Only Gram matrices and sums leave an engine before the end, and rows block by block (`Engine.visit`). What is built on
-sums is here: orthonormal columns, principal axes. Small algebra is that of `graphrefine.kernels.exact`, whose bits are
-the same on every processor.
+sums is here: orthonormal columns, principal axes. Small algebra is that of `graphrefine.kernels.exact`.
 """
 
 from __future__ import annotations
@@ -35,10 +33,15 @@ Axes: TypeAlias = Callable[[NDArray[np.float32]], tuple[NDArray[np.float64], NDA
 RowWork: TypeAlias = Callable[[slice, NDArray[np.float32]], None]
 """Works on the rows of a block, which it may overwrite.  # (rows, at least k)."""
 BLOCK_ROWS = 4096  # rows of a block that `Engine.fill` asks for
-SHORT = 2048  # rows, up to which a second pass costs next to nothing and the noise is least predictable
-NEAR = 0.1  # to the identity, for a Gram matrix of full rank whatever the noise
-LOUD = 4.0  # square of a column's length after one pass: the rounding of Y to bfloat16, made louder than its directions
-TOLERANCE = 6e-5  # of the orthonormality of the basis: bfloat16 rounds what is gathered from it by 4e-3
+# A second pass of Cholesky-QR costs a rotation and a Gram matrix of n k^2 operations each, and is left out where the
+# first one is known to do: not on short matrices, where it costs next to nothing and noise is least predictable.
+SHORT = 2048
+NEAR = 0.1  # largest entry of a Gram matrix less the identity, for which it counts as one of full rank
+# Square of a column's length after one pass. It is 1 but for noise: beyond this, the rounding of Y to bfloat16 was
+# divided by singular values so small that it is louder than Y's directions.
+LOUD = 4.0
+# Of the orthonormality of the basis: products gather it in bfloat16, which rounds by 4e-3, so more would not show.
+TOLERANCE = 6e-5
 
 
 class Engine(Protocol[T]):
@@ -50,20 +53,16 @@ class Engine(Protocol[T]):
 
     @property
     def order(self) -> NDArray[np.int32] | None:
-        """The row of the graph at each place; None where rows stay in their order.  # (n,)."""
+        """The row of the graph at each position; None where rows stay in their order.  # (n,)."""
 
     def random(self, *, seed: int) -> T:
-        """Return a sketch of random signs, as wide as the engine's matrices.
-
-        The row of a node depends on the seed and on its name alone (`graphrefine.graph.node_ids.identities`), so that
-        graphs which share nodes, such as one before and after some edges changed, share their sketch.
-        """
+        """Return a sketch of random signs; a node's row depends on the seed and on its name alone."""
+        # Graphs that share nodes, such as one before and after some edges changed, so share their sketch.
 
     def fill(self, rows: RowSource, *, precise: bool = False) -> T:
         """Return the matrix whose rows a function gives, in the graph's order.
 
-        It is asked for blocks of `BLOCK_ROWS` rows, the last one shorter, in any order and
-        from several threads at a time.
+        It is called for blocks of `BLOCK_ROWS` rows, the last one shorter, in any order and from several threads.
         """
 
     def one_hot(self, rows: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]) -> T:
@@ -91,22 +90,22 @@ class Engine(Protocol[T]):
         gram: bool = False,
         precise: bool = False,
     ) -> T:
-        """``scale * operator @ x``, plus a multiple of another tall matrix, less a row, rows made unit if asked.
+        """Return ``scale * operator @ x``, plus a multiple of another tall matrix, less a row, rows unit if asked.
 
-        The row ``shift`` (k,) is not taken away from rows of zeros: they stay. ``gram``: the Gram matrix of the result,
+        The row ``shift`` (k,) is not subtracted from rows of zeros: they stay. ``gram``: the Gram matrix of the result,
         as it is stored, will be needed. ``precise``: the result is needed in float32, not only to gather from.
         """
 
     def gram(self, x: T) -> NDArray[np.float64]:
-        """``x^T x`` (k, k), summed in float64."""
+        """Return ``x^T x`` (k, k), summed in float64."""
 
     def sums(self, x: T, weights: NDArray[np.float32] | None = None) -> NDArray[np.float64]:
-        """``weights @ x`` (k,), summed in float64: one weight for each node in the graph's order, 1 if not given."""
+        """Return ``weights @ x`` (k,), summed in float64; a weight for each node in the graph's order, 1 by default."""
 
     def rotate(
         self, x: T, rotation: NDArray[Any], *, triangular: bool = False, unit: bool = False, precise: bool = False
     ) -> T:
-        """``x @ rotation`` for a small matrix, upper triangular if ``triangular``; rows made unit if asked.
+        """Return ``x @ rotation`` for a small matrix, upper triangular if ``triangular``; rows made unit if asked.
 
         Where the rotation has fewer than k columns, the last ones of the result are zero.
         """
@@ -134,10 +133,26 @@ class Engine(Protocol[T]):
         shift: NDArray[Any] | None = None,
         unit: bool = False,
     ) -> NDArray[np.float32]:
-        """``x @ rotation - shift`` as one array, as wide as the rotation, rows in the graph's order.
+        """Return ``x @ rotation - shift`` as one array, as wide as the rotation, rows in the graph's order.
 
         Rows of zeros stay; the others are made unit if asked.
         """
+
+
+def pad_rotation(rotation: NDArray[Any], padded: int) -> NDArray[np.float32]:
+    """Return a rotation in float32 with zeros for the padded columns of tall matrices."""
+    out = np.zeros((padded, padded), np.float32)
+    out[: rotation.shape[0], : rotation.shape[1]] = rotation
+    return out
+
+
+def pad_row(row: NDArray[Any] | None, padded: int) -> NDArray[np.float32] | None:
+    """Return a row in float32 with zeros for the padded columns of tall matrices."""
+    if row is None:
+        return None
+    out = np.zeros(padded, np.float32)
+    out[: len(row)] = row
+    return out
 
 
 def project_rows(
@@ -147,12 +162,12 @@ def project_rows(
     F = engine.apply(operator, x, precise=True, **options)
     sample = np.zeros((len(rows), engine.columns), np.float32)
     order = engine.order
-    # Ascending in the graph's order, not in the engine's.
-    places = rows if order is None else np.argsort(order, kind="stable")[rows]
+    # Ascending in the graph's order, not in the engine's: the Gram matrix of the sample is summed row by row.
+    positions = rows if order is None else np.argsort(order, kind="stable")[rows]
 
     def take(span: slice, block: NDArray[np.float32]) -> None:
-        here = np.flatnonzero((places >= span.start) & (places < span.stop))
-        sample[here] = block[places[here] - span.start, : engine.columns]
+        here = np.flatnonzero((positions >= span.start) & (positions < span.stop))
+        sample[here] = block[positions[here] - span.start, : engine.columns]
 
     engine.visit(F, take, sample)
     rotation, middle = axes(sample)
@@ -162,20 +177,21 @@ def project_rows(
 def orthonormal(engine: Engine[T], Y: T, *, block: int, precise: bool = False) -> T:
     """Return the blocked QR of Algorithm 1, as Cholesky-QR: the Gram matrix of Y is factored, and Y rotated.
 
-    One pass leaves the error of the Gram matrix times |W|^2, for columns of length 1; where that is too much, a second
-    pass follows. What the first pass makes of a direction smaller
-    than the noise is noise, which the second one sees: its length is not 1 but next to nothing, and it comes out as
-    zero, like every column beyond the rank of Y. ``precise`` keeps the basis in float32.
+    Columns beyond the rank of Y are zero. ``precise`` keeps the basis in float32.
     """
+    # Unlike the paper's QR, this needs one k x k matrix from all blocks of rows. One pass leaves the error of the Gram
+    # matrix times |W|^2, for columns of length 1; where that is too much, a second pass follows. What the first pass
+    # makes of a direction smaller than the noise is noise, which the second one sees: its length is not 1 but next to
+    # nothing, and it comes out as zero.
     gram, rows = engine.gram(Y), engine.nodes
     W = blocked_whitening(gram, block)
-    noise = 2e-5 / rows + 5e-10  # of the Gram matrix, as measured
+    noise = 2e-5 / rows + 5e-10  # of the Gram matrix, as measured from 40 to a million rows
     if W is not None and rows > SHORT and noise * np.square(W * np.sqrt(np.diag(gram))[:, None]).sum() <= TOLERANCE:
         return engine.rotate(Y, W, triangular=True, precise=precise)
     first = whitening(gram, least=1e-9) if W is None else W
     Q = engine.rotate(Y, first, precise=True)
     again = engine.gram(Q)
-    if W is None and np.diag(again).max() > LOUD:  # and in the second pass what is louder would silence all else
+    if W is None and np.diag(again).max() > LOUD:  # in the second pass it would count as the only direction
         Q = engine.rotate(Y, whitening(gram, least=1e-5), precise=True)
         again = engine.gram(Q)
     near = W is not None and bool(np.abs(again - np.eye(len(again))).max() < NEAR)
@@ -213,7 +229,7 @@ def blocked_whitening(gram: Small, block: int) -> Small | None:
             lower = exact.cholesky(rest)
         except np.linalg.LinAlgError:
             return None
-        if np.diag(lower).min() < 1e-5:  # a column that lies in the span of those before it
+        if np.diag(lower).min() < 1e-5:  # a column in the span of those before it
             return None
         free = np.concatenate([-exact.matmul(before, projections), np.eye(stop - start)])
         W[:stop, start:stop] = exact.solve_lower(lower, free.T).T
@@ -228,7 +244,7 @@ def whitening(gram: Small, *, least: float) -> Small:
 
 
 def descending_eigh(gram: Small) -> tuple[Small, Small]:
-    """Eigenvalues, largest first, and eigenvectors whose largest component is positive, so that signs are settled.
+    """Return eigenvalues, largest first, and eigenvectors whose largest component is positive.
 
     Examples
     --------
@@ -248,12 +264,14 @@ def descending_eigh(gram: Small) -> tuple[Small, Small]:
 def principal_rotation(gram: Small, exponent: float = 0.5) -> Small:
     """Return the V S^(p-1) that takes F = U S V^T to U S^p, from F's Gram matrix; columns beyond its rank are zero."""
     values, vectors = descending_eigh(gram)  # values are S^2
+    # From the Gram matrix and not from an SVD of F: all of it is k x k, and F is n x k. It squares the condition, so
+    # directions below 1e-6 of the largest are lost; they would be rounding in float32 rows anyway.
     positive = (values > values[0] * 1e-12) & (values > 0)
     return vectors * exact.power_where(positive, values, (exponent - 1) / 2)
 
 
 def eigh_by_size(matrix: Small) -> tuple[Small, Small]:
-    """Eigenvalues with their signs, the largest in size first, and eigenvectors with signs settled as above.
+    """Return eigenvalues with their signs, the largest in size first, and eigenvectors as of `descending_eigh`.
 
     Examples
     --------
@@ -267,19 +285,22 @@ def eigh_by_size(matrix: Small) -> tuple[Small, Small]:
 
 
 def _settled(vectors: Small) -> Small:
+    # An eigenvector's sign is arbitrary: without a rule, two runs with other last bits would have opposite columns.
     largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])]
     settled: Small = vectors * np.where(largest < 0, -1.0, 1.0)
     return settled
 
 
 def collect_centered(engine: Engine[T], F: T, *, nodes: int, axes: float) -> NDArray[np.float32]:
-    """Return unit rows of ``U S^axes`` of F, freed of the mean of its rows, of which so many are not zero."""
+    """Return unit rows of ``U S^axes`` of F, its rows centered, of which ``nodes`` are not zero."""
     rotation, middle = centered_rotation(engine.gram(F), engine.sums(F), nodes=nodes, axes=axes)
     return engine.collect(F, rotation, shift=middle, unit=True)
 
 
 def centered_rotation(gram: Small, sums: Small, *, nodes: int, axes: float) -> tuple[Small, Small]:
-    """`principal_rotation` of rows freed of their mean, and that mean after it: from the sums of so many rows."""
+    """Return the `principal_rotation` of centered rows, and their mean after it, from the sums of ``nodes`` rows."""
+    # Centered in k x k: sum (x - m)(x - m)^T = G - n m m^T, without a pass over the rows. Not centered, the first axis
+    # would be the mean itself, which tells no node from another.
     middle = sums / nodes
     rotation = principal_rotation(gram - nodes * np.outer(middle, middle), axes)
     return rotation, exact.matmul(middle, rotation)

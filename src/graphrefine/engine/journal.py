@@ -54,23 +54,19 @@ class Journal:
         if str(small.pop("what")) != description:
             raise OutputError(
                 f"{self.storage.root}: is the work of another run (its step {step} was not {description!r}); "
-                "delete it to start anew"
+                "delete it to start again"
             )
         return small
 
     def task_results(self, step: int) -> dict[str, Small]:
         """Return the small results of those tasks of a step that were done."""
         results = {}
-        for name in self.storage.names(_folder(step)) if f"{step:04d}" in self._step_folders else ():
+        for name in self.storage.names(_folder(step)) if f"{step:04d}" in self.storage.names("tasks") else ():
             small = read_arrays(self.storage, f"{_folder(step)}/{name}")
             if small is not None:
                 self._check(small)
                 results[name.removesuffix(".npz")] = small
         return results
-
-    @property
-    def _step_folders(self) -> set[str]:
-        return self.storage.names("tasks")
 
     def note(self, step: int, task: str, small: Small) -> None:
         """Note that a task of a step is done, and its blocks are on the storage."""
@@ -79,6 +75,8 @@ class Journal:
     def finish(self, step: int, description: str, small: Small) -> None:
         """Note that a step is finished."""
         arrays: dict[str, NDArray[Any]] = {"what": np.array(description), **_version(), **small}
+        # The step first, then its tasks go: a run killed in between finds the step and does not look at tasks. The
+        # other way round it would do all of them again, from matrices that may be gone.
         write_arrays(self.storage, f"steps/{step:04d}.npz", arrays)
         self.storage.remove(_folder(step))
 

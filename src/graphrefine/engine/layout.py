@@ -9,7 +9,7 @@
 
 A block of a panel is a file. A product holds one panel of one chunk in memory, and goes through the rows of the graph
 block by block: on one machine there is one chunk, and as many panels as the budget calls for; on a cluster there are
-many chunks, so that no worker ever holds a whole matrix.
+many chunks.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from numpy.typing import NDArray
 
 from graphrefine.kernels import PAD
 
-BLOCK_BYTES = 1 << 24  # of a block of a tall matrix in float32, at most
-PIECES = 16  # blocks at least, if they are not to be smaller than LEAST_BYTES
-LEAST_BYTES = 1 << 20
+# A block of a tall matrix in float32 has at most 16 MB, as three are held at a time, one being read, one computed and
+# one written. It has less, down to 1 MB, so that there are 16 of them and the three can overlap.
+BLOCK_BYTES, PIECES, LEAST_BYTES = 1 << 24, 16, 1 << 20
 BLOCK_ENTRIES = 1 << 22  # of a block of the graph
-UNIT = 512  # rows that are added up together by the kernels: blocks of whole units give the sums of the matrix in one
+# Rows that the kernels add up in float64 before a sum becomes a pair: blocks of whole units give the Gram matrix of the
+# matrix in one piece, bit for bit. A cut within a unit would change its last bits.
+UNIT = 512
 
 Bounds = NDArray[np.int64]
 
@@ -82,7 +84,7 @@ def usual_bytes(nodes: int, columns: int) -> int:
 def cut_rows(
     indptr: NDArray[np.int64], *, columns: int, block_bytes: int | None = None, entries: int = BLOCK_ENTRIES
 ) -> Bounds:
-    """Bounds of blocks of rows, of whole units, small enough in a tall matrix and in the graph where one unit is.
+    """Return bounds of blocks of rows, of whole units, that are small in a tall matrix and in the graph.
 
     Examples
     --------
@@ -106,7 +108,7 @@ def cut_rows(
 
 
 def cut_chunks(bounds: Bounds, *, rows: int) -> Bounds:
-    """First blocks of chunks of about ``rows`` rows, and the number of blocks.
+    """Return the first blocks of chunks of about ``rows`` rows, and the number of blocks.
 
     Examples
     --------

@@ -1,13 +1,10 @@
 """The engine in this process: rows in memory, kernels of `graphrefine.kernels`, any number of threads.
 
 * **Precision.** A product's result that will only be gathered from again is stored in bfloat16, half the bytes.
-* **Order.** If a tall matrix outgrows the cache, its rows stand in breadth-first order, so that a node's neighbors are
+* **Order.** If a tall matrix outgrows the cache, its rows are in breadth-first order, so that a node's neighbors are
   near it. No bit depends on that: the entries of a row are summed in the graph's order, and so are rows.
-* **Memory.** Tall matrices live in slabs of n x k float32, each room for one float32 or two bfloat16 matrices, used
-  again as soon as their matrix is let go.
-
-The result depends on the graph and the settings, never on the number of threads, the order of rows in memory or the
-processor.
+* **Memory.** Tall matrices are in slabs of n x k float32, each with room for one float32 or two bfloat16 matrices, used
+  again as soon as their matrix is released.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork
+from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork, pad_rotation, pad_row
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import PAD, native, to_bfloat16
 from graphrefine.linalg.operators import EDGE_TERMS, Operator
@@ -29,7 +26,9 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
     from graphrefine.kernels._native import Product
 
-REORDER_BYTES = 1 << 24  # beyond this many bytes of bfloat16, a random gather misses the cache more often than not
+# Beyond this many bytes of bfloat16, a random gather misses the cache more often than not: neighbors next to each other
+# in memory are then worth the copy of the graph's rows that the other order takes.
+REORDER_BYTES = 1 << 24
 
 
 class Pattern(NamedTuple):
@@ -44,6 +43,8 @@ class Pattern(NamedTuple):
 class Slab:
     """Room for one float32 tall matrix, or for two in bfloat16."""
 
+    # Memory that is new costs as much as the product that fills it, page by page; and a slab is in huge pages, aligned
+    # to lines of the cache, which gathers from anywhere in it need.
     def __init__(self, size: int) -> None:
         self.bytes = empty_bytes(size)
         self.used = [False, False]
@@ -96,18 +97,18 @@ class LocalEngine:
         return None if self._orders is None else self._orders[0]
 
     @property
-    def _places(self) -> NDArray[np.int32] | None:
-        """Place of each row of the graph."""
+    def _positions(self) -> NDArray[np.int32] | None:
+        """Position of each row of the graph."""
         return None if self._orders is None else self._orders[1]
 
     @cached_property
     def _orders(self) -> tuple[NDArray[np.int32], NDArray[np.int32]] | None:
-        """The row of the graph in each place, and the place of each row; the rows themselves are kept."""
+        """The row of the graph at each position, and the position of each row; the reordered rows are kept."""
         if not self._reorder:
             return None
-        order, places, *rows = native.reorder(self.graph.indptr, self.graph.indices, self.graph.weights)
+        order, positions, *rows = native.reorder(self.graph.indptr, self.graph.indices, self.graph.weights)
         self._patterns[False] = Pattern(*rows)
-        return order, places
+        return order, positions
 
     def random(self, *, seed: int) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.random`."""
@@ -119,13 +120,13 @@ class LocalEngine:
 
     def fill(self, rows: RowSource, *, precise: bool = False) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.fill`."""
-        out, places = self._new(precise), self._places
+        out, positions = self._new(precise), self._positions
         out.data[:, self.columns :] = 0
 
         def block(start: int) -> None:
             stop = min(start + BLOCK_ROWS, self.nodes)
             fresh = rows(start, stop)
-            at = slice(start, stop) if places is None else places[start:stop]
+            at = slice(start, stop) if positions is None else positions[start:stop]
             out.data[at, : self.columns] = to_bfloat16(fresh) if out.data.dtype == np.uint16 else fresh
 
         with thread_pool(self.threads) as pool:
@@ -134,9 +135,9 @@ class LocalEngine:
 
     def one_hot(self, rows: NDArray[np.int64], columns: NDArray[np.int32], values: NDArray[np.float32]) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.one_hot`."""
-        out, places = self._new(precise=False), self._places
+        out, positions = self._new(precise=False), self._positions
         out.data[:] = 0
-        at = rows if places is None else places[rows]
+        at = rows if positions is None else positions[rows]
         out.data[at, columns] = to_bfloat16(values) if out.data.dtype == np.uint16 else values
         return out
 
@@ -163,7 +164,9 @@ class LocalEngine:
     ) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.apply`."""
         out = self._new(precise)
-        pair = np.zeros((2, self.padded, self.padded)) if gram and self._places is None else None
+        # Summed while the rows are in the cache, if they are in the graph's order; else `gram` sums them later in that
+        # order, as any other would change its bits. A pair is a sum in float64 and what its rounding has lost.
+        pair = np.zeros((2, self.padded, self.padded)) if gram and self._positions is None else None
         self._apply(operator, x, out.data, scale=scale, plus=plus, shift=shift, unit=unit, gram=pair)
         out.gram = None if pair is None else pair[0] + pair[1]
         return out
@@ -171,16 +174,18 @@ class LocalEngine:
     def project(
         self, operator: Operator, x: LocalTall, *, rows: NDArray[np.int64], axes: Axes, **options: Any
     ) -> NDArray[np.float32]:
-        """See `graphrefine.engine.engine.Engine.project`; the product itself is not stored, and made twice of rows."""
+        """See `graphrefine.engine.engine.Engine.project`."""
+        # The product is never stored: it is made once for the sample, to find the axes, and once for all rows, each
+        # turned while it is in the cache. That saves a tall matrix and a pass over it.
         room = self._new(precise=True)
         sample = room.data[: len(rows)]
-        places = rows.astype(np.int32) if self._places is None else self._places[rows]
-        near = np.argsort(places, kind="stable")  # rows near each other in memory one after the other
-        self._apply(operator, x, sample, rows=places[near], order=near.astype(np.int32), **options)
+        positions = rows.astype(np.int32) if self._positions is None else self._positions[rows]
+        near = np.argsort(positions, kind="stable")  # rows near each other in memory one after the other
+        self._apply(operator, x, sample, rows=positions[near], order=near.astype(np.int32), **options)
         rotation, middle = axes(np.ascontiguousarray(sample[:, : self.columns]))
         del sample, room  # the result takes its memory
         out = self._handed_over(rotation.shape[1])
-        small, after = self._small(rotation), self._row(middle)
+        small, after = pad_rotation(rotation, self.padded), pad_row(middle, self.padded)
         self._apply(operator, x, out, rotation=small, after=after, order=self.order, **options)
         return out
 
@@ -201,7 +206,7 @@ class LocalEngine:
             scale=scale,
             plus=plus[1].data if plus else None,
             plus_scale=plus[0] if plus else 0.0,
-            shift=self._row(shift),
+            shift=pad_row(shift, self.padded),
             threads=self.threads,
             **more,
         )
@@ -216,14 +221,14 @@ class LocalEngine:
         """See `graphrefine.engine.engine.Engine.gram`."""
         if x.gram is None:
             pair = np.zeros((2, self.padded, self.padded))
-            native.rotate(x.data, None, out=None, places=self._places, gram=pair, threads=self.threads)
+            native.rotate(x.data, None, out=None, places=self._positions, gram=pair, threads=self.threads)
             x.gram = pair[0] + pair[1]
         return x.gram[: self.columns, : self.columns]
 
     def sums(self, x: LocalTall, weights: NDArray[np.float32] | None = None) -> NDArray[np.float64]:
         """See `graphrefine.engine.engine.Engine.sums`."""
         pair = np.zeros((2, self.padded))
-        native.rotate(x.data, None, out=None, places=self._places, sums=pair, weights=weights, threads=self.threads)
+        native.rotate(x.data, None, out=None, places=self._positions, sums=pair, weights=weights, threads=self.threads)
         sums: NDArray[np.float64] = pair[0] + pair[1]
         return sums[: self.columns]
 
@@ -238,9 +243,8 @@ class LocalEngine:
     ) -> LocalTall:
         """See `graphrefine.engine.engine.Engine.rotate`."""
         out = self._new(precise)
-        native.rotate(
-            x.data, self._small(rotation), triangular=triangular, out=out.data, unit=unit, threads=self.threads
-        )
+        small = pad_rotation(rotation, self.padded)
+        native.rotate(x.data, small, triangular=triangular, out=out.data, unit=unit, threads=self.threads)
         return out
 
     def release(self, x: LocalTall) -> None:
@@ -261,23 +265,10 @@ class LocalEngine:
     ) -> NDArray[np.float32]:
         """See `graphrefine.engine.engine.Engine.collect`."""
         out = self._handed_over(self.columns if rotation is None else rotation.shape[1])
-        small = None if rotation is None else self._small(rotation)
-        native.rotate(
-            x.data, small, out=out, places=self._places, shift=self._row(shift), unit=unit, threads=self.threads
-        )
+        small = None if rotation is None else pad_rotation(rotation, self.padded)
+        row = pad_row(shift, self.padded)
+        native.rotate(x.data, small, out=out, places=self._positions, shift=row, unit=unit, threads=self.threads)
         return out
-
-    def _small(self, rotation: NDArray[Any]) -> NDArray[np.float32]:
-        padded = np.zeros((self.padded, self.padded), np.float32)
-        padded[: self.columns, : rotation.shape[1]] = rotation
-        return padded
-
-    def _row(self, shift: NDArray[Any] | None) -> NDArray[np.float32] | None:
-        if shift is None:
-            return None
-        padded = np.zeros(self.padded, np.float32)
-        padded[: len(shift)] = shift
-        return padded
 
     def _new(self, precise: bool) -> LocalTall:
         if self.half and not precise:
@@ -340,13 +331,13 @@ class LocalEngine:
 
     def _pattern(self, operator: Operator) -> Pattern:
         key = operator.transposed and self.graph.directed
-        order, places = self.order, self._places  # with them the rows of the graph itself are there
+        order, positions = self.order, self._positions  # with them the rows of the graph itself are there
         if key not in self._patterns:
             graph = operator.pattern if key else operator.graph
             arrays = graph.indptr, graph.indices, graph.weights
             self._patterns[key] = (
                 Pattern(*arrays)
                 if order is None
-                else Pattern(*native.permute(*arrays, order, places, threads=self.threads))
+                else Pattern(*native.permute(*arrays, order, positions, threads=self.threads))
             )
         return self._patterns[key]

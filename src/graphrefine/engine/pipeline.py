@@ -32,8 +32,8 @@ class Pipeline:
         self.compute.suspect.add(number)
 
     def blocks_per_task(self) -> int:
-        """One block: the matrix that products gather from stays in memory between tasks."""
-        return 1
+        """See `graphrefine.engine.blocks.Executor.blocks_per_task`."""
+        return 1  # the matrix that products gather from stays in memory between tasks
 
     def trim(self) -> None:
         """See `graphrefine.engine.blocks.Executor.trim`."""
@@ -51,6 +51,7 @@ class Pipeline:
                 ahead = reader.submit(compute.load, tasks[at + 1]) if at + 1 < len(tasks) else None
                 small, writes = compute.compute(task, inputs)
                 del inputs
+                # A task is yielded, and noted in the journal, only once its blocks are on the storage.
                 if written is not None:
                     written[2].result()
                     yield written[:2]

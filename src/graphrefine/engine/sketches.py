@@ -1,8 +1,4 @@
-"""Random rows to start from, for `Engine.fill`: Gaussian, and very sparse signs.
-
-The rows are drawn in blocks of `BLOCK_ROWS`, each from a generator of its own (Philox, keyed by the seed, counted by
-the block), so that they depend on the seed and on the row alone, for any number of threads.
-"""
+"""Random rows to start from, for `Engine.fill`: Gaussian, and very sparse signs."""
 
 from __future__ import annotations
 
@@ -15,7 +11,7 @@ Floats = NDArray[np.float32]
 
 
 def gaussian(seed: int, columns: int) -> RowSource:
-    """Rows of independent standard normal numbers.
+    """Return rows of independent standard normal numbers.
 
     Examples
     --------
@@ -30,7 +26,7 @@ def gaussian(seed: int, columns: int) -> RowSource:
 
 
 def sparse_signs(seed: int, columns: int, *, density: float, scale: NDArray[np.float32] | None = None) -> RowSource:
-    """Rows in which a share ``density`` of the entries is +1 or -1 and the others are zero; row i times ``scale[i]``.
+    """Return rows with a share ``density`` of entries +1 or -1 and the others zero; row i times ``scale[i]``.
 
     Examples
     --------
@@ -41,13 +37,14 @@ def sparse_signs(seed: int, columns: int, *, density: float, scale: NDArray[np.f
     def rows(start: int, stop: int) -> Floats:
         generator = _generator(seed, start)
         size = BLOCK_ROWS * columns  # of a whole block: a shorter one has the same entries
-        # The gaps between entries are geometric: as many draws as entries, not as many as places.
+        # The gaps between entries are geometric: as many draws as entries, not as many as rows times columns. Ten
+        # standard deviations more than expected are drawn, so that the block is filled to its end.
         expected = int(size * density)
-        places = np.cumsum(generator.geometric(density, expected + 10 * int(expected**0.5) + 20)) - 1
-        signs = 1 - 2 * generator.integers(0, 2, len(places))
-        used = places < (stop - start) * columns
+        at = np.cumsum(generator.geometric(density, expected + 10 * int(expected**0.5) + 20)) - 1
+        signs = 1 - 2 * generator.integers(0, 2, len(at))
+        used = at < (stop - start) * columns
         block = np.zeros((stop - start) * columns, np.float32)
-        block[places[used]] = signs[used]
+        block[at[used]] = signs[used]
         out = block.reshape(stop - start, columns)
         return out if scale is None else out * scale[start:stop, None]
 
@@ -55,4 +52,5 @@ def sparse_signs(seed: int, columns: int, *, density: float, scale: NDArray[np.f
 
 
 def _generator(seed: int, start: int) -> np.random.Generator:
+    # Each block counts from its own number: rows depend on the seed and the row alone, for any number of threads.
     return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, start // BLOCK_ROWS]))

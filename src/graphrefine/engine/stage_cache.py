@@ -1,8 +1,7 @@
 """Results of the stages of one method, in memory or in a folder that outlives a run, and the engines that make them.
 
 A method of several stages asks for an engine where it needs one, and passes each stage to `StageCache.get_or_compute`.
-In memory both are simple. In a folder the arrays are mapped files; a stage that an earlier run has finished is not done
-again, and the files of its engines go with its end.
+In a folder the arrays are mapped files; a stage that an earlier run has finished is not done again.
 """
 
 from __future__ import annotations
@@ -97,13 +96,15 @@ class FolderStageCache(StageCache):
             for index, array in enumerate(make()):
                 save_npy(fresh / f"{index}.npy", array)
             self._engines.clear()
+            # One rename finishes the stage; its engines' files go afterwards, also those of a run that was killed
+            # between the two. In the other order such a run would have neither the result nor the work.
             fresh.rename(done)
-        for path in self.folder.glob(f"engines/{name}-*"):  # also of a run that ended between the two
+        for path in self.folder.glob(f"engines/{name}-*"):
             shutil.rmtree(path, ignore_errors=True)
         return tuple(_mapped(done / f"{index}.npy") for index in range(len(list(done.iterdir()))))
 
     def allocate(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
-        """See `StageCache.allocate`: a file, as the rows may be asked for again."""
+        """See `StageCache.allocate`: a file, as the rows may be needed again."""
         path, header = self.folder / RESULT, npy_header(rows.dtype, rows.shape)
         path.write_bytes(header)
         return OwnFile(path, rows.dtype, "r+", offset=len(header), shape=rows.shape)

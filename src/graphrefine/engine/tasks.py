@@ -19,7 +19,7 @@ Each is a pair: sums in float64, and what their rounding has lost. Added by `add
 
 
 class Ref(NamedTuple):
-    """A tall matrix by its number; signs are drawn anew from their seed wherever they are needed."""
+    """A tall matrix by its number; signs are drawn from their seed wherever they are needed."""
 
     number: int
     kind: Kind
@@ -49,7 +49,7 @@ class Product(NamedTuple):
     gram: bool = False
 
     def name(self) -> str:
-        """Its name among the tasks of a step."""
+        """Return its name among the tasks of a step."""
         return f"{self.panel:03d}-{self.blocks[0]:06d}"
 
 
@@ -69,7 +69,7 @@ class Rotation(NamedTuple):
     file: tuple[str, int, int] | None = None  # for float32 rows: its name, the offset of the first, columns of a row
 
     def name(self) -> str:
-        """Its name among the tasks of a step."""
+        """Return its name among the tasks of a step."""
         return f"{self.blocks[0]:06d}"
 
 
@@ -84,6 +84,8 @@ def add_pairs(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[n
     >>> add_pairs(np.array([1.0, 0.0]), np.array([2.0**-60, 0.0])).tolist() == [1.0, 2.0**-60]
     True
     """
+    # Knuth's two-sum: the rounding of a sum of two floats is a float, and these lines find it. Plain sums of blocks
+    # would depend on how many there are.
     total = one[0] + other[0]
     part = total - one[0]
     lost = (one[0] - (total - part)) + (other[0] - part)
@@ -91,5 +93,5 @@ def add_pairs(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[n
 
 
 def dtype_of(kind: Kind) -> Any:
-    """Type in which the numbers of a tall matrix are stored: float32, bfloat16 as uint16, or 32 signs in a word."""
+    """Return the type of a tall matrix's numbers: float32, bfloat16 as uint16, or 32 signs in a word."""
     return {"single": np.float32, "half": np.uint16, "signs": np.uint32}[kind]

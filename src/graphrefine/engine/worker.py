@@ -1,8 +1,7 @@
 """A worker of a cluster: it runs tasks of the block engine, and reads all that they need from shared storage.
 
-A worker gets the places of things, never the things: the rows of the graph, the vectors of operators and the blocks of
-tall matrices are files. It has one `engine.block_compute.BlockCompute` for the run that it works for, and computes one
-task at a time with all of its threads.
+A worker gets paths, never data: the rows of the graph, the vectors of operators and the blocks of tall matrices are
+files. It has one `engine.block_compute.BlockCompute` for its run, and computes one task at a time with all threads.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine import __version__
-from graphrefine.engine.block_compute import BlockCompute, OperatorParts
+from graphrefine.engine.block_compute import BlockCompute, Counts, OperatorParts
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.tasks import Small, Task
@@ -70,7 +69,7 @@ def find_difference(theirs: object) -> str | None:
 
 
 class RunSite(NamedTuple):
-    """The places of a run's files, and settings of its workers."""
+    """The paths of a run's files, and settings of its workers."""
 
     run: str
     storage: str
@@ -85,7 +84,7 @@ class TaskBatch(NamedTuple):
     """Tasks for a worker, with the operators and vectors that they name."""
 
     tasks: Sequence[Task]
-    operators: Mapping[int, OperatorParts]  # names of files in place of vectors
+    operators: Mapping[int, OperatorParts]  # names of files instead of vectors
     weights: str | None  # name of the vector that tasks use
     suspect: frozenset[int]
 
@@ -124,10 +123,10 @@ class CheckedPattern(StoredPattern):
     >>> import tempfile
     >>> from graphrefine.graph.graph import Graph
     >>> from graphrefine.graph.graph import store
-    >>> place = f"{tempfile.mkdtemp()}/triangle.grf"
-    >>> store(Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]), place)
-    >>> storage = open_storage(place)
-    >>> CheckedPattern(storage, read_manifest(storage)).rows(1, 3).indices.tolist()
+    >>> path = f"{tempfile.mkdtemp()}/triangle.grf"
+    >>> store(Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]), path)
+    >>> storage = open_storage(path)
+    >>> CheckedPattern(storage, json.loads(read_all(storage, MANIFEST))).rows(1, 3).indices.tolist()
     [0, 2, 0, 1]
     """
 
@@ -158,23 +157,6 @@ class CheckedPattern(StoredPattern):
         self._verified[number] = True
 
 
-def read_manifest(storage: Storage) -> dict[str, Any]:
-    """Return the manifest of a graph on a storage."""
-    return dict(json.loads(_manifest_bytes(storage)))
-
-
-def fingerprint(storage: Storage) -> str:
-    """Return a hash of the manifest, see `graphrefine.graph.stored.StoredGraph`."""
-    return hash_parts(_manifest_bytes(storage))
-
-
-def _manifest_bytes(storage: Storage) -> bytes:
-    manifest = read_all(storage, MANIFEST)
-    if manifest is None:
-        raise FormatError(storage.root, f"{MANIFEST} is missing: not a graph on disk")
-    return manifest
-
-
 def read_all(storage: Storage, name: str) -> bytes | None:
     """Return the bytes of a file; None without one on the storage."""
     size = storage.size(name)
@@ -195,22 +177,22 @@ def read_layout(storage: Storage) -> tuple[Layout, int] | None:
 
 
 def run_batch(site: RunSite, batch: TaskBatch) -> BatchResult:
-    """Run tasks, on a worker; an error is returned, not raised: Dask would log it and try again."""
+    """Run tasks, on a worker; an error of ours is returned, not raised."""
     with _lock:
         name, versions = str(_worker().address), own_versions()
+        # Returned: Dask would log what is raised, and try it again on every other worker, where it is no better.
         try:
             # A worker that joined after the check of all would write blocks with other bits. The client compares too,
             # and names the difference.
             if site.versions != versions:
                 raise FormatError(f"the worker {name}", "its versions are not those of the client")
             compute = _compute_of(site)
-            before = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
+            compute.counts = counts = Counts()
             _register(compute, batch)
             small = [part for _, part in Pipeline(compute).run(batch.tasks)]
         except GraphRefineError as problem:
             return BatchResult(name, versions, [], str(problem), 0, 0, 0)
-        after = (compute.counts.blocks, compute.counts.bytes_read, compute.counts.bytes_written)
-        return BatchResult(name, versions, small, None, *(b - a for a, b in zip(before, after, strict=True)))
+        return BatchResult(name, versions, small, None, counts.blocks, counts.bytes_read, counts.bytes_written)
 
 
 def forget_run(run: str) -> None:
@@ -235,9 +217,12 @@ def _compute_of(site: RunSite) -> BlockCompute:
             raise FormatError(
                 storage.root, "is not the work folder of the run, as this worker sees it; share the folder"
             )
-        if fingerprint(graph) != site.fingerprint:
+        content = read_all(graph, MANIFEST)
+        if content is None:
+            raise FormatError(graph.root, f"{MANIFEST} is missing: not a graph on disk")
+        if hash_parts(content) != site.fingerprint:
             raise FormatError(graph.root, "is another graph, as this worker sees it; share the graph")
-        manifest = read_manifest(graph)
+        manifest = json.loads(content)
         patterns = {"rows": CheckedPattern(graph, manifest)}
         if manifest["directed"]:
             patterns["arrivals"] = CheckedPattern(graph, manifest, reverse=True)
@@ -262,5 +247,5 @@ def _register(compute: BlockCompute, batch: TaskBatch) -> None:
 
 
 def weights_file(name: str) -> str:
-    """Return the file of a vector that tasks name, in a folder of its own."""
+    """Return the file of a vector that tasks name, in a separate folder."""
     return f"cluster/{name}/vector.npy"

@@ -13,7 +13,7 @@ from graphrefine.explore.responses import GraphFacts
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import list_some
 from graphrefine.linalg import inverse_lengths
-from graphrefine.search.neighbors import places
+from graphrefine.search.neighbors import match_rows
 
 # Neighbors of a node that are ranked to draw the first few: without weights the vector of each is read, and the node of
 # a large graph with the most neighbors may have millions.
@@ -35,7 +35,9 @@ class MatchedGraph:
 
     def __init__(self, graph: Graph, embedding: Embedding) -> None:
         self.graph, self._embedding = graph, embedding
-        self.node, self.row = places(embedding, graph)  # of the graph, for each row; of the embedding, for each node
+        self.node, self.row = match_rows(
+            embedding, graph
+        )  # of the graph, for each row; of the embedding, for each node
         self.matches = int((self.node >= 0).sum())
         if not self.matches:
             theirs, ours = (list_some(each[:4].tolist()) for each in (graph.names, embedding.names))

@@ -28,7 +28,9 @@ __all__ = ["PAD", "native", "to_bfloat16", "to_float32"]
 
 native: Any = _native  # Any: the generated stub says "object" where C++ returns an array
 
-PAD = 32  # the columns of tall matrices are padded to a multiple of this
+# The columns of tall matrices are padded to a multiple of this: 32 signs are a word of a sketch, and 32 numbers whole
+# vectors of every instruction set and a line of the cache in bfloat16, so that kernels have no rest to see to.
+PAD = 32
 
 
 def to_float32(x: NDArray[Any]) -> NDArray[np.float32]:

@@ -19,10 +19,11 @@ Columns = tuple[int, int, int, int, int]
 """Positions of source, target, weight and time (-1: none), and the most columns that a record may have."""
 
 Marks = tuple[str, str, str, str]
-"""Delimiter (a blank stands for any run of blanks; or `PAIR`), quote ("": none), characters that begin a comment
-line, and those that begin a line which may be meant as one: it is refused."""
+"""Delimiter (a blank means any run of blanks; or `PAIR`), quote ("": none), characters that begin a comment line, and
+those that begin a line which may be meant as one: it is refused."""
 
-PAIR = "::"  # the one delimiter of two characters; to the kernels it is a colon, and every other column is empty
+# The one delimiter of two characters. To the kernels it is a colon and every other column is empty: no loop sees pairs.
+PAIR = "::"
 
 ASCENDING, HOLLOW, SYMMETRIC = 1, 2, 4  # of `inspect_rows`: rows ascend; nothing on the diagonal; rows mirror columns
 
@@ -106,7 +107,7 @@ def _for_kernels(columns: Columns, marks: Marks) -> tuple[Columns, Marks]:
 
 
 def number_texts(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the number strings from 0 in the order of their bytes, and return where each distinct one is first.
+    """Return numbers of strings, from 0 in the order of their bytes, and where each distinct one is first.
 
     String i is in the bytes from ``offsets[i]`` to before ``offsets[i + 1]``.
 
@@ -123,7 +124,7 @@ def number_texts(text: NDArray[np.uint8], offsets: NDArray[np.int64]) -> tuple[N
 def number_ids(
     source: NDArray[Any], target: NDArray[Any], *, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Return the number int32 or int64 ids from 0 in ascending order, and return the ids, ascending."""
+    """Return numbers of int32 or int64 ids, from 0 in ascending order, and the ids, ascending."""
     first, second, names = native.number_ids(source, target, threads=threads)
     return first, second, names.view(np.int64)
 

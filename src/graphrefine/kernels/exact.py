@@ -1,8 +1,7 @@
 """Exact algebra: elementary functions, products and factors that have the same bits on every processor.
 
-The compiled kernels use + - * / and square roots alone, each rounded as IEEE 754 says, with polynomials and orders of
-sums of their own (``native/exact_*.cpp`` says which). Neither the instruction set nor the number of threads changes a
-bit; NumPy's functions and LAPACK would.
+The compiled kernels use + - * / and square roots alone, each rounded as IEEE 754 says, with fixed polynomials and
+orders of sums (``native/exact_*.cpp`` says which). NumPy's functions and LAPACK differ by processor and build.
 """
 
 from __future__ import annotations
@@ -17,7 +16,10 @@ from graphrefine.kernels import native
 Reals = NDArray[np.float64]
 Floats = NDArray[np.float32]
 
-WELL = 1e-5  # least entry of a factor of unit columns for which two passes by Cholesky leave nothing but rounding
+# Least entry of a factor of unit columns for which two passes by Cholesky leave nothing but rounding: a pass loses the
+# square of the condition, and 1e-5 squared is still far above the 1e-16 of float64. Else reflectors, which are slower,
+# do it.
+WELL = 1e-5
 
 __all__ = [
     "cholesky",
@@ -29,7 +31,6 @@ __all__ = [
     "log",
     "log1p",
     "log_at_least",
-    "log_at_least_one",
     "matmul",
     "matmul_tall",
     "power",
@@ -129,7 +130,7 @@ def power_where(where: NDArray[np.bool_], x: NDArray[Any], p: float) -> Reals:
 
 
 def log_at_least(x: Floats, least: float, *, threads: int = 1) -> None:
-    """Take ``log(max(x, least))`` of float32 numbers in their place, in float32; ``least`` is positive.
+    """Overwrite float32 numbers with ``log(max(x, least))``, in float32; ``least`` is positive.
 
     Examples
     --------
@@ -142,19 +143,6 @@ def log_at_least(x: Floats, least: float, *, threads: int = 1) -> None:
     native.log_at_least(whole.reshape(-1), least, threads=threads)
     if not np.shares_memory(whole, x):
         x[...] = whole
-
-
-def log_at_least_one(x: Floats, *, threads: int = 1) -> None:
-    """Take `log_at_least` 1.
-
-    Examples
-    --------
-    >>> x = np.array([0.5, 1.0, 2.0], np.float32)
-    >>> log_at_least_one(x)
-    >>> x.tolist()
-    [0.0, 0.0, 0.6931471824645996]
-    """
-    log_at_least(x, 1.0, threads=threads)
 
 
 def matmul(a: ArrayLike, b: ArrayLike, *, threads: int = 1) -> Any:
@@ -213,6 +201,8 @@ def row_dots(x: NDArray[Any], y: NDArray[Any], *, threads: int = 1) -> Reals:
     >>> row_dots(np.array([[1, 2], [3, 4]], np.float32), np.ones((2, 2), np.float32)).tolist()
     [3.0, 7.0]
     """
+    # 16 partial sums on every processor, as many as its widest vector has: with as many as the vector at hand has, the
+    # order of additions, and so the last bits, would be those of the processor.
     y = y if y.ndim == 2 else y[None, :]
     convert: Any = _floats if x.dtype == y.dtype == np.float32 else _reals
     out = np.empty(len(x))
@@ -286,8 +276,6 @@ def solve(a: NDArray[Any], b: NDArray[Any]) -> Reals:
 
 def qr(a: NDArray[Any]) -> Reals:
     """Return orthonormal columns Q (m, p) of the span of ``a``, m at least p; where its rank is less, of a larger span.
-
-    Two passes of Cholesky where the columns are well apart, else reflectors.
 
     Examples
     --------

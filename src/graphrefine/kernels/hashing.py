@@ -1,10 +1,12 @@
-"""Hashes in place of random numbers: a number that depends on its purpose alone, in whatever order it is asked for."""
+"""Hashes instead of random numbers: a number that depends on its purpose alone."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+# 2^64 over the golden ratio, SplitMix64's step: its multiples spread evenly over 64 bits, as salts of different
+# purposes. There is no stream of numbers whose order could change: any row can be drawn alone, by any thread or worker.
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 

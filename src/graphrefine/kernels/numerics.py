@@ -1,8 +1,7 @@
 """The version of the numerics, which names the bits of vectors.
 
 The numerics are all that decides bits besides the graph, the settings and the seed: the order and the rounding of each
-sum, the hashes behind random signs, the polynomials in place of logarithms. The compiled kernels have the same bits on
-every processor. A change of any bit is a new version. Recipes state:
+sum, the hashes behind random signs, the polynomials of logarithms. A change of any bit is a new version. Recipes state:
 
 ====================== ==============================================================================================
 numerics_version       the version; former files name it ``arithmetic``

@@ -12,7 +12,9 @@ from graphrefine.kernels import native
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]
 
-WHOLE = 1 << 20  # weight of a point on the grid
+# Weight of a point on the grid. Shares of it are integers, whose sum does not depend on the order of points, so that
+# threads can add to one grid; a grid of floats would have other bits each time.
+WHOLE = 1 << 20
 
 
 class Neighborhood(NamedTuple):
@@ -38,8 +40,8 @@ class Frame(NamedTuple):
 def keep_best(scores: Floats, queries: Rows, candidates: Rows, *, best: Floats, rows: Rows) -> None:
     """Offer candidates to queries: ``best[q]`` and ``rows[q]`` (n, k) hold the best so far, in descending order.
 
-    A query is not its own neighbor. Of equal candidates the first keeps its place, counted from one that the query's
-    number decides.
+    A query is not its own neighbor. Of equal candidates the first wins, counted from one that the query's number
+    decides.
 
     Examples
     --------
@@ -107,7 +109,7 @@ class Motion(NamedTuple):
 
 
 def move(motion: Motion, forces: Floats, *, momentum: float, rate: float, farthest: float, threads: int = 1) -> None:
-    """Make one step, in place: ``v = momentum * v + rate * gain * force``, at most `farthest` along each axis.
+    """Make one step: ``v = momentum * v + rate * gain * force``, at most `farthest` along each axis.
 
     A gain grows while force and motion agree, and shrinks where they do not (Jacobs, Neural Networks 1988).
 

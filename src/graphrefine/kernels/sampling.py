@@ -58,7 +58,7 @@ def random_edges(steps: Steps, *, count: int, first: int, seed: int, threads: in
 
 
 class Pairs(NamedTuple):
-    """Counts of the nodes that walks met: CSR rows of their own."""
+    """Counts of the nodes that walks met, as CSR rows."""
 
     indptr: NDArray[np.int64]  # (rows + 1,), from 0
     columns: NDArray[np.int32]  # (pairs,), ascending within a row
@@ -68,10 +68,7 @@ class Pairs(NamedTuple):
 def walk_pairs(
     steps: Steps, first: int, walks: NDArray[np.int64], *, length: int, seed: int, threads: int = 1
 ) -> Pairs:
-    """Count the nodes that ``walks[i]`` walks from node ``first + i`` are at after 1 ... length steps.
-
-    Of nodes before ``first + i`` nothing is counted: where walks can go both ways, a pair of nodes needs the walks of
-    one of them only.
+    """Count the nodes, from ``first + i`` on, that ``walks[i]`` walks from that one are at after 1 ... length steps.
 
     Examples
     --------
@@ -100,7 +97,7 @@ def skip_gram(noise: NDArray[np.int32], *, window: int, negatives: int, both: bo
     seed
         Seed of the reach of each center and of its noise.
     parts
-        Number of parts of the nodes, a power of two: as many threads can work beside each other.
+        Number of parts of the nodes, a power of two: as many threads can work at a time.
     """
     model: SkipGram = native.SkipGram(noise, window=window, negatives=negatives, both=both, seed=seed, parts=parts)
     return model

@@ -4,9 +4,6 @@ The proximity ``S = sum_i w_i A^i`` (i = 1, 2, ...) has the eigenvectors X of A 
 ``F(l) = sum_i w_i l^i``: one eigen-decomposition serves every order. ``S ~ U V^T`` with ``U = X |F|^1/2``, the
 vectors, and ``V = U sign(F)``.
 
-The eigenpairs of S with the largest ``|F|`` need not be those of A with the largest ``|l|``: where the weights are
-positive, a negative l is worth less than a positive one. So twice as many of A are computed as are wanted, enough for a
-spectrum with about as many large positive eigenvalues as negative ones.
 """
 
 from __future__ import annotations
@@ -36,6 +33,9 @@ class Settings(MethodSettings):
 
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """Return the vectors of AROPE."""
+    # The eigenpairs of S with the largest |F| need not be those of A with the largest |l|: with positive weights, a
+    # negative l is worth less than a positive one. Twice as many of A as are wanted are enough for a spectrum with
+    # about as many large positive eigenvalues as negative ones.
     check_squares(graph)
     stages, sources = resources.stages, -(-settings.dim // 2) if settings.two_sided else settings.dim
     with stages.stage("decompose", steps=2 * settings.iterations + 3):
@@ -54,7 +54,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def reweight(engine: Engine[T], eigenpairs: Eigenpairs[T], F: Small, left: int, right: int) -> Floats:
-    """``X |F|^1/2`` in ``left`` columns, the largest |F| first, and ``X |F|^1/2 sign(F)`` in ``right`` columns."""
+    """Return ``left`` columns of ``X |F|^1/2``, the largest |F| first, and ``right`` ones of ``X |F|^1/2 sign(F)``."""
     order = np.argsort(-np.abs(F), kind="stable")
     roots: NDArray[np.float64] = np.sqrt(np.abs(F))
     both = np.concatenate([order[:left], order[:right]])
@@ -63,7 +63,7 @@ def reweight(engine: Engine[T], eigenpairs: Eigenpairs[T], F: Small, left: int, 
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """Three tall matrices of twice the width, while the basis is orthonormalized."""
+    """Return three tall matrices of twice the width, while the basis is orthonormalized."""
     sources = -(-settings.dim // 2) if settings.two_sided else settings.dim
     return engine_memory(shape, columns=oversampled(2 * sources, shape.nodes), matrices=3)
 

@@ -6,8 +6,8 @@ A strategy returns the group of each node; `merge` makes the smaller graph of an
 * `matched`: structural equivalence, then normalized heavy edges: MILE (Algorithm 1).
 * `communities`: Louvain's, for LouvainNE (WSDM 2020); all parts of a graph are divided in one call.
 
-Groups are numbered in the order of their first nodes. A node without edges is a group of its own, and no strategy makes
-one: an edge that is a component by itself is not collapsed. Nothing here is random.
+Groups are numbered in the order of their first nodes. A node without edges is a group by itself, and no strategy makes
+one. Nothing here depends on a seed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,11 @@ Groups = NDArray[np.int32]  # (n,), from 0
 Weights = NDArray[np.float64]
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]  # the two ends of some edges
 Scored = tuple[NDArray[np.int32], NDArray[np.int32], Weights]
-PATIENCE = 16  # rounds of a matching by score; a chain of ever better edges would take as many as it has edges
-TOLERANCE = 1e-5  # of Louvain: well above the rounding of its float32 sums, which could move nodes to and fro for ever
+# Rounds of a matching by score. A path whose edges get ever better gives one pair a round, so as many rounds as it has
+# edges: after these the order is random, and expected rounds are few.
+PATIENCE = 16
+# Of Louvain: well above the rounding of its float32 sums, which could move nodes back and forth for ever.
+TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +40,7 @@ class Level:
     """A graph in a hierarchy, from the given one (the first) to the coarsest (the last)."""
 
     graph: Graph
-    sizes: NDArray[np.int64]  # (n,), how many nodes of the first graph each stands for
+    sizes: NDArray[np.int64]  # (n,), number of nodes of the first graph in each
     loops: Weights  # (n,), the weight inside each node: what the diagonal of the merged adjacency matrix would hold
     groups: Groups | None = None  # (n,), the node of the next level that each becomes; None in the last
 
@@ -48,11 +51,11 @@ class Level:
 
     @property
     def linked(self) -> int:
-        """How many nodes have edges."""
+        """Number of nodes that have edges."""
         return self.graph.nodes - self.graph.isolated
 
     def degrees(self) -> Weights:
-        """Sum of the weights at each node, those inside it included."""
+        """Return the sum of the weights at each node, those inside it included."""
         return self.graph.degrees() + self.loops
 
 
@@ -71,7 +74,8 @@ def merge(graph: Graph, groups: Groups, *, threads: int = 1) -> Graph:
     u, v, weights = _edges(graph)
     a, b = groups[u], groups[v]
     names = np.arange(int(groups.max(initial=-1)) + 1)
-    # Ends in one order: `build` adds up edges listed twice, but takes two directions for one edge seen from both ends.
+    # Ends in one order: `merge_edges` adds up edges listed twice, but takes the two directions of one for the same edge
+    # seen from both ends, and would keep one of their weights.
     ends = (np.minimum(a, b), np.maximum(a, b), names)
     return graph_of(merge_edges(ends, weights, directed=False, threads=threads), source=graph.source)
 
@@ -125,7 +129,7 @@ def _sums(groups: Groups, values: NDArray[Any], nodes: int) -> Weights:
 
 
 def equivalent(graph: Graph) -> Groups:
-    """Nodes with the same neighbors in one group, whatever the weights: structural equivalence.
+    """Group nodes with the same neighbors, of any weights: structural equivalence.
 
     Examples
     --------
@@ -134,9 +138,11 @@ def equivalent(graph: Graph) -> Groups:
     """
     linked = np.flatnonzero(graph.out_counts)
     keys = np.empty((2, graph.nodes), np.uint64)
-    keys[:] = np.arange(graph.nodes, dtype=np.uint64)  # a node without edges has a key of its own
+    keys[:] = np.arange(graph.nodes, dtype=np.uint64)  # those of nodes without edges
     draw = np.random.default_rng(0)
-    for key in keys:  # sums of 2 x 64 random bits for each neighbor: two rows of one key have the same neighbors
+    # Sums of 128 random bits for each neighbor: rows of one key have the same neighbors but for a chance of 2^-128 a
+    # pair, and no two rows of hubs are ever compared entry by entry.
+    for key in keys:
         bits = draw.integers(0, 2**64, graph.nodes, np.uint64)
         if linked.size:
             key[linked] = np.add.reduceat(bits[graph.indices], graph.indptr[:-1][linked])
@@ -149,7 +155,7 @@ def equivalent(graph: Graph) -> Groups:
 
 
 def star_collapse(level: Level) -> Groups:
-    """Pairs of nodes with the same neighbors: the rays of a star, two by two. HARP, Figure 2(c).
+    """Pair nodes with the same neighbors: the rays of a star, two by two. HARP, Figure 2(c).
 
     Examples
     --------
@@ -159,17 +165,14 @@ def star_collapse(level: Level) -> Groups:
     groups = equivalent(level.graph)
     order = np.argsort(groups, kind="stable")
     starts = np.searchsorted(groups[order], groups[order])
-    place = np.arange(len(groups)) - starts  # of each node within its group
+    rank = np.arange(len(groups)) - starts  # of each node within its group
     labels = np.empty(len(groups), np.int64)
-    labels[order] = np.cumsum(place % 2 == 0)
+    labels[order] = np.cumsum(rank % 2 == 0)
     return _number_labels(labels)
 
 
 def edge_collapse(level: Level) -> Groups:
-    """Pairs of neighbors, until no two free nodes are neighbors. HARP, Figure 2(b).
-
-    HARP leaves open which edges; here the heavy ones by ``A_ij / sqrt(d_i d_j)`` come first, as in `matched`. By the
-    weight alone hubs would be paired with hubs, and the many nodes around them left over.
+    """Pair neighbors, until no two free nodes are neighbors. HARP, Figure 2(b).
 
     Examples
     --------
@@ -177,20 +180,22 @@ def edge_collapse(level: Level) -> Groups:
     >>> edge_collapse(Level.first(path)).tolist()
     [0, 1, 1, 2]
     """
+    # HARP leaves open which edges. The heavy ones by A_ij / sqrt(d_i d_j) come first, as in MILE: by the weight alone
+    # hubs would be paired with hubs, and the many nodes around them left over.
     return _with_pairs(np.arange(level.graph.nodes), _match(level.graph, _score_edges(level)))
 
 
 def hybrid_collapse(level: Level) -> Groups:
-    """HARP's step: stars are collapsed, then edges of the graph that is left."""
+    """Collapse stars, then edges of the graph that is left: HARP's step."""
     stars = star_collapse(level)
     edges = edge_collapse(_coarser(level, stars, 1))
     return edges[stars]
 
 
 def matched(level: Level, *, most: float = np.inf) -> Groups:
-    """MILE's step: groups of equivalent nodes, then pairs of the others by ``A_ij / sqrt(d_i d_j)``, heavy ones first.
+    """Group equivalent nodes, then pair the others by ``A_ij / sqrt(d_i d_j)``, heavy ones first: MILE's step.
 
-    No pair stands for more than ``most`` nodes of the first graph.
+    No pair has more than ``most`` nodes of the first graph.
 
     Examples
     --------
@@ -208,9 +213,7 @@ def matched(level: Level, *, most: float = np.inf) -> Groups:
 def communities(adjacency: Any, parts: NDArray[Any], *, aggregations: int = -1) -> NDArray[np.int64]:
     """Return the community of each node by Louvain, for each part of a SciPy matrix by itself.
 
-    No entry may lead from one part to another. The modularity of a part alone weighs the edge (i, j) by
-    ``A_ij - d_i d_j / w`` with the part's own weight w, and that of the whole by ``A_ij - r d_i d_j / W``. So where all
-    c parts are scaled to the same weight, the resolution ``r = c`` makes them one: a single call divides all of them.
+    No entry may lead from one part to another.
 
     Examples
     --------
@@ -227,6 +230,9 @@ def communities(adjacency: Any, parts: NDArray[Any], *, aggregations: int = -1) 
     row = np.repeat(parts, np.diff(adjacency.indptr))
     if not len(row):
         return np.arange(len(parts))
+    # The modularity of a part alone weighs the edge (i, j) by A_ij - d_i d_j / w with the part's own weight w, that of
+    # the whole by A_ij - r d_i d_j / W. With all c parts scaled to the same weight, the resolution r = c makes them
+    # one: a single call divides all of them.
     totals = np.bincount(row, weights=adjacency.data)
     scaled = csr_matrix((adjacency.data / totals[row], adjacency.indices, adjacency.indptr), shape=adjacency.shape)
     method = Louvain(
@@ -257,7 +263,7 @@ def _score_edges(level: Level) -> Scored:
 
 
 def _number_labels(labels: NDArray[Any]) -> Groups:
-    """Labels as numbers from 0, in the order of their first nodes."""
+    """Return labels as numbers from 0, in the order of their first nodes."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int32)
     rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
@@ -271,12 +277,14 @@ def _with_pairs(labels: NDArray[Any], pairs: Pairs) -> Groups:
 
 
 def _match(graph: Graph, edges: Scored) -> Pairs:
-    """Pairs of ends, each node in at most one, that leave no edge with two free ends.
+    """Return pairs of ends, each node in at most one, that leave no edge with two free ends.
 
     In rounds: an edge that is the best at both its ends is taken. Equal scores are put in an order drawn once.
     """
     u, v, scores = edges
-    whole = (graph.out_counts[u] == 1) & (graph.out_counts[v] == 1)  # a component by itself
+    # An edge that is a component by itself is not collapsed: it would become a node without edges, which has no vector
+    # to prolong.
+    whole = (graph.out_counts[u] == 1) & (graph.out_counts[v] == 1)
     draw = np.random.default_rng(0)
     order = draw.permutation(np.flatnonzero(~whole))
     order = order[np.argsort(scores[order], kind="stable")]
@@ -288,12 +296,12 @@ def _match(graph: Graph, edges: Scored) -> Pairs:
         if done == PATIENCE:
             shuffled = draw.permutation(len(u))
             u, v = u[shuffled], v[shuffled]
-        place = np.arange(len(u))
+        rank = np.arange(len(u))
         best.fill(-1)
-        best[0, u] = place  # the last of several assignments stays
-        best[1, v] = place
+        best[0, u] = rank  # the last of several assignments stays
+        best[1, v] = rank
         top = best.max(axis=0)
-        mutual = (top[u] == place) & (top[v] == place)
+        mutual = (top[u] == rank) & (top[v] == rank)
         pairs.append((u[mutual], v[mutual]))
         matched[u[mutual]] = matched[v[mutual]] = True
         free = ~(matched[u] | matched[v])

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from graphrefine.engine.stage_cache import StageCache
 
 Floats = NDArray[np.float32]
-
-
 S = TypeVar("S", bound=MethodSettings)
-TINY, LARGE = 2e-38, 1e38  # the least weight of an edge, and the most of all, that float32 can divide by and add
+# The least weight of an edge, and the most of all together, that float32 can divide by and add: 1 / w must be finite,
+# and no sum infinite. Beyond them vectors would be NaN, which is promised never to be.
+TINY, LARGE = 2e-38, 1e38
 
 
 class Shape(NamedTuple):
@@ -48,11 +48,11 @@ class Shape(NamedTuple):
 
 
 class DiskNeed(NamedTuple):
-    """What a method needs with its tall matrices on disk, beside a panel of one and the buffers of an engine."""
+    """What a method needs with its tall matrices on disk, besides a panel of one and the buffers of an engine."""
 
     columns: int  # of its widest engine
     held: int = 0  # bytes of memory
-    stored: int = 0  # bytes of disk, beside tall matrices
+    stored: int = 0  # bytes of disk, besides tall matrices
     precise: bool = False  # whether it also gathers from matrices in float32; then it holds next to nothing else
 
 
@@ -63,12 +63,12 @@ class EngineFactory(Protocol):
         """Return an engine for tall matrices of this width on the nodes of a graph."""
 
     def stage_cache(self, graph: Graph, *, bfloat16: bool) -> StageCache:
-        """Engines of any width, and the results of stages."""
+        """Return engines of any width, and the results of stages."""
 
 
 @dataclass(frozen=True)
 class Resources:
-    """What a method works with beside the graph and its settings: threads, stages to report, engines."""
+    """What a method works with besides the graph and its settings: threads, stages to report, engines."""
 
     threads: int
     stages: Stages
@@ -81,7 +81,7 @@ class Resources:
         return LocalEngine(graph, columns=columns, threads=self.threads, bfloat16=bfloat16)
 
     def stage_cache(self, graph: Graph, *, bfloat16: bool = True) -> StageCache | None:
-        """Engines of any width on the nodes of a graph, and the results of stages; None: in memory."""
+        """Return engines of any width on the nodes of a graph, and the results of stages; None: in memory."""
         return None if self.engines is None else self.engines.stage_cache(graph, bfloat16=bfloat16)
 
 
@@ -101,16 +101,16 @@ class Method(Generic[S]):
         ``fit(graph, settings, resources)``: the vectors (n, dim), float32. The graph is not directed unless
         ``directed``. Rows of nodes without edges are set to zero by the caller.
     memory
-        What it will hold at its height beside the graph, in bytes.
+        Its peak memory besides the graph, in bytes.
     bound
         What its memory goes to, in a few words.
     processor_dependence
         The part of its work whose last bits belong to one kind of processor, in a few words; None where there is none:
         the vectors then have the same bits on every processor, those of `graphrefine.kernels.numerics`.
     libraries
-        Packages beside NumPy and SciPy that the vectors depend on; recipes name their versions.
+        Packages besides NumPy and SciPy that the vectors depend on; recipes name their versions.
     most_nodes
-        More are refused whatever the memory, where time grows with the cube of n.
+        More are refused with any amount of memory, where time grows with the cube of n.
     directed
         Whether it takes directed graphs.
     sided
@@ -158,7 +158,7 @@ class Method(Generic[S]):
     disk_need: Callable[[Shape, S, int], DiskNeed] = lambda shape, settings, threads: DiskNeed(settings.dim)
 
     def largest(self, memory: int, *, degree: int = 20, settings: S | None = None) -> int:
-        """Return the most nodes, with so many entries each, that it can take in so many bytes."""
+        """Return the most nodes, of this mean degree, that it can take in this many bytes."""
         used = settings or self.settings(**self.fixed)
         low, high = 0, min(2**31 - 1, self.most_nodes or 2**31 - 1)
         while low < high:
@@ -197,16 +197,16 @@ class Method(Generic[S]):
         return {"sides": "columns"} if graph.directed and self.sided(settings) else {}
 
     def bits(self) -> dict[str, str]:
-        """Return what the recipe says about processors, beside the arithmetic: nothing where all give the same bits."""
+        """Return what the recipe says about processors: nothing where all give the same bits."""
         return {} if self.processor_dependence is None else {"processor_dependence": self.processor_dependence}
 
     def check_room(self, graph: Graph, settings: S) -> None:
         """Raise InputError where the graph is too large for the method in the free memory of this machine."""
-        way_out = "choose a method for larger graphs (graphrefine methods lists their limits)"
+        advice = "choose a method for larger graphs (graphrefine methods lists their limits)"
         if self.most_nodes is not None and graph.nodes > self.most_nodes:
             raise InputError(
                 f"{graph.source} has {graph.nodes:,} nodes, and {self.name} takes at most {self.most_nodes:,} "
-                f"({self.bound}); {way_out}"
+                f"({self.bound}); {advice}"
             )
         shape = Shape.of(graph)
         needed, free = self.memory(shape, settings), available_bytes()
@@ -215,7 +215,7 @@ class Method(Generic[S]):
             raise InputError(
                 f"{graph.source} has {graph.nodes:,} nodes; {self.name} would need {gigabytes(needed)} ({self.bound}), "
                 f"of which {gigabytes(free)} are free: enough for about "
-                f"{self.largest(free, degree=degree, settings=settings):,} nodes; {way_out}"
+                f"{self.largest(free, degree=degree, settings=settings):,} nodes; {advice}"
             )
 
 
@@ -255,9 +255,9 @@ def check_squares(graph: Graph) -> None:
 
 
 def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:
-    """Return what a `LocalEngine` holds with so many float32 tall matrices at a time.
+    """Return the bytes that a `LocalEngine` holds with a number of float32 tall matrices at a time.
 
-    Beside them: a sketch, a few numbers for each node, the reversed arcs, and the rows of the graph in another order,
+    Besides them: a sketch, a few numbers for each node, the reversed arcs, and the rows of the graph in another order,
     where the engine makes that.
 
     Examples
@@ -273,6 +273,6 @@ def engine_memory(shape: Shape, *, columns: int, matrices: float) -> int:
     if shape.directed:
         other += rows
     if shape.nodes * padded * 2 > REORDER_BYTES:
-        places = shape.nodes * 4  # of loops in their rows; of rows, and the rows in their places
-        other += (rows + places) * (2 if shape.directed else 1) + 2 * places
+        offsets = shape.nodes * 4  # of loops in their rows; and the two permutations of rows
+        other += (rows + offsets) * (2 if shape.directed else 1) + 2 * offsets
     return int(matrices * tall) + other

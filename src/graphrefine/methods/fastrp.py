@@ -41,6 +41,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     density = graph.nodes**-0.5 if settings.density is None else settings.density
     with stages.stage("sketch"):
         engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
+        # R's entries are +-1 / sqrt(density k): its rows have length 1 on average, for any density.
         scale = _hubs(graph, settings.beta) / np.float32(np.sqrt(density * settings.dim))
         R = engine.fill(sparse_signs(settings.seed, settings.dim, density=density, scale=scale))
     theta = (0.0, *without_trailing_zeros(settings.power_weights))
@@ -61,7 +62,7 @@ def _hubs(graph: Graph, beta: float) -> Floats:
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """Two tall matrices and a half: the projection, and what a product makes of another."""
+    """Return two tall matrices and a half: the projection, and what a product makes of another."""
     return engine_memory(shape, columns=settings.dim, matrices=2.5)
 
 

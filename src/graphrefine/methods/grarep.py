@@ -1,8 +1,7 @@
 """GraRep: the logarithms of the powers of the walk, each with its own vectors (Cao, Lu and Xu, CIKM 2015).
 
 For r = 1 ... K: ``X_ij = max(0, log(P^r_ij / sum_i P^r_ij) - log(b / n))``, vectors ``U S^1/2`` of X with rows scaled
-to length 1; the vectors of all r stand side by side. b is the number of negative samples, 1 in the paper. A row without
-entries stays zero.
+to length 1; the vectors of all r are next to each other. b is the number of negative samples, 1 in the paper.
 """
 
 from __future__ import annotations
@@ -20,18 +19,14 @@ from graphrefine.refine.settings import MethodSettings, setting
 
 @dataclass(frozen=True)
 class Settings(MethodSettings):
-    """Settings of GraRep.
-
-    Each of the K matrices gets its share of the ``dim`` columns. Where they do not divide evenly, the first steps get
-    one more; steps beyond ``dim`` get none, and are not worked out.
-    """
+    """Settings of GraRep."""
 
     steps: int = setting(4, "K, the longest walk.", least=1, most=100)
-    negative: float = setting(1.0, "b, the number of negative samples that the matrices stand for.", above=0, most=1e6)
+    negative: float = setting(1.0, "b, the number of negative samples in the matrices.", above=0, most=1e6)
 
     @property
     def shares(self) -> list[int]:
-        """The columns of each step.
+        """The columns of each step: the first ones get one more where ``dim`` does not divide evenly.
 
         Examples
         --------
@@ -57,10 +52,11 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def step_matrix(graph: Graph, step: int, resources: Resources, *, negative: float = 1.0) -> Floats:
-    """Return the positive logarithm X of the walk of so many steps (n, n)."""
+    """Return the positive logarithm X of the walk of ``step`` steps (n, n)."""
     factor = np.float64(graph.nodes / negative)
 
     def finish(block: Floats, columns: slice) -> None:
+        # Over rows, not columns: the paper divides by the mean of P^r_ij over all starts i.
         sums = block.sum(axis=0, dtype=np.float64)
         block *= np.divide(factor, sums, out=np.zeros_like(sums), where=sums > 0).astype(np.float32)
         np.log(np.maximum(block, 1.0, out=block), out=block)
@@ -70,7 +66,7 @@ def step_matrix(graph: Graph, step: int, resources: Resources, *, negative: floa
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """One matrix at a time with what its SVD works with, and the vectors."""
+    """Return one matrix with what its SVD works with, and the vectors."""
     return dense_bytes(shape.nodes, settings.dim // settings.steps + 1) + 8 * shape.nodes * settings.dim
 
 

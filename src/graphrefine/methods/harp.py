@@ -5,11 +5,8 @@ that graph; each node of the next finer graph starts with the vector of the node
 on from there, graph by graph, up to the given one.
 
 A base that can resume (`Method.resume`: those trained by skip-gram) does as published. Any other embeds each graph
-afresh; then the prolonged vectors, turned onto the fresh ones by the best orthogonal matrix and scaled to their total
-length, are averaged with them: ``E = (F + c P Q) / 2``, where ``Q`` minimizes ``|P Q - F|``. So the coarse graphs count
-there too, with half the weight of the next finer one.
-
-The vectors are the same for any number of threads if the base's are.
+from the start; then the prolonged vectors P are averaged with the fresh ones F: ``E = (F + c P Q) / 2``, where the
+orthogonal ``Q`` minimizes ``|P Q - F|``, and c makes the lengths equal.
 """
 
 from __future__ import annotations
@@ -23,10 +20,12 @@ import numpy as np
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.coarsening import hierarchy, hybrid_collapse
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
-from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
+from graphrefine.methods.multilevel import BaseSettings, hierarchy_memory
 from graphrefine.refine.settings import setting
 
-SHRINK = 0.9  # each level costs a run of the base: one that keeps more of the nodes is not worth it
+# Each level costs a run of the base: one that keeps more of the nodes than this is not worth it, and ends the
+# coarsening.
+SHRINK = 0.9
 ROWS = 65536  # rows whose products are summed in float64 at a time
 
 
@@ -50,8 +49,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     base, inner = settings.base_method()
     base.check(graph, inner)
     with resources.stages.stage("coarsen"):
-        # Only a base that resumes takes more dimensions than nodes.
-        least = 2 if base.resume else max(2, settings.dim)
+        least = 2 if base.resume else max(2, settings.dim)  # only a base that resumes takes more dimensions than nodes
         levels = hierarchy(
             graph, hybrid_collapse, enough=settings.coarsest, least=least, shrink=SHRINK, threads=resources.threads
         )
@@ -81,6 +79,8 @@ def blend(fresh: Floats, prolonged: Floats) -> Floats:
         mine, theirs = (x[start : start + ROWS].astype(np.float64) for x in (prolonged, fresh))
         crossed += mine.T @ theirs
         lengths += np.square(mine).sum(), np.square(theirs).sum()
+    # Two runs of a method agree but for a rotation: without the best orthogonal matrix (Procrustes) the mean of both
+    # would be a mean of unrelated columns. Lengths differ from level to level too.
     left, _, right = np.linalg.svd(crossed)
     scale = np.sqrt(lengths[1] / lengths[0]) if lengths[0] > 0 else 0.0
     mean: Floats = 0.5 * fresh + prolonged @ (0.5 * scale * left @ right).astype(np.float32)
@@ -89,7 +89,8 @@ def blend(fresh: Floats, prolonged: Floats) -> Floats:
 
 def memory(shape: Shape, settings: Settings) -> int:
     """Return what the base holds, the vectors it starts from, and the coarser graphs."""
-    return base_memory(shape, settings) + 3 * shape.nodes * settings.dim * 4 + hierarchy_memory(shape)
+    base, inner = settings.base_method()
+    return base.memory(shape, inner) + 3 * shape.nodes * settings.dim * 4 + hierarchy_memory(shape)
 
 
 HARP = Method(

@@ -1,10 +1,10 @@
 """HOPE (Ou, Cui, Pei, Zhang and Zhu, "Asymmetric Transitivity Preserving Graph Embedding", KDD 2016), Katz proximity.
 
 ``S = sum_{l>=1} (beta A)^l = (I - beta A)^-1 beta A ~ U Sigma V^T``; the vectors are ``U Sigma^1/2`` (nodes as sources)
-beside ``V Sigma^1/2`` (as targets), half of the columns each; where dim is odd, the sources have one more.
+and ``V Sigma^1/2`` (as targets), half of the columns each; where dim is odd, the sources have one more.
 
 S is never formed. On undirected graphs it has the eigenvectors of A, and ``beta l / (1 - beta l)`` for eigenvalues. On
-directed graphs a product with S is the series itself, ended where its rest is too small for float32 to show.
+directed graphs a product with S is the series itself.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from graphrefine.methods.contract import Floats, Method, Resources, Shape, check
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import Multiply, oversampled, randomized_eigh, randomized_svd
 
-REST = 1e-5  # of the series, that no longer counts
+# Share of the sum of the series at which it ends. bfloat16 rounds what is gathered by 4e-3 and float32 by 6e-8; a
+# series with beta near 1 / the spectral radius would else take thousands of products for one.
+REST = 1e-5
 MOST_TERMS = 2000
 
 
 @dataclass(frozen=True)
 class Settings(MethodSettings):
-    """Settings of HOPE.
+    """Settings of HOPE."""
 
-    Where the spectral radius is 0 (no cycles), ``beta`` is by default half of 1 / a bound of the norm of A.
-    """
-
+    # Where the spectral radius is 0 (no cycles), the default is half of 1 / a bound of the norm of A.
     beta: float | None = setting(
         None,
         "Decay of the Katz proximity, below 1 / the spectral radius of A.",
@@ -125,9 +125,6 @@ def decay(beta: float | None, *, radius: float, bound: float) -> float:
 def spectral_radius(graph: Graph, *, threads: int = 1, most: int = 512) -> float:
     """Return the largest size of an eigenvalue of A, from the growth of the number of walks; 0 where there is no cycle.
 
-    The growth over k steps is compared with the next k, k = 4, 8, ..., which does not mind how walks alternate between
-    the parts of a bipartite graph.
-
     Examples
     --------
     >>> from graphrefine.graph.graph import Graph
@@ -146,7 +143,9 @@ def spectral_radius(graph: Graph, *, threads: int = 1, most: int = 512) -> float
         logs.append(logs[-1] + np.log(largest))
         walks /= largest
         steps = len(logs) - 1
-        if steps >= 8 and steps & (steps - 1) == 0:  # a power of 2
+        # Growth over k steps against the next k, k = 4, 8, ...: from one step to the next it need not converge, as
+        # where walks alternate between the parts of a bipartite graph.
+        if steps >= 8 and steps & (steps - 1) == 0:
             before, estimate = estimate, float(np.exp((logs[steps] - logs[steps // 2]) * 2 / steps))
             if abs(before - estimate) < 1e-4 * estimate:
                 break
@@ -154,12 +153,12 @@ def spectral_radius(graph: Graph, *, threads: int = 1, most: int = 512) -> float
 
 
 def norm_bound(graph: Graph) -> float:
-    """At least the largest singular value of A: the root of its largest row sum times its largest column sum."""
+    """Return a bound of the singular values of A: the root of its largest row sum times its largest column sum."""
     return float(np.sqrt(graph.degrees().max() * graph.transposed().degrees().max()))
 
 
 def series_length(graph: Graph, beta: float, *, threads: int = 1) -> int:
-    """How many terms the series has until the next ones are below `REST` of its sum, in rows and in columns."""
+    """Return the terms of the series until the next ones are below `REST` of its sum, in rows and in columns."""
     longest = 1
     for arcs in (graph, graph.transposed()):
         walks: NDArray[np.float64] = np.ones(graph.nodes)
@@ -177,7 +176,7 @@ def series_length(graph: Graph, beta: float, *, threads: int = 1) -> int:
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """At most four tall matrices, and on directed graphs the vectors beside their halves."""
+    """Return four tall matrices, and on directed graphs the vectors besides their halves."""
     tall = engine_memory(shape, columns=oversampled(settings.dim + 1, shape.nodes), matrices=4)
     return tall + shape.nodes * settings.dim * 4
 

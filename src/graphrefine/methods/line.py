@@ -3,20 +3,17 @@
 LINE takes an edge (u, v), u as a center and v as its context, and raises log p(v | u): nodes with the same neighbors
 get near each other. An undirected edge is drawn in either direction.
 
-PTE learns from bipartite networks that share nodes: words and documents, words and labels, words and the words near
-them. A plain graph is one such network, read as bipartite: every node once on the left (as a word) and once on the
-right (as a context), an edge (u, v) joining u on the left with v on the right. Each edge that is drawn raises both
-log p(v | u), with noise from the right, and log p(u | v), with noise from the left; the two share the vectors of both
-sides. So it is LINE with a second half, in which the tables exchange their roles. The embedding is the left side.
+PTE learns from bipartite networks that share nodes. A plain graph is one: every node once on the left and once on the
+right. Each edge that is drawn raises both log p(v | u), with noise from the right, and log p(u | v), with noise from
+the left. The embedding is the left side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels.sampling import random_edges
@@ -42,36 +39,31 @@ class LineSettings(SkipGramSettings):
         return range(0, self.edges, CHUNK // (self.negatives + 1))
 
 
-def fit_line(graph: Graph, settings: LineSettings, resources: Resources, vectors: Floats | None = None) -> Floats:
-    """Return the vectors by LINE, from small random vectors or given ones."""
+def fit(
+    graph: Graph,
+    settings: LineSettings,
+    resources: Resources,
+    vectors: Floats | None = None,
+    *,
+    both_ways: bool = False,
+) -> Floats:
+    """Return the vectors by LINE, or by PTE with ``both_ways``, from small random vectors or given ones."""
     if not len(graph.indices):
         return np.zeros((graph.nodes, settings.dim), np.float32)
-    training = Training(graph, settings, resources, total=settings.edges, vectors=vectors)
-    model = training.model(graph.transposed().degrees(), window=1, both=False)
-    with resources.stages.stage("training", steps=len(settings.chunks)):
-        for edges in _drawn(graph, settings, resources):
-            training.train(model, edges)
-    return training.vectors()
-
-
-def fit_pte(graph: Graph, settings: LineSettings, resources: Resources, vectors: Floats | None = None) -> Floats:
-    """Return the vectors by PTE, from small random vectors or given ones."""
-    if not len(graph.indices):
-        return np.zeros((graph.nodes, settings.dim), np.float32)
-    training = Training(graph, settings, resources, total=settings.edges, vectors=vectors)
+    training, steps = Training(graph, settings, resources, total=settings.edges, vectors=vectors), steps_of(graph)
+    # LINE with a second half, in which the two tables exchange their roles: both halves share the vectors of both
+    # sides. The noise of each is drawn by how often nodes are contexts there, which differs on directed graphs.
     ahead = training.model(graph.transposed().degrees(), window=1, both=False)
-    back = training.model(graph.degrees(), window=1, both=False)
+    back = training.model(graph.degrees(), window=1, both=False) if both_ways else None
     with resources.stages.stage("training", steps=len(settings.chunks)):
-        for edges in _drawn(graph, settings, resources):
-            training.train_both_ways(ahead, back, edges)
+        for first in settings.chunks:
+            count = min(settings.chunks.step, settings.edges - first)
+            edges = random_edges(steps, count=count, first=first, seed=settings.seed, threads=resources.threads)
+            if back is None:
+                training.train(ahead, edges)
+            else:
+                training.train_both_ways(ahead, back, edges)
     return training.vectors()
-
-
-def _drawn(graph: Graph, settings: LineSettings, resources: Resources) -> Iterator[NDArray[np.int32]]:
-    steps = steps_of(graph)
-    for first in settings.chunks:
-        count = min(settings.chunks.step, settings.edges - first)
-        yield random_edges(steps, count=count, first=first, seed=settings.seed, threads=resources.threads)
 
 
 LINE = Method(
@@ -80,12 +72,12 @@ LINE = Method(
     summary="skip-gram on edges: second-order proximity",
     cost="samples negatives k",
     settings=LineSettings,
-    fit=fit_line,
+    fit=fit,
     memory=memory,
     bound="two matrices n x k",
     processor_dependence=None,
     directed=True,
-    resume=fit_line,
+    resume=fit,
 )
 PTE = replace(
     LINE,
@@ -93,6 +85,6 @@ PTE = replace(
     reference="Tang, Qu and Mei, KDD 2015",
     summary="skip-gram on edges both ways: the graph as one bipartite network",
     cost="2 samples negatives k",
-    fit=fit_pte,
-    resume=fit_pte,
+    fit=partial(fit, both_ways=True),
+    resume=partial(fit, both_ways=True),
 )

@@ -3,9 +3,6 @@
 Louvain's method divides the graph, then each community, then each community of those, until none divides further. A
 community at depth h has a random vector, uniform in (-1, 1), weighted by ``decay**h``, and so has a node below the leaf
 of the tree that holds it. A node's vector is the sum of those on its way down from the root.
-
-Each depth is one call of `coarsening.communities`, for all communities at once, so a tree takes a few passes over the
-edges. Louvain's method is scikit-network's; igraph's was set aside for its license (GPL) and its global random state.
 """
 
 from __future__ import annotations
@@ -31,14 +28,12 @@ PARTITIONS = {"first": 1, "last": -1}  # how often Louvain aggregates
 
 @dataclass(frozen=True)
 class Settings(MethodSettings):
-    """Settings of LouvainNE.
+    """Settings of LouvainNE."""
 
-    At the authors' ``decay`` of 0.01 a linear classifier sees little but the first depth, unless it is hardly
-    regularized; at 0.5 it sees several.
-    """
-
+    # The authors' value. A linear classifier then sees little but the first depth, unless it is hardly regularized; at
+    # 0.5 it sees several.
     decay: float = setting(
-        0.01, "Weight of a community beside the one it is a part of; the authors' alpha.", above=0, most=1
+        0.01, "Weight of a community against the one it is a part of; the authors' alpha.", above=0, most=1
     )
     partition: str = setting(
         "last",
@@ -81,22 +76,21 @@ def tree(adjacency: csr_array, aggregations: int) -> Iterator[Depth]:
     [0, 0, 0, 1, 1, 1] []
     [] [0, 1, 2, 3, 4, 5]
     """
+    # Each depth is one call for all communities at once: a tree takes a few passes over the edges, where a call for
+    # each community would take as many as there are communities. igraph's Louvain has a license (GPL) and a global
+    # random state that are of no use here.
     nodes = np.arange(adjacency.shape[0])
     parts = np.zeros(len(nodes), np.int64)  # of each node that is left
     while len(nodes):
         members = communities(adjacency, parts, aggregations=aggregations)
         _, numbers, sizes = np.unique(members, return_inverse=True, return_counts=True)
         within = np.bincount(parts)[parts]  # nodes in the part of each
-        divided = (sizes[numbers] < within) & _has_edges(adjacency, parts)
+        has_edges = np.bincount(parts, np.diff(adjacency.indptr))[parts] > 0
+        divided = (sizes[numbers] < within) & has_edges
         remaining = np.unique(numbers[divided], return_inverse=True)[1]
         yield Depth(nodes[divided], remaining, nodes[~divided])
         adjacency = _inside(adjacency, numbers, divided)
         nodes, parts = nodes[divided], remaining
-
-
-def _has_edges(adjacency: csr_array, parts: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether the part of each node has an edge."""
-    return np.asarray(np.bincount(parts, np.diff(adjacency.indptr))[parts] > 0)
 
 
 def _inside(adjacency: csr_array, groups: NDArray[np.int64], remaining: NDArray[np.bool_]) -> csr_array:
@@ -105,10 +99,10 @@ def _inside(adjacency: csr_array, groups: NDArray[np.int64], remaining: NDArray[
 
     row = np.repeat(np.arange(len(groups)), np.diff(adjacency.indptr))
     use = (groups[row] == groups[adjacency.indices]) & remaining[row]
-    place = np.cumsum(remaining) - 1
-    counts = np.bincount(place[row[use]], minlength=int(remaining.sum()))
+    renumbered = np.cumsum(remaining) - 1
+    counts = np.bincount(renumbered[row[use]], minlength=int(remaining.sum()))
     indptr = np.concatenate([[0], np.cumsum(counts)])
-    indices = place[adjacency.indices[use]].astype(np.int32)
+    indices = renumbered[adjacency.indices[use]].astype(np.int32)
     return csr_array((adjacency.data[use], indices, indptr), shape=(len(counts), len(counts)))
 
 

@@ -8,8 +8,6 @@ coarsest graph. From there to the given graph, level by level, the vectors ``E``
 with ``L = D^-1/2 (A + lambda D) D^-1/2 / (1 + lambda)`` of the finer graph; A holds the weights inside merged nodes on
 its diagonal, and D its row sums. ``W1`` and ``W2`` (k, k) are learned once, on the coarsest graph, where ``H(E)``
 should be E: Adam minimizes ``|H(E) - E|^2 / n + decay (|W1|^2 + |W2|^2) / 2`` (the authors' values throughout).
-
-The vectors are the same for any number of threads if the base's are.
 """
 
 from __future__ import annotations
@@ -27,13 +25,13 @@ from graphrefine.kernels import PAD, native
 from graphrefine.linalg import unit_rows
 from graphrefine.methods.coarsening import Level, hierarchy, matched
 from graphrefine.methods.contract import Floats, Method, Resources, Shape
-from graphrefine.methods.multilevel import BaseSettings, base_memory, hierarchy_memory
+from graphrefine.methods.multilevel import BaseSettings, hierarchy_memory
 from graphrefine.refine.settings import setting
 
 Layers = tuple[NDArray[Any], NDArray[Any]]  # W1 and W2, (k, k)
 Smooth = Callable[[NDArray[Any]], NDArray[Any]]  # x -> L x
 DECAY = 5e-4  # of the matrices
-CALM = 50  # steps without a lower loss than their mean end the training
+CALM = 50  # the training ends where the loss is above the mean of this many steps before it
 
 
 @dataclass(frozen=True)
@@ -44,9 +42,7 @@ class Settings(BaseSettings):
         2, "Coarsenings, at most: a level of fewer nodes than dimensions is not made. Each halves the graph.",
         least=1, most=1000,
     )  # fmt: skip
-    loop: float = setting(
-        0.05, "Lambda, the weight of a node's own vector in the convolution, beside its neighbors'.", least=0, most=1e6
-    )
+    loop: float = setting(0.05, "Lambda, the weight of a node's own vector in the convolution.", least=0, most=1e6)
     rate: float = setting(0.001, "Learning rate of the training.", above=0, most=1000)
     steps: int = setting(200, "Steps of the training, at most.", least=1, most=1_000_000)
 
@@ -103,7 +99,7 @@ def convolution(level: Level, *, loop: float, threads: int) -> Smooth:
 
 
 def forward(smooth: Smooth, smoothed: NDArray[Any], layers: Layers) -> tuple[NDArray[Any], Layers]:
-    """From ``L X``: what the second layer is given, and what both give."""
+    """Return the input of the second layer, and the outputs of both, from ``L X``."""
     first = np.tanh(smoothed @ layers[0])
     again = smooth(first)
     return again, (first, np.tanh(again @ layers[1]))
@@ -112,7 +108,7 @@ def forward(smooth: Smooth, smoothed: NDArray[Any], layers: Layers) -> tuple[NDA
 def loss_and_slopes(
     smooth: Smooth, smoothed: NDArray[Any], target: NDArray[Any], layers: Layers
 ) -> tuple[float, Layers]:
-    """Return the loss of ``H`` against vectors of length 1, and its derivatives by both matrices; L is symmetric."""
+    """Return the loss of ``H`` against vectors of length 1, and its derivatives by both matrices."""
     again, (first, second) = forward(smooth, smoothed, layers)
     length = np.sqrt(np.square(second).sum(axis=1, keepdims=True))
     length[length == 0] = 1.0
@@ -122,13 +118,14 @@ def loss_and_slopes(
     by_unit = error * (2.0 / len(target))
     by_second = (by_unit - unit * (unit * by_unit).sum(axis=1, keepdims=True)) / length
     by_second *= 1.0 - np.square(second)
+    # L is symmetric, so the product backwards is the product itself.
     by_first = smooth(by_second @ layers[1].T) * (1.0 - np.square(first))
     slopes = smoothed.T @ by_first + DECAY * layers[0], again.T @ by_second + DECAY * layers[1]
     return float(loss), slopes
 
 
 def train(smooth: Smooth, target: Floats, settings: Settings, advance: Callable[[], None]) -> Layers:
-    """W1 and W2 for which ``H`` gives the vectors back, by Adam from Glorot's uniform start."""
+    """Learn the W1 and W2 for which ``H`` gives the vectors back, by Adam from Glorot's uniform start."""
     k = target.shape[1]
     draw = np.random.default_rng(settings.seed)
     layers = tuple(draw.uniform(-1, 1, (k, k)).astype(np.float32) * np.float32(np.sqrt(3.0 / k)) for _ in range(2))
@@ -136,6 +133,7 @@ def train(smooth: Smooth, target: Floats, settings: Settings, advance: Callable[
     smoothed, losses = smooth(target), list[float]()
     for step in range(1, settings.steps + 1):
         loss, slopes = loss_and_slopes(smooth, smoothed, target, (layers[0], layers[1]))
+        # Adam's means begin at zero: without this factor the first steps would be far too short.
         rate = np.float32(settings.rate * np.sqrt(1 - 0.999**step) / (1 - 0.9**step))
         for W, slope, mean, square in zip(layers, slopes, means, squares, strict=True):
             mean += np.float32(0.1) * (slope - mean)
@@ -153,7 +151,8 @@ def memory(shape: Shape, settings: Settings) -> int:
     share = 2**-settings.levels
     coarsest = Shape(int(shape.nodes * share), shape.entries, weighted=True)  # entries hardly fall on dense graphs
     refinement = 6 * shape.nodes * settings.dim * 4
-    return max(base_memory(coarsest, settings), refinement) + hierarchy_memory(shape)
+    base, inner = settings.base_method()
+    return max(base.memory(coarsest, inner), refinement) + hierarchy_memory(shape)
 
 
 MILE = Method(

@@ -1,4 +1,4 @@
-"""Base method of HARP and MILE, with settings of its own, for the graphs of a hierarchy."""
+"""Base method of HARP and MILE, with its settings, for the graphs of a hierarchy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BaseSettings(MethodSettings):
         self.base_method()  # refuses what the base does not know
 
     def base_defaults(self) -> Mapping[str, Any]:
-        """Return settings of the base that stand where ``base_settings`` says nothing."""
+        """Return settings of the base that ``base_settings`` overrides."""
         return {}
 
     def base_method(self) -> tuple[Method[Any], Any]:
@@ -46,9 +46,10 @@ class BaseSettings(MethodSettings):
                     f"base_settings={self.base_settings!r} sets {name}; set {name} of the method itself",
                     argument="base_settings",
                 )
-        alone = {"quality": "fast"} if self.base == "refine" else {}  # the levels are views enough
-        defaults = {**alone, **self.base_defaults()}
-        return method, make_settings(self.base, dim=self.dim, seed=self.seed, **{**defaults, **options})
+        # REFINE alone: the other views would be made on every level, and the levels are views enough.
+        alone = {"quality": "fast"} if self.base == "refine" else {}
+        chosen = {**alone, **self.base_defaults(), **options}
+        return method, make_settings(self.base, dim=self.dim, seed=self.seed, **chosen)
 
 
 def assignments(value: str | Mapping[str, Any], method: Method[Any]) -> dict[str, Any]:
@@ -74,12 +75,6 @@ def assignments(value: str | Mapping[str, Any], method: Method[Any]) -> dict[str
             )
         options[name] = parse_setting(method.settings, name, text, of=f"method {method.name!r} (the base)")
     return options
-
-
-def base_memory(shape: Shape, settings: BaseSettings) -> int:
-    """Return what the base holds on a graph of this shape."""
-    method, inner = settings.base_method()
-    return method.memory(shape, inner)
 
 
 def hierarchy_memory(shape: Shape) -> int:

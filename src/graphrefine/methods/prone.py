@@ -7,10 +7,6 @@
 
 Weights count as in the authors' code: through the degrees and in the propagation; in M, ``ln A_ij`` cancels there.
 ``log_weights=True`` keeps it, as the paper writes M.
-
-The series is a polynomial in the transition matrix ``T = D^-1 (A + I)``. The authors' code takes two products for each
-term; here the polynomial is formed once and applied by Horner's rule, and coefficients below the rounding of float32
-are left out: T averages, so they bound what they could have added.
 """
 
 from __future__ import annotations
@@ -29,7 +25,9 @@ from graphrefine.refine.filters import Theta, diffuse
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.refine.svd import oversampled, randomized_svd
 
-NEGLIGIBLE = 3e-7  # of the coefficients' sum: the rounding of float32 in a product is as large
+# Share of the sum of coefficients below which the tail of the series is left out: the rounding of float32 in a product
+# is as large. T averages rows, so a coefficient bounds what its power could have added.
+NEGLIGIBLE = 3e-7
 
 
 @dataclass(frozen=True)
@@ -47,16 +45,15 @@ class Settings(MethodSettings):
 
 
 def propagation(order: int, mu: float, theta: float) -> Theta:
-    """Return the coefficients c of ``sum_k c_k T^k = 1 - g``.
-
-    g runs over Chebyshev polynomials of ``(L - mu)^2 / 2 - 1``, where ``L = 1 - T``, so it is of degree
-    ``2 (order - 1)`` in T.
+    """Return the coefficients c of ``sum_k c_k T^k = 1 - g``, of degree ``2 (order - 1)``.
 
     Examples
     --------
     >>> [round(c, 4) for c in propagation(10, 0.2, 0.5)[:3]]  # of 1 - exp(0.5 - (0.8 - T)^2 / 4)
     [-0.4049, -0.562, 0.2388]
     """
+    # g runs over Chebyshev polynomials of (L - mu)^2 / 2 - 1, where L = 1 - T. The authors' code takes two products for
+    # each term; formed once as a polynomial in T, Horner's rule takes one for each power.
     inner = Polynomial([1 - mu, -1.0]) ** 2 / 2 - 1
     before, term = Polynomial([1.0]), inner
     series = bessel(0, theta) * before
@@ -107,7 +104,7 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 
 def memory(shape: Shape, settings: Settings) -> int:
-    """Three tall matrices, while the basis is orthonormalized."""
+    """Return three tall matrices, while the basis is orthonormalized."""
     return engine_memory(shape, columns=oversampled(settings.dim, shape.nodes), matrices=3)
 
 

@@ -1,6 +1,6 @@
 """DeepWalk and node2vec: skip-gram on random walks.
 
-From every node start so many walks of so many nodes. Each node of a walk is a center, and the nodes up to w steps
+From every node start ``walks`` walks of ``length`` nodes. Each node of a walk is a center, and the nodes up to w steps
 before and after it are its contexts, w drawn from 1 to the window as word2vec does. DeepWalk's paper normalizes by
 hierarchical softmax; here, as in node2vec and in the comparison of the REFINE paper, it is negative sampling.
 
@@ -36,15 +36,12 @@ class DeepWalkSettings(SkipGramSettings):
 
 @dataclass(frozen=True)
 class Node2VecSettings(DeepWalkSettings):
-    """Settings of node2vec; lengths and numbers as in its reference implementation.
-
-    Going back is 1/p, going farther 1/q times as likely as going to a neighbor of the node before. With 1 and 1
-    node2vec is DeepWalk, so q = 0.5 is the default: outward, one of the values its authors searched.
-    """
+    """Settings of node2vec; lengths and numbers as in its reference implementation."""
 
     walks: int = setting(10, "Walks from each node.", least=1, most=1_000_000)
     length: int = setting(80, "Nodes of a walk.", least=2, most=100_000)
     p: float = setting(1.0, "Reluctance to go back.", least=0.001, most=1000.0)
+    # With p = q = 1 node2vec is DeepWalk: 0.5, outward, is one of the values that its authors searched.
     q: float = setting(0.5, "Reluctance to go farther.", least=0.001, most=1000.0)
 
 
@@ -64,15 +61,17 @@ class Walks:
 
     def chunk(self, round: int, begin: int) -> NDArray[np.int32]:
         """Return the walks of a round from `begin` on, -1 after the end of each.  # (walks, length)."""
-        starts = self.starts[_places(len(self.starts), begin, self._size, (self._settings.seed, round))]
+        starts = self.starts[_shuffled(len(self.starts), begin, self._size, (self._settings.seed, round))]
         length, seed = self._settings.length, self._settings.seed
         return random_walks(
             self._steps, starts, length=length, seed=seed, round=round, threads=self._threads, **self._bias
         )
 
 
-def _places(count: int, begin: int, size: int, key: tuple[int, int]) -> NDArray[np.int64]:
-    """So many of 0 ... count - 1 from `begin` on, in an order that belongs to the key: a multiple and a shift."""
+def _shuffled(count: int, begin: int, size: int, key: tuple[int, int]) -> NDArray[np.int64]:
+    """Return ``size`` of 0 ... count - 1 from `begin` on, in an order that depends on the key."""
+    # Nodes are sorted by name, and neighbors often have close names: in that order the rate would fall from one corner
+    # of the graph to the other. A multiple and a shift are a permutation of which any part is known at once.
     seed, round = key
     words = mixed(golden(seed + 1) + np.arange(2 * round, 2 * round + 2, dtype=np.uint64))
     factor, shift = (int(word) % count for word in words)

@@ -8,7 +8,6 @@ RBQR has it, it is the paper's there too: one vector for each node.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.contract import DiskNeed, Floats, Method, Resources, Shape, engine_memory
@@ -28,53 +27,45 @@ class RBQRSettings(RefineSettings):
 
 def fit(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
     """Return the vectors by REFINE, or by RBQR where there is no filter."""
-    vectors: Floats
+    # Sides and views are separate modules, loaded where they are needed: the start of REFINE alone does without them.
     if two_sides(graph, settings):
-        vectors = _sides().fit_with_sides(graph, settings, resources)
-        return vectors
+        from graphrefine.methods import refine_sides
+
+        return refine_sides.fit_with_sides(graph, settings, resources)
     if settings.quality != "fast":
-        vectors = _views().fit_joint_views(graph, settings, resources)
-        return vectors
+        from graphrefine.methods import refine_views
+
+        return refine_views.fit_joint_views(graph, settings, resources)
     engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
     return refine(engine, graph, settings, resources.stages, threads=resources.threads)
 
 
-def _sides() -> ModuleType:
-    """Return the fit for two sides, which other runs do without."""
-    from graphrefine.methods import refine_sides
-
-    return refine_sides
-
-
-def _views() -> ModuleType:
-    """Return the fit for several views, which a run of REFINE alone does without."""
-    from graphrefine.methods import refine_views
-
-    return refine_views
-
-
 def sided(settings: RefineSettings) -> bool:
-    """Whether vectors of graphs with two sides are sources' and targets'."""
+    """Return whether vectors of graphs with two sides are sources' and targets'."""
     return settings.two_sided and settings.filter != "none"
 
 
 def two_sides(graph: Graph, settings: RefineSettings) -> bool:
-    """Whether the vectors of this graph are sources' and targets'."""
+    """Return whether the vectors of this graph are sources' and targets'."""
     return (graph.directed or graph.sources is not None) and sided(settings)
 
 
 def memory(shape: Shape, settings: RefineSettings) -> int:
-    """Two tall matrices, three to filter without bfloat16, and the engine; for two sides or several views more."""
+    """Return two tall matrices, three to filter without bfloat16, and the engine; for two sides or views more."""
     if (shape.directed or shape.bipartite) and sided(settings):
-        return int(_sides().memory_with_sides(shape, settings))
+        from graphrefine.methods import refine_sides
+
+        return refine_sides.memory_with_sides(shape, settings)
     if settings.quality != "fast":
-        return int(_views().joint_views_memory(shape, settings))
+        from graphrefine.methods import refine_views
+
+        return refine_views.joint_views_memory(shape, settings)
     matrices = 2 if settings.bfloat16 or settings.filter == "none" else 3
     return engine_memory(shape, columns=settings.dim, matrices=matrices)
 
 
 def on_disk(graph: Graph, settings: RefineSettings) -> str | None:
-    """Why the vectors cannot be made with tall matrices on disk; None where they can."""
+    """Explain why the vectors cannot be made with tall matrices on disk; None where they can."""
     return "source and target vectors are made in memory" if two_sides(graph, settings) else None
 
 
@@ -82,8 +73,9 @@ def disk_need(shape: Shape, settings: RefineSettings, threads: int) -> DiskNeed:
     """Return what the vectors need with tall matrices on disk."""
     if settings.quality == "fast":
         return DiskNeed(settings.dim)
-    need: DiskNeed = _views().joint_views_on_disk(shape, settings, threads)
-    return need
+    from graphrefine.methods import refine_views
+
+    return refine_views.joint_views_on_disk(shape, settings, threads)
 
 
 REFINE_METHOD = Method(

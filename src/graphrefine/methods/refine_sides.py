@@ -17,19 +17,19 @@ WITH_SIDES = ("dim", "power", "two_sided", "bfloat16", "seed")  # the settings t
 
 
 def arcs_and_columns(graph: Graph, dim: int) -> tuple[Graph, int]:
-    """Where edges have two sides: the arcs from sources to targets, and how wide an engine for them must be."""
+    """Return the arcs from sources to targets, where edges have two sides, and the width of an engine for them."""
     if graph.sources is None:
         return graph, directed.columns(dim, graph.nodes)
     return bipartite.one_way(graph), oversampled(dim, graph.nodes)
 
 
 def rounds(settings: RefineSettings) -> int:
-    """How many rounds of two products each make at least as many as ``power`` asks for."""
+    """Return how many rounds of two products each make at least as many as ``power`` asks for."""
     return (settings.power + 1) // 2
 
 
 def fit_with_sides(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
-    """Source and target vectors of a directed or bipartite graph."""
+    """Return the source and target vectors of a directed or bipartite graph."""
     _check_used(graph, settings)
     sources = graph.sources
     with resources.stages.stage("order"):
@@ -58,13 +58,13 @@ def _check_used(graph: Graph, settings: RefineSettings) -> None:
         if name not in WITH_SIDES and getattr(settings, name) != getattr(usual, name):
             raise InputError(
                 f"{name}={getattr(settings, name)!r} has no effect on the source and target vectors of "
-                f"{graph.source}; leave it out, or say two_sided=False for one vector for each node, by the paper",
+                f"{graph.source}; leave it out, or pass two_sided=False for one vector for each node, by the paper",
                 argument=name,
             )
 
 
 def memory_with_sides(shape: Shape, settings: RefineSettings) -> int:
-    """Four tall matrices of the engine, and the vectors; beyond 'fast' what is held of the far view of arcs.
+    """Return four tall matrices of the engine, and the vectors; beyond 'fast' what is held of the far view of arcs.
 
     For the least squares of bipartite graphs three more of the vectors, and the edges again.
     """

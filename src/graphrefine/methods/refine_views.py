@@ -15,7 +15,7 @@ from graphrefine.refine.views import (
     walk_columns,
 )
 
-AT_WORK = 6000  # rows that are held beside their products with all regions, by all threads
+AT_WORK = 6000  # rows whose products with all regions are held at a time, by all threads
 
 
 def fit_joint_views(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:

@@ -1,8 +1,4 @@
-"""Registry of methods: one line each, loaded on first use; their settings by name and preset.
-
->>> find_method("rbqr").summary
-'REFINE without its filter: Algorithm 1 alone'
-"""
+"""Registry of methods: one line each, loaded on first use; their settings by name and preset."""
 
 from __future__ import annotations
 
@@ -51,7 +47,7 @@ def find_method(name: str) -> Method[Any]:
 
 
 def make_settings(name: str, preset: str | None = None, **options: Any) -> Any:
-    """Return the settings of a method: those of a preset, with the options that are not None in place of its own.
+    """Return the settings of a method: those of a preset, overridden by the options that are not None.
 
     Examples
     --------

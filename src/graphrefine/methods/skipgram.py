@@ -28,8 +28,10 @@ if TYPE_CHECKING:
     from graphrefine.kernels._native import SkipGram
 
 CHUNK = 4_000_000  # pairs, noise included, that are drawn before they are trained
-NOISE_POWER = 0.75  # what is met often is drawn as noise less often than that
+NOISE_POWER = 0.75  # as in word2vec: what is met often is drawn as noise less often than that
 LOWEST = 1e-4  # of the rate, at the end
+# Tables are cut into parts, and threads work on blocks that share no row. As many parts as threads would race or change
+# bits with the machine: their number is that of the nodes alone, with 512 of them in each at least.
 MOST_PARTS, PART_NODES = 8, 512
 
 
@@ -66,7 +68,7 @@ class Training:
         self.contexts = np.zeros_like(self.centers)
 
     def model(self, counts: NDArray[np.float64], *, window: int, both: bool) -> SkipGram:
-        """Skip-gram whose noise is drawn by how often nodes are met as contexts."""
+        """Return a skip-gram whose noise is drawn by how often nodes are met as contexts."""
         settings, parts = self._settings, parts_of(len(counts))
         noise = noise_table(counts)
         return skip_gram(noise, window=window, negatives=settings.negatives, both=both, seed=settings.seed, parts=parts)
@@ -78,7 +80,7 @@ class Training:
         self._resources.stages.advance()
 
     def train_both_ways(self, ahead: SkipGram, back: SkipGram, edges: NDArray[np.int32]) -> None:
-        """Train on edges, then on the same edges turned round with the tables in each other's place."""
+        """Train on edges, then on the same edges reversed with the tables exchanged."""
         self._step(ahead, self.centers, self.contexts, edges)
         self._step(back, self.contexts, self.centers, np.ascontiguousarray(edges[:, ::-1]))
         self._done += len(edges)
@@ -116,7 +118,7 @@ def _pad(nodes: int, settings: SkipGramSettings, vectors: Floats | None) -> Floa
 
 
 def parts_of(nodes: int) -> int:
-    """Into how many parts nodes are cut: a function of their number alone, so that threads change nothing.
+    """Return how many parts nodes are cut into.
 
     Examples
     --------
@@ -130,7 +132,7 @@ def parts_of(nodes: int) -> int:
 
 
 def steps_of(graph: Graph) -> Steps:
-    """Where walks on a graph can go."""
+    """Return the steps that walks on a graph can take."""
     if graph.weights is None:
         return Steps(graph.indptr, graph.indices, None)
     sums = np.zeros(len(graph.weights) + 1)
@@ -139,7 +141,7 @@ def steps_of(graph: Graph) -> Steps:
 
 
 def noise_table(counts: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Nodes in random order, each about as often as its share of ``counts ** 0.75``.  # (a power of two,).
+    """Return nodes in random order, each about as often as its share of ``counts ** 0.75``.  # (a power of two,).
 
     Examples
     --------
@@ -161,17 +163,19 @@ def _slots(nodes: int) -> int:
 
 
 def _shuffle(size: int) -> NDArray[np.int64]:
-    """0 ... size - 1 in another order: multiplying by odd numbers and folding are one to one on a number's bits."""
-    place = np.arange(size, dtype=np.uint64)
+    """Return 0 ... size - 1 in another order."""
+    # Multiplying by odd numbers and folding are one to one on the bits of a number, so this is a permutation of any
+    # power of two. A center's noise is a run of the table, which must not be a run of neighbors by name.
+    index = np.arange(size, dtype=np.uint64)
     mask, half = np.uint64(size - 1), np.uint64(size.bit_length() // 2)
     for factor in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
-        place = place * np.uint64(factor) & mask
-        place ^= place >> half
-    return place.astype(np.int64)
+        index = index * np.uint64(factor) & mask
+        index ^= index >> half
+    return index.astype(np.int64)
 
 
 def memory(shape: Shape, settings: SkipGramSettings) -> int:
-    """Two tables and a copy without padding, pairs that wait, noise, sums of weights, starts and counts."""
+    """Return two tables and a copy without padding, pairs that wait, noise, sums of weights, starts and counts."""
     padded = -(-settings.dim // PAD) * PAD
     copy = shape.nodes * settings.dim * 4 if padded > settings.dim else 0
     waiting = 16 * CHUNK + 40 * _slots(shape.nodes)

@@ -1,7 +1,6 @@
 """Dense matrices of random walks, for NetMF and GraRep: ``sum_r theta_r P^r`` with ``P = D^-1 A``, and ``U S^1/2``.
 
-There is one matrix of n x n float32 at a time. It is made in blocks of columns, each by one product with P for every
-step, and what a method does to its entries (scaling, the logarithm) is done to the block while it is in the cache.
+There is one matrix of n x n float32 at a time, made in blocks of columns.
 """
 
 from __future__ import annotations
@@ -17,7 +16,9 @@ from graphrefine.linalg.operators import inverse_degrees
 from graphrefine.methods.contract import Floats, Resources
 from graphrefine.refine.svd import randomized_svd
 
-COLUMNS = 256  # in a block of the matrix
+# Columns in a block of the matrix: one product with P for each step, and what a method does to its entries (scaling,
+# the logarithm) is done to the block while it is in the cache.
+COLUMNS = 256
 OVERSAMPLING = 32  # columns that the SVD works with beyond those wanted
 ITERATIONS = 4  # rounds of the SVD: more changed no F1 by 0.1
 
@@ -71,12 +72,12 @@ def walk_matrix(
 
 
 def blocks(nodes: int) -> int:
-    """How many blocks of columns `walk_matrix` makes."""
+    """Return the number of blocks of columns that `walk_matrix` makes."""
     return -(-nodes // COLUMNS)
 
 
 def scaled_left_vectors(matrix: Floats, graph: Graph, resources: Resources, *, columns: int, seed: int) -> Floats:
-    """``U S^1/2`` (n, columns) of the leading singular vectors of a dense matrix on the nodes of a graph."""
+    """Return ``U S^1/2`` (n, columns) of the leading singular vectors of a dense matrix on the nodes of a graph."""
     engine = DenseEngine(graph, columns=min(columns + OVERSAMPLING, graph.nodes), threads=resources.threads)
     advance = resources.stages.advance
     svd = randomized_svd(engine, matrix, seed=seed, iterations=ITERATIONS, advance=advance)
@@ -85,7 +86,7 @@ def scaled_left_vectors(matrix: Floats, graph: Graph, resources: Resources, *, c
 
 
 def svd_steps() -> int:
-    """How often `scaled_left_vectors` says that it is further."""
+    """Return how often `scaled_left_vectors` advances its stage."""
     return 2 * ITERATIONS + 2
 
 

@@ -14,7 +14,7 @@ filter          the polynomial ``sum theta_k T^k`` in the random walk T that smo
 axes            principal axes of a tall matrix: vectors are turned to them, the strongest first, and may be scaled
 far view        vectors of the logarithm of random walks of up to seven steps; the tiers "default" and "best" have it
 local view      vectors of the leading eigenpairs, of both signs, of the graph between powers of its degrees
-regions         groups of nodes with similar vectors: where the far view counts walks, in place of single nodes
+regions         groups of nodes with similar vectors: where the far view counts walks, instead of at single nodes
 walk memory     h, the share of the information on its first node that a random walk keeps at each step, 0 to 1
 forgetful       a graph whose walk memory is below `views.FORGETFUL`: fewer regions do, and the first steps count
 ==============  ======================================================================================================

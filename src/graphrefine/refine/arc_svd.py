@@ -1,8 +1,8 @@
 """Arcs as a matrix from sources to targets: normalized, decomposed, and freed of noise.
 
 ``N = (D_out + m_out)^-1/2 A (D_in + m_in)^-1/2 ~ U S V^T``, m the mean degree of the nodes that have arcs on that side.
-Without m, the leading singular vectors are those of the smallest groups of nodes that stand apart; with it, groups
-count by their arcs (regularized spectral clustering: Chaudhuri, Chung and Tsiatas, COLT 2012).
+Without m, the leading singular vectors are those of the smallest isolated groups of nodes; with it, groups count by
+their arcs (regularized spectral clustering: Chaudhuri, Chung and Tsiatas, COLT 2012).
 
 How much of a singular value is noise: were the entries of N spread at random, without structure, its singular values
 would end at the edge ``e = |N|_F (1/sqrt n_out + 1/sqrt n_in)`` (Marchenko and Pastur, 1967). So what a singular vector
@@ -25,7 +25,9 @@ from graphrefine.kernels.exact import dot, power
 from graphrefine.linalg.operators import Floats, Operator
 from graphrefine.refine.svd import Decomposition, randomized_svd
 
-SMALLEST = 1e-18  # weight, and its inverse the largest, whose square float32 has
+# The smallest weight whose square float32 still holds (1e-36); its inverse is the largest. Beyond these, squares are
+# zero or infinite, and with them the edge of the noise: such graphs are summed in float64, at the price of copies.
+SMALLEST = 1e-18
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Side:
         return float(self.degrees.sum() / max(self.count, 1))
 
     def scale(self) -> Floats:
-        """``(d + m)^-1/2``, zero for nodes without arcs.  # (n,)."""
+        """Return ``(d + m)^-1/2``, zero for nodes without arcs.  # (n,)."""
         there = self.degrees > 0
         scale = np.where(there, 1 / np.sqrt(np.where(there, self.degrees + self.mean, 1.0)), 0.0)
         return scale.astype(np.float32)
@@ -75,23 +77,22 @@ class Arcs(Generic[T]):
 def decompose(
     engine: Engine[T], graph: Graph, *, rounds: int, seed: int, threads: int, advance: Callable[[], None]
 ) -> Arcs[T]:
-    """Decompose the arcs of a directed graph, as many singular triplets as the engine has columns.
-
-    A round is a product with N^T and one with N: two-sided, as N^q vanishes where there are no cycles.
-    """
+    """Return the singular triplets of the arcs of a directed graph, as many as the engine has columns."""
     N, source, target = normalize_arcs(graph)
+    # A round is a product with N^T and one with N. The paper's powers of N alone vanish where there are no cycles: on a
+    # DAG of depth q, N^q is zero, and so would be all vectors.
     svd = randomized_svd(engine, N, seed=seed, iterations=rounds, advance=advance)
     return Arcs(source, target, svd, noise_edge(N, source.count, target.count, threads=threads))
 
 
 def normalize_arcs(graph: Graph) -> tuple[Operator, Side, Side]:
-    """N, and the nodes as sources and as targets."""
+    """Return N, and the nodes as sources and as targets."""
     source, target = Side(graph.degrees()), Side(graph.transposed().degrees())
     return Operator(graph, edge="weight", row_scale=source.scale(), column_scale=target.scale()), source, target
 
 
 def noise_edge(N: Operator, sources: int, targets: int, *, threads: int = 1) -> float:
-    """Where the singular values of N would end if its entries were spread at random over sources x targets.
+    """Return the largest singular value that N would have if its entries were spread at random over sources x targets.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def _sum_squares(graph: Graph, columns: NDArray[np.float64], *, threads: int) ->
 
 
 def shrunk(values: Small, edge: float, strength: float) -> Small:
-    """``s (s^2 / (s^2 + edge^2))^strength``: what singular values count, beyond noise.
+    """Return ``s (s^2 / (s^2 + edge^2))^strength``: what singular values count, beyond noise.
 
     Examples
     --------

@@ -5,39 +5,58 @@ the rows x_u of ``U w^1/2`` and y_i of ``V w^1/2``:
 
     source_u = d_u^a x_u / |x_u|^1/2         target_i = d_i^a y_i / |y_i|^1/2
 
-so that ``source_u . target_i`` is a low-rank filter of what users like u took. Half of the length of a row goes, as it
-tells how much of a node the few singular vectors happen to hold, which is unfair to small groups; degrees, relative to
-their mean, give popular items their due. `Embedding.recommend` ranks items by the score. That is the tier "fast".
+so that ``source_u . target_i`` is a low-rank filter of what users like u took. `Embedding.recommend` ranks items by the
+score. That is the tier "fast".
 
 The tier "default" goes on from the singular vectors with the least squares of `graphrefine.refine.weighted_factors`:
-a sweep over both sides for each value of `PATH`, so that the strong regularization of the first sweeps finds the large
-structures. Where on the path vectors are best, or whether those of "fast" are better than all of them, is tried on the
-graph without some edges, which they are to find again (`graphrefine.refine.held_out_pairs`); then the whole graph goes
-as far.
+a sweep over both sides for each value of `PATH`. How far along the path, or whether the vectors of "fast" are better
+than all of them, is chosen by the edges of some sources that are held out. The score of vectors is the mean of
+``1 / (1 + (r / 20)^4)`` over these edges, r the rank of the target among those that the source does not have: a smooth
+form of recall at 20.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T
 from graphrefine.graph.graph import Graph
-from graphrefine.kernels.exact import power, squares_of_rows
+from graphrefine.kernels import native
+from graphrefine.kernels.exact import matmul_tall, power, squares_of_rows
 from graphrefine.progress import Stages
 from graphrefine.refine.arc_svd import Arcs, Side, decompose
-from graphrefine.refine.held_out_pairs import HeldOut, hold_out, score_vectors
 from graphrefine.refine.weighted_factors import Pairs, solve_sources, solve_targets, start_targets, weigh_pairs
 
-DEGREE_POWER = 0.3  # chosen with STRENGTH on generated and real user-item graphs; benchmarks/bipartite.py has others
-STRENGTH = 4.0  # of the noise filter
-PATH = (0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025, 0.018, 0.025, 0.035)  # regularization, a sweep each
-USUAL = 5  # place on the path, from 1, where no edges can be held out
+# Exponent of degrees, and strength of the noise filter: chosen together on generated and real user-item graphs.
+# benchmarks/bipartite.py prints the recall on others, which had no part in the choice.
+DEGREE_POWER = 0.3
+STRENGTH = 4.0
+# Regularization, a sweep each: the strong values of the first sweeps find the large structures. Chosen with a look at
+# recall on those graphs of docs/sides.md that have no mark there, which flatters them.
+PATH = (0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025, 0.018, 0.025, 0.035)
+USUAL = 5  # sweeps along the path where no edges can be held out
 LAST = 2  # further sweeps with the best value
 Floats = NDArray[np.float32]
+
+SAMPLE = 1024, 4096  # sources whose edges are held out, at least and at most: more where there are few targets
+SCORES = 1 << 24  # of sources and targets, beyond the least sample
+SHARE = 0.2  # of the edges of such a source, one at least
+TOP = 20
+BLOCK = 64  # sources scored at a time
+
+
+class HeldOut(NamedTuple):
+    """A graph of arcs without some, and those."""
+
+    rest: Graph
+    nodes: NDArray[np.int64]  # (s,): sources
+    source: NDArray[np.int64]  # (m,): index into ``nodes`` of each arc that was taken out, ascending
+    target: NDArray[np.int64]  # (m,)
 
 
 def one_way(graph: Graph) -> Graph:
@@ -130,18 +149,18 @@ def weighted_vectors(
 
     with stages.stage("choose"):
         held = hold_out(arcs, sources, seed=seed)
-        best = USUAL if held is None else _best_place(held, sources, follow(held.rest))  # 0: before the path
+        best = USUAL  # 0 is the tier "fast", before the path
+        if held is not None:
+            # The path is followed again on the whole graph below: a row that was trained without its held-out edges
+            # must not end up in the result.
+            vectors_on_path = (each for _, each in follow(held.rest))
+            best = int(np.argmax([score_vectors(held, x[:sources], x[sources:], sources) for x in vectors_on_path]))
         del held
     with stages.stage("factors"):
         pairs, vectors = next(islice(follow(arcs), best, None))
         for _ in range(LAST if best else 0):
             _sweep(pairs, vectors, sources, PATH[best - 1], threads)
     return vectors
-
-
-def _best_place(held: HeldOut, sources: int, follow: Iterator[tuple[Pairs, Floats]]) -> int:
-    """Where vectors find the edges that were held out best."""
-    return int(np.argmax([score_vectors(held, each[:sources], each[sources:], sources) for _, each in follow]))
 
 
 def _sweep(pairs: Pairs, vectors: Floats, sources: int, value: float, threads: int) -> None:
@@ -161,9 +180,63 @@ def _filtered(engine: Engine[T], arcs_svd: Arcs[T], sources: int, dim: int) -> F
 
 
 def _scale(rows: NDArray[np.float32], side: Side, which: slice) -> None:
-    """Give each row, in place, half of its length and its degree; rows of zeros stay."""
+    """Scale each row by the inverse root of its length and a power of its degree; rows of zeros stay."""
+    # The length of a row tells how much of a node the few singular vectors happen to hold, which is unfair to small
+    # groups: half of it goes. Degrees, relative to their mean so that the unit of weights is free, favor popular items.
     relative = side.degrees[which] / (side.mean or 1.0)
     lengths = np.sqrt(squares_of_rows(rows))
     there = lengths > 0
     scale = np.where(there, power(relative, DEGREE_POWER) / np.sqrt(np.where(there, lengths, 1.0)), 0.0)
     np.multiply(rows, scale[:, None].astype(np.float32), out=rows)
+
+
+def hold_out(arcs: Graph, sources: int, *, seed: int) -> HeldOut | None:
+    """Hold out arcs of some sources; None where no source has two.
+
+    Examples
+    --------
+    >>> arcs = Graph.from_edges([0, 0, 0, 1], [2, 3, 4, 4], directed=True)
+    >>> held = hold_out(arcs, 2, seed=0)
+    >>> held.nodes.tolist(), held.rest.out_counts.tolist()
+    ([0], [2, 1, 0, 0, 0])
+    """
+    counts = arcs.out_counts[:sources]
+    nodes = np.flatnonzero(counts > 1)
+    if not len(nodes):
+        return None
+    rng = np.random.Generator(np.random.Philox(key=[seed, 0x68656C64]))
+    # Of at most half of the sources that have two or more: the rest must keep enough edges to learn from.
+    wanted = min(max(SCORES // (arcs.nodes - sources), SAMPLE[0]), SAMPLE[1])
+    nodes = np.sort(rng.choice(nodes, min(wanted, -(-len(nodes) // 2)), replace=False))
+    apart = np.maximum(np.rint(SHARE * counts[nodes]).astype(np.int64), 1)
+    source = np.repeat(np.arange(len(nodes)), counts[nodes])
+    ends = np.cumsum(counts[nodes])
+    index = np.arange(int(ends[-1])) - np.repeat(ends - counts[nodes], counts[nodes])
+    entries = np.repeat(arcs.indptr[nodes], counts[nodes]) + index
+    order = np.lexsort((rng.random(len(entries)), source))  # at random within a source
+    picks = order[index < apart[source]]
+    remains = np.ones(len(arcs.indices), np.bool_)
+    remains[entries[picks]] = False
+    losses = np.zeros(arcs.nodes, np.int64)
+    losses[nodes] = apart
+    indptr = arcs.indptr - np.concatenate([[0], np.cumsum(losses)])
+    weights = None if arcs.weights is None else arcs.weights[remains]
+    rest = Graph(indptr, arcs.indices[remains], weights, arcs.names, True, arcs.report, arcs.source)
+    return HeldOut(rest, nodes, source[picks], arcs.indices[entries[picks]].astype(np.int64))
+
+
+def score_vectors(held: HeldOut, x: NDArray[np.float32], y: NDArray[np.float32], first: int) -> float:
+    """Return how well ``x_u . y_i`` finds the held-out arcs: 1 at best. Targets are the nodes from ``first`` on."""
+    total, turned = 0.0, np.ascontiguousarray(y.T)
+    for start in range(0, len(held.nodes), BLOCK):
+        nodes = held.nodes[start : start + BLOCK]
+        scores = matmul_tall(x[nodes], turned)
+        at, stop = np.searchsorted(held.source, [start, start + len(nodes)])
+        source, target = held.source[at:stop] - start, held.target[at:stop] - first
+        wanted, ranks = scores[source, target], np.empty(stop - at)
+        for row, node in enumerate(nodes):
+            scores[row, held.rest.indices[held.rest.indptr[node] : held.rest.indptr[node + 1]] - first] = -np.inf
+        scores[source, target] = -np.inf  # they are not against each other
+        native.rank_scores(scores, source, wanted, ranks)
+        total += float(np.sum(1 / (1 + np.square(np.square(ranks / TOP)))))
+    return total / len(held.source)

@@ -1,9 +1,9 @@
 r"""Dimension of a graph: how many axes of its spectrum held-out edges confirm, and what fewer axes lose.
 
-A fifth of the edges is held out. Of what is left, the 256 leading eigenpairs (w, u) of :math:`D^{-a} A D^{-a}`, of both
-signs, are found as in the local view (`graphrefine.refine.local_view`). An axis that is more than noise is found again
-in the edges that it has not seen: ``u^T H u``, with H the same matrix of the held-out edges, has the sign of w and is
-more than three times its standard error. (Cross-validated eigenvalues: Chen, Roch, Rohe and Yu, 2021.)
+A fifth of the edges is held out. Of the rest, the 256 leading eigenpairs (w, u) of :math:`D^{-a} A D^{-a}`, of both
+signs, are found as in the local view (`graphrefine.refine.local_view`). An axis counts where ``u^T H u``, with H the
+same matrix of the held-out edges, has the sign of w and is more than three times its standard error. (Cross-validated
+eigenvalues: Chen, Roch, Rohe and Yu, 2021.)
 
 The number of such axes is the dimension. The energy of an axis is :math:`w^2`; what k axes lose is the share of the
 energy of all confirmed axes that the strongest k of them do not hold. ``benchmarks/dimension.py`` measures the rule by
@@ -30,10 +30,13 @@ from graphrefine.refine.svd import symmetric_eigh
 
 PROBE = 256  # axes looked at: no automatic dimension is larger
 STEP = 16  # an automatic dimension is a multiple, or the number of nodes
-SHOWN = (32, 64, 128, 256)  # numbers of axes whose loss is told
+SHOWN = (32, 64, 128, 256)  # numbers of axes whose loss is reported
 HELD = 0.2  # share of the edges that is held out
-LEAST = 3.0  # standard errors from zero of an axis that is more than noise
+# Standard errors from zero of an axis that is more than noise. 256 axes are tested at once: of a normal distribution,
+# 5.8 of them would pass at two standard errors by chance alone, and 0.35 at three.
+LEAST = 3.0
 PRODUCTS = 18  # for the eigenpairs
+# Not the seed of the run: the dimension is a property of the graph, and two runs must not differ in their width.
 SEED = 0
 TURN = 17  # of the random numbers that deal the edges
 BLOCK = 8192  # nodes whose edges are dealt at a time
@@ -49,7 +52,7 @@ class Dimension(NamedTuple):
     energies: Small  # largest first
 
     def lost(self, axes: int) -> float:
-        """Share of the energy that the strongest axes, so many, leave out.
+        """Return the share of the energy that the strongest axes leave out.
 
         Examples
         --------
@@ -58,12 +61,12 @@ class Dimension(NamedTuple):
         """
         return float(self.energies[axes:].sum() / max(float(self.energies.sum()), 1e-300))
 
-    def figures(self) -> dict[str, Any]:
+    def stats(self) -> dict[str, Any]:
         """Return the number of axes above the noise, and what 32, 64, 128 and 256 axes lose, for recipes and JSON.
 
         Examples
         --------
-        >>> Dimension(48, np.full(40, 0.1)).figures()
+        >>> Dimension(48, np.full(40, 0.1)).stats()
         {'axes': 40, 'lost': {'32': 0.2, '64': 0.0, '128': 0.0, '256': 0.0}}
         """
         return {"axes": len(self.energies), "lost": {str(k): round(self.lost(k), 4) for k in SHOWN}}
@@ -71,8 +74,6 @@ class Dimension(NamedTuple):
 
 def measure_dimension(graph: Graph, *, threads: int = 1) -> Dimension:
     """Return the dimension of an undirected graph: the axes above the noise, rounded up to 16; at most 256.
-
-    What is drawn depends on the names of nodes alone: the dimension is the same for every seed of a run.
 
     Examples
     --------
@@ -91,8 +92,10 @@ def measure_dimension(graph: Graph, *, threads: int = 1) -> Dimension:
 
 
 def cross_validated(strengths: EdgeStrengths, columns: int, *, seed: int, threads: int = 1) -> tuple[Small, Small]:
-    """Eigenvalues of a graph without some of its edges; and how many standard errors these are in favor of each."""
+    """Return eigenvalues without the held-out edges, and how many standard errors these are in favor of each."""
     graph = strengths.graph
+    # The axes must not have seen the edges that confirm them: an eigenvector of the whole graph fits the noise of its
+    # own edges, and would always be confirmed.
     held = deal_edges(graph, HELD, seed=seed)
     rest = EdgeStrengths(take_entries(graph, ~held), strengths.edge, strengths.unit)
     if not len(rest.graph.indices) or not held.any():
@@ -114,12 +117,14 @@ def cross_validated(strengths: EdgeStrengths, columns: int, *, seed: int, thread
         products *= entries[:, None]
         sums += products.sum(axis=0)
         squares += np.square(products, out=products).sum(axis=0)
-    errors = np.sqrt(2 * squares)  # each edge is there twice
+    # Each edge is there twice, with the same product: a sum over entries is twice the one over edges, its variance four
+    # times as large, and so twice the sum of squares over entries.
+    errors = np.sqrt(2 * squares)
     return pairs.values, np.divide(np.sign(pairs.values) * sums, errors, out=np.zeros(columns), where=errors > 0)
 
 
 def deal_edges(graph: Graph, share: float, *, seed: int) -> Mask:
-    """Which entries of an undirected graph belong to a random share of its edges: by names and seed, not by order.
+    """Return a mask of the entries that belong to a random share of the edges: by names and seed, not by order.
 
     Examples
     --------
@@ -135,6 +140,7 @@ def deal_edges(graph: Graph, share: float, *, seed: int) -> Mask:
     for first, last in pairwise(bounds.tolist()):
         entries = slice(graph.indptr[first], graph.indptr[last])
         own = np.repeat(words[first:last], np.diff(graph.indptr[first : last + 1]))
+        # A sum does not know which end is first: both entries of an edge are dealt to the same side.
         keys = mixed(salt ^ (own + words[graph.indices[entries]]))
         held[entries] = (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53 < share
     return held

@@ -5,13 +5,9 @@ joined with the rows of `graphrefine.refine.directed_far_view`:
 
     source_u = [(1 + d_out(u) / w)^a [1, x_u] / sqrt 2, c]        target_v = [(1 + d_in(v) / w)^a [1, y_v] / sqrt 2, -c]
 
-so that ``source_u . target_v = ((1 + d_out) (1 + d_in))^a (1 + cos(x_u, y_v)) / 2 - c^2``: how active u is, how sought
-v is, and whether v is among what nodes like u point to; degrees are in units of the mean weight w. The first term is
-never negative, so degrees count one way. ``c^2`` is its mean over all pairs: a score above 0 says that an arc is
-likelier than between any two nodes; 0, the score of the zero vectors of nodes without any arc, that nothing is known.
-
-A node without arcs on one side keeps the first column there, as a node of which only that is known. (Vectors borrowed
-from its neighbors tell arcs from reversed ones worse, as measured: on a DAG, who has no arcs in gets none.)
+so that ``source_u . target_v = ((1 + d_out) (1 + d_in))^a (1 + cos(x_u, y_v)) / 2 - c^2``: the activity of u, the
+popularity of v, and whether nodes like u point to v; degrees are in units of the mean weight w. ``c^2`` is the mean of
+the first term over all pairs: a score above 0 says that an arc is likelier than between any two nodes.
 
 The vectors are (n, dim): the source's half of the columns first, then the target's. Where that half is narrower than
 `CENTERED`, it has no column for c.
@@ -31,13 +27,15 @@ from graphrefine.refine.arc_svd import decompose
 from graphrefine.refine.directed_far_view import count_blocks, join_far_view
 from graphrefine.refine.svd import oversampled
 
-DEGREE_POWER = 0.15  # chosen with STRENGTH on generated graphs, DAGs among them; benchmarks/directed.py confirms
-STRENGTH = 8.0  # of the noise filter
+# Exponent of degrees, and strength of the noise filter: chosen together on generated graphs, DAGs among them, and on
+# npm's dependencies. benchmarks/directed.py prints the AUC on Debian's, which had no part in the choice.
+DEGREE_POWER = 0.15
+STRENGTH = 8.0
 CENTERED = 4  # columns of a side from which one is spent on c
 
 
 def columns(dim: int, nodes: int) -> int:
-    """How wide an engine must be for vectors of this length; InputError unless both sides get as many columns."""
+    """Return the width of an engine for vectors of this length; raise InputError for an odd one."""
     if dim % 2:
         raise InputError(
             f"dim={dim}: on a directed graph half of the columns are a node's vector as source and half as target, so "
@@ -89,9 +87,13 @@ def directed_vectors(
             join_far_view(engine, graph, x, y, seed=seed, advance=stages.advance)
     with stages.stage("scale"):
         weight = 1.0 if graph.weights is None else float(graph.weights.mean(dtype=np.float64))
+        # The 1 added to the cosine keeps the first term from being negative: a large degree makes any arc likelier,
+        # never less likely. A node without arcs on one side keeps this column alone there: with vectors borrowed from
+        # its neighbors, arcs and reversed ones are harder to distinguish.
         for out, side in sides:
             out[:, 0] = power(1.0 + side.degrees / weight, DEGREE_POWER) / np.sqrt(2.0)
             out[:, 1 : 1 + rest] *= out[:, :1]
+        # 0, the score of the zero vectors of nodes without any arc, is to mean that nothing is known: hence -c^2.
         if half >= CENTERED:
             source[:, -1] = np.sqrt(_mean_score(source, target, ~graph.without_edges()))
             target[:, -1] = -source[:, -1]

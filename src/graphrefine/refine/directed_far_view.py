@@ -37,8 +37,9 @@ from graphrefine.system.threads import in_blocks
 Floats = NDArray[np.float32]
 
 REGIONS = 256  # of targets
-SHARE = 0.6  # of the squared length of a row; on generated graphs 0.8 does as well, 0.3 gains half as much
-BLOCK = 2048  # rows worked at a time
+# The far view's part of the squared length of a row: on generated graphs 0.8 does as well, 0.3 gains half as much.
+SHARE = 0.6
+BLOCK = 2048  # rows worked on at a time
 SAMPLE = 16384  # nodes that the axes are learned from
 LEAST = 1e-6  # of the largest eigenvalue: axes of less are rounding
 
@@ -94,7 +95,7 @@ def join_far_view(
 
 
 def count_blocks(graph: Graph, columns: int) -> int:
-    """How often `join_far_view` says that it is further, with an engine of so many columns.
+    """Return how often `join_far_view` calls ``advance`` with an engine of this width.
 
     Examples
     --------
@@ -105,7 +106,7 @@ def count_blocks(graph: Graph, columns: int) -> int:
 
 
 def bytes_held(nodes: int, dim: int) -> int:
-    """Most that is held beside an engine and the vectors: logarithms, numbers of nodes, and rows at work.
+    """Return the bytes held besides an engine and the vectors: logarithms, numbers of nodes, and rows at work.
 
     Examples
     --------
@@ -118,7 +119,7 @@ def bytes_held(nodes: int, dim: int) -> int:
 
 
 def target_regions(graph: Graph, target: Floats, *, seed: int, threads: int = 1) -> Regions:
-    """At most `REGIONS` regions of nodes that have arcs in, by their rows as targets.
+    """Return at most `REGIONS` regions of nodes that have arcs in, by their rows as targets.
 
     Examples
     --------
@@ -144,12 +145,14 @@ class ArcWalks(Generic[T]):
         )
 
     def averages(self) -> Iterator[tuple[slice, tuple[T, T]]]:
-        """Which regions, and the columns of sources and of targets, in float32."""
+        """Yield which regions, and the columns of sources and of targets, in float32."""
         engine, of = self.engine, self.regions.of
         for start in range(0, self.regions.size, engine.columns):
             part = slice(start, min(start + engine.columns, self.regions.size))
             inside = np.flatnonzero((of >= part.start) & (of < part.stop))
             H = engine.one_hot(inside, of[inside] - part.start, self.height[of[inside]])
+            # A step always changes the side, as far as arcs lead: along them, back, along. Steps along the arcs alone
+            # would end where a DAG does, and lose nearly all walks.
             first = engine.apply(self.forth, H)
             del H, inside
             again = engine.apply(self.back, first)
@@ -169,17 +172,18 @@ class _SideBySide(Generic[T]):
         return np.hstack([near, unit_rows(self.logs.rows(which)) * np.float32(np.sqrt(SHARE))])
 
     def nodes(self, which: slice | NDArray[np.int64]) -> slice | NDArray[np.int32] | NDArray[np.int64]:
-        """Return the rows of the graph at these places."""
+        """Return the graph's rows of these rows of the engine."""
         return which if self.order is None else self.order[which]
 
 
 def _shared_axes(views: list[_SideBySide[T]], sample: NDArray[np.int64], columns: int, threads: int) -> Floats:
     """Return the leading axes of the rows of both sides, both of one length; zeros where there are no more."""
     order = views[0].order
-    if order is not None:  # the same rows one after the other, wherever the engine has them
-        places = np.empty(len(order), np.int64)
-        places[order] = np.arange(len(order))
-        sample = places[sample]
+    if order is not None:  # the same rows one after the other in any order of the engine: sums keep their bits
+        positions = np.empty(len(order), np.int64)
+        positions[order] = np.arange(len(order))
+        sample = positions[sample]
+    # Each side by its own number of rows: of many sources and few targets, the sources alone would choose the axes.
     grams = []
     for view in views:
         wide = view.rows(sample)

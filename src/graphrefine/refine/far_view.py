@@ -8,8 +8,7 @@ cost as many columns as there are of them instead of n; and since a walk is in a
 logarithm of each entry has less noise.
 
 The columns are exact: a block of them is one product with P for each step. Vectors are ``U S^p`` of
-:math:`\log \max(1, x)`, its axes from the mean rows of the regions. p = 1/2 is usual; more brings the strong directions
-forward, which is what few labels need.
+:math:`\log \max(1, x)`, its axes from the mean rows of the regions.
 """
 
 from __future__ import annotations
@@ -31,9 +30,13 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float32]
 
-LEVELS = 255  # of a logarithm that is kept in a byte
+# Steps of a logarithm that is kept in a byte: n x regions floats would be several times the vectors. The size of a step
+# is known before the first column, since no ratio is above the height of its region.
+LEVELS = 255
 ROWS = 2048  # in a block of logarithms
-SPARE = 64  # columns beyond those wanted, for the axes of many regions
+# Beyond this many columns more than are wanted, axes come from subspace iteration on the Gram matrix of regions, whose
+# full eigen-decomposition grows with the cube of their number: up to 4,096 in the tier "best".
+SPARE = 64
 ROUNDS = 4  # products with the Gram matrix, for them
 LEAST = 1e-6  # of the largest eigenvalue of the Gram matrix: dividing by less would amplify rounding
 
@@ -48,7 +51,7 @@ def far_view(
     spectrum: float = 0.5,
     advance: Callable[[], None] = lambda: None,
 ) -> Floats:
-    """``U S^p`` (n, columns); columns beyond the number of regions are zero.
+    """Return ``U S^p`` (n, columns); columns beyond the number of regions are zero.
 
     Parameters
     ----------
@@ -63,7 +66,7 @@ def far_view(
     steps
         s and T, the first and the last step that count: s < T.
     spectrum
-        p.
+        p: 1/2 is usual; more brings the strong directions forward, which is what few labels need.
     advance
         Called `count_blocks` times.
 
@@ -89,6 +92,8 @@ def far_view(
         advance()
     counts = members.counts
     del members, walks
+    # Sums over c rows divided by sqrt(c) are mean rows times sqrt(c): as rows are alike within a region, these have
+    # nearly the Gram matrix of all n rows, without a second pass over n x regions numbers.
     sums /= np.sqrt(counts)[:, None]
     axes = _axes(sums, columns, spectrum, engine.threads) * np.float32(logs.step)
     engine.trim()  # what the walks held makes room for the vectors
@@ -102,7 +107,7 @@ def far_view(
 
 
 def count_blocks(regions: Regions, columns: int) -> int:
-    """How often `far_view` says that it is further, with an engine of so many columns.
+    """Return how often `far_view` calls ``advance`` with an engine of this width.
 
     Examples
     --------
@@ -122,12 +127,12 @@ class Walks(Generic[T]):
         self.step = strengths.walk()
 
     def parts(self) -> Iterator[slice]:
-        """Which regions are in each block."""
+        """Yield which regions are in each block."""
         for start in range(0, self.regions.size, self.engine.columns):
             yield slice(start, min(start + self.engine.columns, self.regions.size))
 
     def after(self, part: slice, count: int) -> T:
-        """Return the columns so many steps later."""
+        """Return the columns after a number of steps."""
         of = self.regions.of
         inside = np.flatnonzero((of >= part.start) & (of < part.stop))
         x = self.engine.one_hot(inside, of[inside] - part.start, self.height[of[inside]])
@@ -137,7 +142,9 @@ class Walks(Generic[T]):
         return x
 
     def averages(self, start: int, stop: int) -> Iterator[tuple[slice, T]]:
-        """Which regions, and their columns in float32, averaged over the steps ``start`` to ``stop``."""
+        """Yield which regions, and their columns in float32, averaged over the steps ``start`` to ``stop``."""
+        # Horner's rule: total = P total + first, once for each step beyond the first that counts, and the share with
+        # the last product. Float32 at the end alone: between steps columns are only gathered from.
         for part in self.parts():
             first = self.after(part, start)
             total, share = first, 1.0 / (stop - start + 1)
@@ -150,9 +157,7 @@ class Walks(Generic[T]):
 
 
 def heights(regions: Regions, degrees: NDArray[np.float64]) -> Floats:
-    """How many times the volume of a region goes into that of the graph: its column before any step.  # (regions,).
-
-    One that no node is in has no volume, and its column stays zero.
+    """Return the volume of the graph over that of each region, 0 for an empty one: its column before any step.
 
     Examples
     --------
@@ -183,8 +188,10 @@ class Members(Generic[T]):
 
     def _product(self, rows: slice) -> Product:
         of = self.of[rows]
-        places = np.argsort(of, kind="stable") if self.order is None else np.lexsort((self.order[rows], of))
-        inside = places[np.count_nonzero(of < 0) :].astype(np.int32)
+        # Sums of a region run in the graph's order, not in the engine's: else the order of rows in memory, which
+        # depends on the size of the graph, would change bits.
+        by_region = np.argsort(of, kind="stable") if self.order is None else np.lexsort((self.order[rows], of))
+        inside = by_region[np.count_nonzero(of < 0) :].astype(np.int32)
         ends = np.concatenate([[0], np.cumsum(np.bincount(of[inside], minlength=len(self.counts)))])
         product: Product = native.Product(ends, inside, columns=len(of), constant=1.0)
         return product
@@ -200,15 +207,12 @@ class Logarithms(Generic[T]):
         self.parts: list[NDArray[np.uint8]] = []
 
     def add(self, ratios: T, width: int, members: Members[T] | None = None) -> Floats:
-        """Take the logarithms of columns, which are overwritten, and keep the first ones; their sums over regions.
-
-        Without ``members`` there are no sums.
-        """
+        """Keep the logarithms of the first columns, and return their sums over regions; ``ratios`` is overwritten."""
         out, regions = self.engine.array(width, np.uint8), 0 if members is None else len(members.counts)
         sums = np.zeros((regions, -(-self.engine.columns // PAD) * PAD), np.float32)
 
         def work(rows: slice, block: Floats) -> None:
-            exact.log_at_least_one(block, threads=self.engine.threads)
+            exact.log_at_least(block, 1.0, threads=self.engine.threads)
             if members is not None:
                 members.add(rows, block, sums)
             _store(block, self.step, out[rows], self.engine.threads)
@@ -218,14 +222,14 @@ class Logarithms(Generic[T]):
         return sums[:, :width]
 
     def rows(self, which: slice | NDArray[np.int64]) -> Floats:
-        """All columns of some rows, in steps."""
+        """Return all columns of some rows, in steps."""
         parts = [part[which] for part in self.parts]
         wide = np.empty((len(parts[0]), sum(part.shape[1] for part in parts)), np.float32)
         return np.concatenate(parts, axis=1, out=wide, casting="same_kind")
 
 
 def _store(logs: Floats, step: float, out: NDArray[np.uint8], threads: int) -> None:
-    """Return the first columns in whole steps; ``logs`` is written over."""
+    """Write the first columns to ``out`` in whole steps; ``logs`` is overwritten."""
 
     def work(rows: slice) -> None:
         entries = logs[rows, : out.shape[1]]
@@ -238,11 +242,7 @@ def _store(logs: Floats, step: float, out: NDArray[np.uint8], threads: int) -> N
 
 
 def _axes(means: Small, columns: int, spectrum: float, threads: int) -> Floats:
-    """``V S^(p-1)`` (regions, columns) of the leading right singular vectors; zero where S is next to nothing.
-
-    ``means`` are the mean rows of the regions, each times the root of its nodes: within a region rows are alike, so
-    that these have nearly the Gram matrix of all rows.
-    """
+    """Return ``V S^(p-1)`` (regions, columns) of the right singular vectors of ``means``; zero where S is near zero."""
     size = means.shape[1]
     gram = exact.gram(means.astype(np.float32), threads=threads)
     if size <= columns + SPARE + 64:
@@ -261,6 +261,6 @@ def _axes(means: Small, columns: int, spectrum: float, threads: int) -> Floats:
 
 
 def _signs(rows: int, columns: int) -> Small:
-    """Random signs, the same for the same size."""
+    """Return random signs, the same for the same size."""
     words = np.random.Philox(key=rows).random_raw(rows * columns)
     return 1.0 - 2.0 * (words >> np.uint64(63)).astype(np.float64).reshape(rows, columns)

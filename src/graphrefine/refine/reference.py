@@ -17,7 +17,7 @@ TAYLOR = (0.0, -1.0, -2.0, 1.0)  # T^3 - 2 T^2 - T, the filter of the authors' c
 
 
 def proximity(A: sp.csr_array, negative: float, exponent: float, weighted: bool) -> sp.csr_array:
-    """Eqs. 2-4: M_ij = ln p_ij - ln(lambda phi_j) on the edges; without ``weighted``, ln A_ij is left out."""
+    """Return M of Eqs. 2-4: ln p_ij - ln(lambda phi_j) on the edges; without ``weighted``, ln A_ij is left out."""
     degree = np.asarray(A.sum(axis=1)).ravel()
     inverse = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
     context = np.asarray((sp.diags_array(inverse) @ A).sum(axis=0)).ravel() ** exponent
@@ -30,7 +30,7 @@ def proximity(A: sp.csr_array, negative: float, exponent: float, weighted: bool)
 
 
 def blocked_qr(Y: Array, block: int) -> Array:
-    """Algorithm 1, lines 3-4: orthonormalize each column block against those before it."""
+    """Orthonormalize each column block against those before it: Algorithm 1, lines 3-4."""
     C = np.empty_like(Y)
     for start in range(0, Y.shape[1], block):
         stop = min(start + block, Y.shape[1])
@@ -41,7 +41,7 @@ def blocked_qr(Y: Array, block: int) -> Array:
 
 
 def unit_rows(X: Array) -> Array:
-    """Rows scaled to length 1; a zero row stays zero."""
+    """Scale rows to length 1; a zero row stays zero."""
     length: Array = np.linalg.norm(X, axis=1, keepdims=True)
     return X / np.where(length > 0, length, 1)
 
@@ -57,7 +57,7 @@ def refine(
     weighted: bool = False,
     theta: tuple[float, ...] | None = TAYLOR,
 ) -> Array:
-    """Vectors (n, k) of a graph from a sketch (n, k); ``theta=None`` leaves out the filter (RBQR).
+    """Return the vectors (n, k) of a graph from a sketch (n, k); ``theta=None`` leaves out the filter (RBQR).
 
     Examples
     --------

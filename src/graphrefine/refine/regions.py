@@ -1,11 +1,8 @@
 r"""Regions of a graph: groups of nodes whose vectors are alike, as many as are wanted, found in one or two passes.
 
 The first half of the centers are nodes drawn at random; the others are drawn in proportion to how far a node is from
-the nearest center so far (its squared distance, :math:`2 - 2 \cos`), so that small parts of a graph get regions of
-their own. Each node belongs to the center of the largest cosine. These are the first steps of k-means||
-(Bahmani et al., VLDB 2012); moving the centers afterwards changed no score.
-
-What is drawn depends on the seed and on the names of nodes, not on the order of their rows.
+the nearest center so far (its squared distance, :math:`2 - 2 \cos`). Each node belongs to the center of the largest
+cosine. These are the first steps of k-means|| (Bahmani et al., VLDB 2012).
 """
 
 from __future__ import annotations
@@ -26,7 +23,9 @@ Floats = NDArray[np.float32]
 Rates = NDArray[np.float64]
 
 PIECE = 1 << 18  # nodes that draw at a time
-ROUNDS = 2  # in which centers are drawn
+# Rounds in which centers are drawn. The second one, by distance, gives small parts of a graph regions of their own,
+# which nodes drawn at random would miss. Moving the centers afterwards, as k-means does, changed no score.
+ROUNDS = 2
 DRAW = 16  # turns of random numbers from one draw to the next
 CLOSE = 1e-6  # a node nearer than this to a center, in 1 - cosine, is no center itself
 
@@ -39,7 +38,7 @@ class Regions(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many regions there are."""
+        """Number of regions."""
         return len(self.centers)
 
 
@@ -53,7 +52,7 @@ def draw_regions(
     threads: int = 1,
     alone: NDArray[np.bool_] | None = None,
 ) -> Regions:
-    """At most so many regions of nodes with edges; each node its own where there are no more nodes than that.
+    """Return at most ``count`` regions of nodes with edges; each node is one where there are no more nodes.
 
     Parameters
     ----------
@@ -104,7 +103,7 @@ def draw_regions(
 
 
 def draw_nodes(graph: Graph, count: int, *, seed: int) -> NDArray[np.int64]:
-    """So many nodes with edges, ascending; all where there are no more.
+    """Draw ``count`` nodes with edges, ascending; return all where there are no more.
 
     Examples
     --------
@@ -130,7 +129,7 @@ def draw_first(
     seed: int,
     turn: int,
 ) -> tuple[NDArray[np.int64], Rates]:
-    """Return the nodes whose clocks ring first (`rings_of`), at most so many, and when; some of the nodes at a time.
+    """Return at most ``count`` nodes whose clocks ring first (`rings_of`), and when; some of the nodes at a time.
 
     Examples
     --------
@@ -152,9 +151,7 @@ def draw_first(
 
 
 def rings_of(ids: NDArray[np.integer], *, seed: int, turn: int, rates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """When each clock rings first, if it rings at random at this rate; never at rate 0.
-
-    The first clocks to ring are a draw without replacement, in proportion to the rates.
+    """Return when each clock rings first, if it rings at random at this rate; never at rate 0.
 
     Examples
     --------
@@ -164,6 +161,9 @@ def rings_of(ids: NDArray[np.integer], *, seed: int, turn: int, rates: NDArray[n
     """
     salt = mixed(np.array([seed], np.uint64) ^ golden(turn + 1))
     words = mixed(salt ^ ids.astype(np.uint64))
+    # The first clocks to ring are a draw without replacement in proportion to the rates. Each depends on the seed and
+    # its node alone: another order of rows, or nodes that come and go, leave the draw of the others as it is. The half
+    # keeps the logarithm from zero.
     uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
     rings = np.full(len(ids), np.inf)
     np.divide(-exact.log(uniform), rates, out=rings, where=rates > 0)
@@ -171,7 +171,7 @@ def rings_of(ids: NDArray[np.integer], *, seed: int, turn: int, rates: NDArray[n
 
 
 def ids_of(graph: Graph) -> NDArray[np.integer] | None:
-    """Numbers that depend on the names of nodes alone; None where they are the numbers of rows."""
+    """Return numbers that depend on the names of nodes alone; None where they are the numbers of rows."""
     return None if getattr(graph, "has_row_names", False) else identities(graph.names)
 
 

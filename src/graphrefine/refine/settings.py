@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 MOST_NUMBERS = 1000  # in a setting that is a sequence
 QUALITIES = ("fast", "default", "best")
-OWN = (  # settings of REFINE's own stages, whose effect other views would hide
+# Settings of REFINE's own stages. Other views would hide their effect: whoever sets one, and no quality, means REFINE
+# alone, and gets the tier "fast".
+OWN = (
     "power",
     "negative",
     "exponent",
@@ -116,7 +118,7 @@ class MethodSettings:
 
 
 def describe_setting(kind: type, name: str) -> Mapping[str, Any]:
-    """Help text, bounds and choices of a setting; a class that only has another default takes them from its parent."""
+    """Return help text, bounds and choices of a setting; a class with only another default has its parent's."""
     declared = (getattr(base, "__dataclass_fields__", {}).get(name) for base in kind.__mro__)
     return next((each.metadata for each in declared if each is not None and each.metadata), {})
 
@@ -124,7 +126,7 @@ def describe_setting(kind: type, name: str) -> Mapping[str, Any]:
 def build_settings(
     kind: type[S], options: Mapping[str, Any], *, presets: Mapping[str, Mapping[str, Any]], preset: str | None, of: str
 ) -> S:
-    """Return settings of a preset, with those options that are not None in place of its own.
+    """Return settings of a preset, overridden by the options that are not None.
 
     Examples
     --------
@@ -139,7 +141,9 @@ def build_settings(
     names = [field.name for field in fields(kind)]  # type: ignore[arg-type]  # a dataclass
     for unknown in sorted(set(overrides) - set(names)):
         raise _unknown_setting(unknown, names, of=of)
-    if "quality" in names and not overrides.keys().isdisjoint(OWN):  # said, though it may be what is usual
+    # Given by name, even with its default as the value, a setting of REFINE's own means REFINE alone: `__post_init__`
+    # sees values only, and cannot tell that one from an omitted one.
+    if "quality" in names and not overrides.keys().isdisjoint(OWN):
         overrides.setdefault("quality", "fast")
     return kind(**{**presets.get(preset or "default", {}), **overrides})
 
@@ -219,7 +223,7 @@ def _as_numbers(name: str, values: Any) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class RefineSettings(MethodSettings):
-    """All that makes the vectors of REFINE, apart from the graph; each field has its help text beside it."""
+    """All that makes the vectors of REFINE, apart from the graph; each field with its help text."""
 
     quality: str | None = setting(
         None,
@@ -323,6 +327,8 @@ class RefineSettings(MethodSettings):
         return coefficients(self.filter, order=self.order, scale=self.scale, **graph)
 
 
+# The paper's choices. Each default that differs was chosen by its F1 on some graph, and benchmarks/default.py measures
+# them together on graphs that had no part in it.
 PAPER: dict[str, Any] = {
     "power": 3,
     "two_sided": False,
@@ -340,7 +346,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 
 
 def refine_settings(preset: str | None = None, **options: Any) -> RefineSettings:
-    """Return the settings of a preset, with those options that are not None in place of its own.
+    """Return the settings of a preset, overridden by the options that are not None.
 
     Examples
     --------

@@ -1,20 +1,14 @@
 r"""Vectors of the tiers "default" and "best": three views of a graph side by side, rotated to their principal axes.
 
 * **REFINE's** vectors, the tier "fast".
-* **local**: ``U |w|`` of the leading eigenpairs, of both signs, of :math:`D^{-a} A D^{-a}` with :math:`a = 0.4`. The
-  negative ones tell nodes with the same neighbors that are no neighbors themselves: roles rather than groups. Where
-  walks forget, the agreement of the far view with REFINE's says which of the two a graph has, and so how many of each
-  sign are taken (`graphrefine.refine.local_view`).
+* **local**: ``U |w|`` of the leading eigenpairs, of both signs, of :math:`D^{-a} A D^{-a}` with :math:`a = 0.4`
+  (`graphrefine.refine.local_view`).
 * **far**: the logarithm of up to seven steps of a random walk, as `graphrefine.refine.far_view` factorizes it. Its
   regions are of nodes whose vectors by REFINE are alike.
 
-The rows of each are freed of their mean and made unit. How much a view counts depends on how fast a walk forgets where
-it began: the share h of that information which a step keeps (`graphrefine.refine.walk_memory`) is about 0.2 where two
-steps lead anywhere and 0.8 on sparse graphs. Of the squared length of a row, far has h, REFINE (1 - h) / 3, local
-2 (1 - h) / 3. The rows are turned to their first k principal axes, and made unit again.
-
-h also says what is worth its price: where walks forget, fewer regions do; where they remember, coarser eigenpairs.
-In the last two views the weights of edges count by their logarithm, ``log(1 + w / median)``.
+The rows of each are centered and made unit. Of the squared length of a row, far has the walk memory h
+(`graphrefine.refine.walk_memory`), REFINE (1 - h) / 3, local 2 (1 - h) / 3. The rows are turned to their first k
+principal axes, and made unit again. In the last two views the weights of edges count by ``log(1 + w / median)``.
 """
 
 from __future__ import annotations
@@ -45,13 +39,16 @@ from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
 
-SPECTRUM, LEAST = 0.2, 0.75  # the exponent of the far view is h and so much: few labels gain by it on sparse graphs
+# h + 0.2, at least 0.75, is the exponent of the far view's singular values: the stronger the leading directions, the
+# better with few labels, on sparse graphs above all.
+SPECTRUM, LEAST = 0.2, 0.75
 WATCHED = 128  # nodes from which the memory of walks is measured
 WINDOW = 7  # T, the last step of a walk that counts
-FORGETFUL = 0.35  # h below which half as many regions do, and the first steps count
-MINDFUL = 0.5  # h above which half as many products do for the eigenpairs
+# h says what is worth its price. It is about 0.2 where two steps lead anywhere (BlogCatalog) and 0.8 on sparse graphs.
+# Below 0.35 half as many regions do, and the first steps count; above 0.5 half as many products do for the eigenpairs.
+FORGETFUL, MINDFUL = 0.35, 0.5
 MOST = 0.9  # h that the far view can have as its share
-EQUAL = 1e-6  # of the squared lengths of all rows: what is left of them beside their mean is rounding
+EQUAL = 1e-6  # of the squared lengths of all rows: less than this after centering is rounding
 WIDTH = 128  # columns of walks at a time, at the least
 BLOCK = 2048  # rows worked at a time
 SAMPLE = 16384  # rows that the joint axes are learned from
@@ -63,12 +60,12 @@ class Tier(NamedTuple):
     each: int  # nodes of a region
     least: int  # regions of a small graph
     most: int  # regions of any graph
-    draws: int  # of regions, each with a far view of its own
+    draws: int  # of regions, each with one more far view
     work: int  # most entries of the graph times regions
     products: int  # for the eigenpairs, where walks forget
 
     def regions(self, nodes: int, entries: int, memory: float) -> int:
-        """How many regions the far view has: the more the larger the graph, until the work is too much.
+        """Return the number of regions: the more the larger the graph, until the work is too much.
 
         Examples
         --------
@@ -82,6 +79,8 @@ class Tier(NamedTuple):
 
 
 PACK, FEWEST = 128, 256  # regions come in multiples
+# Low rank ruins sparse graphs, and regions do not: on a co-author graph 256 clusters as landmarks were as good as 4,096
+# nodes. The sparser the graph, the more the number counts: "best" has up to 4,096, of four draws.
 TIERS = {
     "default": Tier(each=112, least=512, most=1024, draws=1, work=1 << 32, products=18),
     "best": Tier(each=24, least=512, most=4096, draws=4, work=1 << 34, products=72),
@@ -123,6 +122,8 @@ def joint_views(
     )
     if is_complete(graph, graph.nodes - graph.isolated):
         return cache.finalize(first)  # any two nodes have the same neighbors: there is nothing else to see
+    # Weights count by their logarithm: of all operators that were tried, it had the best F1 on Wikipedia's
+    # co-occurrences. Dividing by the median makes their unit free.
     strengths = by_logarithm(graph)
     if graph.weighted:
         cache.release(dim)  # and with it the terms of its edges
@@ -158,6 +159,7 @@ def joint_views(
     if width != dim:
         cache.release(width)
     sample = draw_nodes(graph, SAMPLE, seed=settings.seed)
+    # Only where walks forget is the local view most of a vector, and the signs of its eigenvalues decide.
     products, negative = tier.products // 2, 1.0
     if memory < MINDFUL:
         products, negative = tier.products, weight_of_negative(agreement(first[sample], far[0][sample], threads))
@@ -178,7 +180,7 @@ def joint_views(
 
 
 def walk_columns(nodes: int, dim: int) -> int:
-    """How many columns of walks there are at a time.
+    """Return how many columns of walks there are at a time.
 
     Examples
     --------
@@ -193,7 +195,7 @@ def _memory(engine: Engine[T], strengths: EdgeStrengths, seed: int) -> NDArray[n
 
 
 def bytes_held(nodes: int, entries: int, dim: int, tier: Tier) -> int:
-    """Most that is held of the views beside two matrices of an engine: REFINE's and the far ones, or their logarithms.
+    """Return the most bytes held of views besides two matrices of an engine: REFINE's and far ones, or logarithms.
 
     Examples
     --------
@@ -205,7 +207,7 @@ def bytes_held(nodes: int, entries: int, dim: int, tier: Tier) -> int:
 
 
 def bytes_at_work(nodes: int, entries: int, dim: int, tier: Tier, *, threads: int) -> int:
-    """Most that is held beside an engine where the views are files: numbers of nodes, sums of regions, rows at work.
+    """Return the most bytes held besides an engine where the views are files: numbers of nodes, sums, rows at work.
 
     Examples
     --------
@@ -232,7 +234,7 @@ def bytes_stored(nodes: int, entries: int, dim: int, tier: Tier) -> int:
 
 
 def bytes_joined(nodes: int, dim: int, tier: Tier) -> int:
-    """Most that is held while views are joined: they themselves, a sample of their rows, and their Gram matrix.
+    """Return the most bytes held while views are joined: the views, a sample of their rows, and their Gram matrix.
 
     Examples
     --------
@@ -245,7 +247,7 @@ def bytes_joined(nodes: int, dim: int, tier: Tier) -> int:
 
 
 def shares(memory: float) -> tuple[float, float, float]:
-    """How much of the squared length of a row is REFINE's, local and far; each has some.
+    """Return how much of the squared length of a row is REFINE's, local and far; each has some.
 
     Examples
     --------
@@ -264,10 +266,9 @@ def join_views(
     threads: int = 1,
     out: Floats | None = None,
 ) -> Floats:
-    """Return views (n, k) freed of their means and with unit rows, side by side, turned to k principal axes; unit rows.
+    """Return centered views (n, k) with unit rows, next to each other, on their k principal axes; unit rows.
 
-    The axes are learned from the rows of a ``sample``. The result overwrites the first view, if ``out`` is no other
-    array.
+    The axes are learned from the rows of a ``sample``. The result overwrites the first view, unless ``out`` is given.
 
     Examples
     --------
@@ -295,7 +296,7 @@ def join_views(
 
 
 class _Centered:
-    """A view whose rows are freed of their mean, and of one length; rows of zeros stay."""
+    """A view whose rows are centered and of one length; rows of zeros stay."""
 
     def __init__(self, view: Floats, part: float, threads: int) -> None:
         blocks = -(-len(view) // BLOCK)
@@ -323,7 +324,7 @@ class _Centered:
         self.scale = np.where(long, np.sqrt(part / np.where(long, lengths, 1.0)), 0.0).astype(np.float32)
 
     def rows(self, which: slice | NDArray[np.int64]) -> Floats:
-        """Return some of the rows, as an array of their own."""
+        """Return some of the rows, as a new array."""
         centered: Floats = self.view[which] - self.mean
         centered *= self.scale[which, None]
         return centered

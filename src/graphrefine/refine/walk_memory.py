@@ -15,15 +15,17 @@ from graphrefine.system.threads import in_blocks
 
 Floats = NDArray[np.float32]
 
-STEPS = 2  # after which a walk is asked where it began
+# Steps after which a walk is asked where it began: after one, the start is a neighbor on any graph. The square root of
+# what is left is the share that one step keeps.
+STEPS = 2
 TURN = 9  # of the draw
 
 
 def walk_memory(engine: Engine[T], strengths: EdgeStrengths, count: int, *, seed: int) -> float:
-    r"""Part of the knowledge of its start that a walk keeps at each step: 0 nothing, 1 all.
+    r"""Return the part of the information on its start that a walk keeps at each step: 0 nothing, 1 all.
 
-    :math:`\sqrt{I / H}`, with the information I (nats) that the place of a walk after two steps holds about its start,
-    and the entropy H of that start, a node drawn by degree. I is estimated from so many nodes.
+    :math:`\sqrt{I / H}`, with the information I (nats) that the node of a walk after two steps holds about its start,
+    and the entropy H of that start, a node drawn by degree. I is estimated from ``count`` nodes.
 
     Examples
     --------
@@ -42,7 +44,7 @@ def walk_memory(engine: Engine[T], strengths: EdgeStrengths, count: int, *, seed
     of = np.full(graph.nodes, -1, np.int32)
     of[nodes] = np.arange(len(nodes), dtype=np.int32)
     walks = Walks(engine, strengths, Regions(of, nodes))
-    place = degree / walks.volume
+    visited = degree / walks.volume  # share of all steps of a long walk at each node
     information = np.zeros(graph.nodes)
     for part in walks.parts():
         ratio = engine.collect(walks.after(part, STEPS))[:, : part.stop - part.start]
@@ -51,15 +53,15 @@ def walk_memory(engine: Engine[T], strengths: EdgeStrengths, count: int, *, seed
             entries = ratio[rows]
             logs = entries.copy()
             exact.log_at_least(logs, 1e-30)
-            information[rows] += place[rows] * exact.row_dots(entries * logs, share[part])
+            information[rows] += visited[rows] * exact.row_dots(entries * logs, share[part])
 
         in_blocks(graph.nodes, work, threads=engine.threads)
-    start = place[place > 0]
+    start = visited[visited > 0]
     return float(np.sqrt(np.clip(information.sum() / -(start * exact.log(start)).sum(), 0.0, 1.0)))
 
 
 def _draw(graph: Graph, degree: NDArray[np.float64], count: int, *, seed: int) -> tuple[NDArray[np.int64], Floats]:
-    """Nodes drawn by degree, none twice, ascending, and the share of all steps that each one stands for."""
+    """Draw nodes by degree, none twice, ascending; return them and the share of all steps that each represents."""
     able = np.count_nonzero(degree > 0)
     if count >= able:
         nodes: NDArray[np.int64] = np.flatnonzero(degree > 0)
@@ -68,7 +70,8 @@ def _draw(graph: Graph, degree: NDArray[np.float64], count: int, *, seed: int) -
         ids = ids_of(graph)
         drawn, rings = draw_first(ids, degree.__getitem__, count + 1, nodes=graph.nodes, seed=seed, turn=TURN)
         nodes = np.sort(drawn[:count])
-        # By the next ring, a node would have rung with this chance.
+        # By the next ring, a node would have rung with this chance: dividing by it makes the estimate of a sum over all
+        # nodes unbiased (Horvitz and Thompson), though hubs are drawn far more often than others.
         chance = -exact.expm1(-degree[nodes] * rings[count])
     share = degree[nodes] / chance
     return nodes, (share / share.sum()).astype(np.float32)

@@ -4,13 +4,10 @@ r"""Weighted factors of two sets of nodes: least squares over all pairs, those w
           + \lambda \Big( \sum_u b_u |x_u|^2 + \sum_i b_i |y_i|^2 \Big)
 
 The first sum is over edges, the second over all pairs: that an edge is missing says a little (Hu, Koren and Volinsky,
-ICDM 2008). Here a is such that both have like weight (`MISSING`), and :math:`q_i`, in the mean 1, grows with the
-popularity of i: who leaves out what everybody has may not want it. b is the weight of all pairs of a node, so that
-:math:`\lambda` acts alike on nodes with many and with few edges (Rendle, Krichene, Zhang and Koren, RecSys 2022), and
-is about what each singular value of the normalized edges loses. :math:`c = \log_2(1 + w / \mathrm{median})`.
+ICDM 2008). b is the weight of all pairs of a node, so that :math:`\lambda` acts alike on nodes with many and with few
+edges (Rendle, Krichene, Zhang and Koren, RecSys 2022). :math:`c = \log_2(1 + w / \mathrm{median})`.
 
-Given one side, each row of the other is the solution of k equations. In coordinates in which the matrix of the missing
-pairs, with :math:`\lambda`, is the identity, a few steps of conjugate gradients from the last solution are enough.
+Given one side, each row of the other is the solution of k equations.
 """
 
 from __future__ import annotations
@@ -29,7 +26,9 @@ from graphrefine.linalg.operators import median
 Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 
-MISSING = 1.5  # weight of all missing pairs, relative to that of the edges
+# a is such that all missing pairs have 1.5 times the weight of the edges. q, 1 in the mean, grows with the popularity
+# of an item: who leaves out what everybody has may not want it.
+MISSING = 1.5
 POPULARITY = 0.25  # exponent of an item's degree in q
 STEPS = 3  # of conjugate gradients
 HUB = 2048  # edges beyond which a row is solved directly
@@ -59,7 +58,7 @@ class Pairs(NamedTuple):
     scale: float  # a
 
     def totals(self) -> tuple[Doubles, Doubles]:
-        """Weights b of all pairs of each source and of each target."""
+        """Return the weights b of all pairs of each source and of each target."""
         return _totals(self.sources, self.targets, self.scale), _totals(self.targets, self.sources, self.scale)
 
 
@@ -85,12 +84,13 @@ def weigh_pairs(arcs: Graph, sources: int) -> Pairs:
 
 
 def start_targets(pairs: Pairs, right: Floats, values: Doubles, regularization: float) -> None:
-    """Make the rows of V the solution for edges that are spread evenly, in place: ``(t / b)^1/2 V (s - r)^1/2``.
+    """Overwrite the rows of V with the solution for edges that are spread evenly: ``(t / b)^1/2 V (s - r)^1/2``.
 
-    ``right`` are right singular vectors of the normalized edges (items, k), t is the weight of all pairs. No value is
-    lowered below its half: a column of zeros would stay one.
+    ``right`` are right singular vectors of the normalized edges (items, k), t is the weight of all pairs.
     """
     totals = pairs.totals()[1]
+    # The regularization is about what each singular value of the normalized edges loses. None is reduced below its
+    # half: a column of zeros would stay one in all sweeps to come.
     rest = np.maximum(values - regularization, values / 2) * float(totals.sum())
     right *= np.sqrt(rest).astype(np.float32)
     right *= (1 / np.sqrt(np.maximum(totals, 1e-30)))[:, None].astype(np.float32)
@@ -99,14 +99,14 @@ def start_targets(pairs: Pairs, right: Floats, values: Doubles, regularization: 
 def solve_sources(
     pairs: Pairs, x: Floats, y: Floats, regularization: float, *, steps: int = STEPS, threads: int = 1
 ) -> None:
-    """Bring the vectors x of the sources, in place, towards the solution for the vectors y of the targets."""
+    """Move the vectors x of the sources towards the solution for the vectors y of the targets; x is overwritten."""
     _solve(pairs.sources, pairs.targets, pairs.scale, x, y, regularization, steps=steps, threads=threads)
 
 
 def solve_targets(
     pairs: Pairs, x: Floats, y: Floats, regularization: float, *, steps: int = STEPS, threads: int = 1
 ) -> None:
-    """Bring the vectors y of the targets, in place, towards the solution for the vectors x of the sources.
+    """Move the vectors y of the targets towards the solution for the vectors x of the sources; y is overwritten.
 
     Examples
     --------
@@ -141,7 +141,10 @@ def _solve(
     weighted = y * np.sqrt(others.missing)[:, None].astype(np.float32)
     values, axes = descending_eigh(scale * exact.gram(weighted, threads=threads))
     values = np.maximum(values, 0.0)
-    level = np.sqrt(values / mass + regularization)  # (k,): the length of the equations, for a node of total 1
+    # In coordinates in which the matrix of the missing pairs, with the regularization, is the identity for a node of
+    # total 1, a row's equations are that and a term for its edges: a few steps of conjugate gradients from the last
+    # solution are enough, instead of the k^3 operations of a direct solution for each row.
+    level = np.sqrt(values / mass + regularization)  # (k,)
     del weighted
     k, columns = len(level), -(-len(level) // PAD) * PAD
     diagonal = np.ones((2, columns))  # times q, and times b; columns that are padded have a solution, zero

@@ -20,10 +20,7 @@ ADVICE: int | None = getattr(mmap, "MADV_HUGEPAGE", None)
 
 
 class OwnFile(np.memmap[Any, Any]):
-    """An array that is all of a temporary ``.npy`` file, such as new vectors larger than memory.
-
-    `save_npy` gives that file a second name rather than copy it.
-    """
+    """An array that is all of a temporary ``.npy`` file, which `save_npy` gives a second name instead of a copy."""
 
 
 def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK_BYTES = 1 << 21  # written at a time
-LINE = 64  # bytes of a line of the cache; vector instructions load a whole one at its beginning
+LINE = 64  # bytes of a line of the cache
 PAGE = 1 << 21  # bytes of a huge page
 ADVICE: int | None = getattr(mmap, "MADV_HUGEPAGE", None)
 

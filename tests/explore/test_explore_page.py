@@ -12,7 +12,7 @@ import explore_lies as lies
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from explore_checks import camera_of, lonely, see_card, spot
+from explore_checks import camera_of
 from playwright.sync_api import Browser, Page, Route, expect
 
 import graphrefine
@@ -241,25 +241,6 @@ def test_fingers_pan_and_zoom(chrome: Browser, truth: Truth) -> None:
         touch("touchMove", (400, 300), (600, 300))
         touch("touchEnd")
         assert eventually(seen.page, lambda: abs(camera_of(seen.page)[2] / distance - 0.5) < 0.02)
-
-
-PRESS = """([x, y]) => new Promise((done) => {
-    const map = document.getElementById("map");
-    const send = (kind, buttons) =>
-        map.dispatchEvent(new MouseEvent(kind, { clientX: x, clientY: y, buttons, bubbles: true }));
-    send("mousemove", 0);
-    send("mousedown", 1);
-    const release = () => { send("mouseup", 0); send("click", 0); done(); };
-    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(release)));
-})"""
-
-
-def test_a_press_right_after_a_move_is_no_drag(seen: Watched, truth: Truth) -> None:
-    """The way to a node and the press on it come in one frame, as they do from a fast hand or on a busy machine."""
-    visit(seen.page, truth.url)
-    row = int(lonely(seen.page, truth)[3])
-    seen.page.evaluate(PRESS, spot(seen.page, truth, row))
-    see_card(seen.page, truth.names[row])
 
 
 def test_background_work_is_told_and_offered(seen: Watched, truth: Truth) -> None:

@@ -165,7 +165,7 @@ def test_refused() -> None:
         predict_labels(np.where(np.arange(60)[:, None] == 3, np.nan, vectors), some)
     for options in ({"nodes": "both"}, {"top": 0}, {"folds": 1}, {"seed": -1}, {"C": -1.0}):
         with pytest.raises(InputError) as refused:
-            predict_labels(vectors, some, **options)  # type: ignore[arg-type]
+            predict_labels(vectors, some, **options)
         assert refused.value.argument in options
 
 

@@ -206,10 +206,10 @@ def align_tables(moved: StatefulVectors, fixed: StatefulVectors) -> tuple[NDArra
             raise InputError(f"{label}: {error}") from error
     shared = moved.lookup.shared(fixed.lookup)
     if not len(shared[0]):
-        here, there = (list_some(table.names.tolist()) or "nothing" for table in (moved, fixed))
+        some, others = (list_some(table.names.tolist()) or "nothing" for table in (moved, fixed))
         raise InputError(
             "no node is in both embeddings, so there is nothing to align by; numbers and texts are different names, as "
-            f"are texts of other characters: {labels[0]} has {here}, {labels[1]} has {there}"
+            f"are texts of other characters: {labels[0]} has {some}, {labels[1]} has {others}"
         )
     if moved.sides.kind == "columns":  # one rotation for source and target, so that their products stay
         here, there = (np.concatenate([2 * rows, 2 * rows + 1]) for rows in shared)

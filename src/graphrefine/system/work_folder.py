@@ -100,7 +100,10 @@ class WorkFolder:
         # there is work to go on with, when that work is gone.
         entries = [entry for entry in self.path.iterdir() if entry.name != LOCK and entry.name not in keep]
         for entry in sorted(entries, key=lambda entry: (entry.suffix != ".json", entry.stat().st_mtime_ns)):
-            _remove(entry)
+            if entry.is_dir():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
 
     def finish(self) -> None:
         """Remove the folder; the work is done, and stays so if the disk refuses to remove a file."""
@@ -108,10 +111,3 @@ class WorkFolder:
             self.clear()
         # The lock is last: no other run may begin to work here while there are files of this one.
         shutil.rmtree(self.path, ignore_errors=True)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink()

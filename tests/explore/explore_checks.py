@@ -75,20 +75,14 @@ def see_selected(page: Page, truth: Truth, rows: list[int]) -> None:
     expect(page.locator(".nodes .name")).to_have_text(names[:PAGE])
 
 
-def click_opens_the_card(page: Page, truth: Truth) -> None:
+def hover_names_a_node_and_click_opens_its_card(page: Page, truth: Truth) -> None:
     visit(page, truth.url)
     row = int(lonely(page, truth)[3])
     x, y = spot(page, truth, row)
-    page.mouse.click(x, y)
-    see_card(page, truth.names[row])
-
-
-def hover_names_a_node(page: Page, truth: Truth) -> None:
-    visit(page, truth.url)
-    row = int(lonely(page, truth)[2])
-    x, y = spot(page, truth, row)
     page.mouse.move(x, y)
     expect(page.locator("#marks text.hover")).to_have_text(truth.names[row])
+    page.mouse.click(x, y)
+    see_card(page, truth.names[row])
 
 
 def search_completes_and_goes(page: Page, truth: Truth) -> None:

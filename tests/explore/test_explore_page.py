@@ -43,8 +43,7 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
 
 # Each feature, and lies that its check must notice.
 FEATURES: list[tuple[checks.Check, list[lies.Lie]]] = [
-    (checks.click_opens_the_card, [lies.PLACES, lies.NODE]),
-    (checks.hover_names_a_node, [lies.NODE]),
+    (checks.hover_names_a_node_and_click_opens_its_card, [lies.PLACES, lies.NODE]),
     (checks.search_completes_and_goes, [lies.FOUND, lies.NODE]),
     (checks.card_tells_about_the_node, [lies.NODE]),
     *((checks.neighbors_by(score), [lies.NEIGHBORS]) for score in ("cosine", "dot", "link")),

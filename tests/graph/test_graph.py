@@ -177,27 +177,23 @@ def test_the_summary_is_json() -> None:
     assert repr(graph) == "Graph(2 nodes, 1 edge, undirected, unweighted)"
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"indices": np.array([1, 0, 2], dtype=np.int32), "indptr": np.array([0, 2, 3, 3])},  # not ascending
-        {"indices": np.array([1, 0], dtype=np.int64), "indptr": np.array([0, 1, 2, 2])},  # wrong type
-        {"indices": np.array([1, 2], dtype=np.int32), "indptr": np.array([0, 1, 2, 2])},  # not symmetric
-        {"indices": np.array([0, 1], dtype=np.int32), "indptr": np.array([0, 1, 2, 2])},  # self-loops
-        {"indices": np.array([1, 9], dtype=np.int32), "indptr": np.array([0, 1, 2, 2])},  # out of range
-        {"names": np.array([1, 1, 2])},
-        {"names": np.array([1, 2])},
-        {"weights": np.array([1, -1], dtype=np.float32)},
-        {"weights": np.array([2], dtype=np.float32)},
-    ],
-)
+SOUND: dict[str, Any] = {
+    "indptr": np.array([0, 1, 2, 2]),
+    "indices": np.array([1, 0], np.int32),
+    "weights": None,
+    "names": np.array([1, 2, 3]),
+}
+DAMAGES: list[dict[str, Any]] = [
+    {"indices": np.array([1, 0, 2], np.int32), "indptr": np.array([0, 2, 3, 3])},  # not ascending
+    *({"indices": np.array(ends, np.int32)} for ends in ([1, 2], [0, 1], [1, 9])),  # not symmetric, loops, out of range
+    {"indices": np.array([1, 0], np.int64)},
+    *({"names": np.array(names)} for names in ([1, 1, 2], [1, 2])),
+    *({"weights": np.array(weights, np.float32)} for weights in ([1, -1], [2])),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_check_finds_every_broken_promise(damage: dict[str, Any]) -> None:
-    sound: dict[str, Any] = {
-        "indptr": np.array([0, 1, 2, 2]),
-        "indices": np.array([1, 0], dtype=np.int32),
-        "weights": None,
-        "names": np.array([1, 2, 3]),
-    }
-    check(Graph(**sound))
+    check(Graph(**SOUND))
     with pytest.raises(InputError):
-        check(Graph(**{**sound, **damage}))
+        check(Graph(**{**SOUND, **damage}))

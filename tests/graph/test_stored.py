@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -121,13 +122,8 @@ def test_reading_it_and_saying_what_does_not_apply(tmp_path: Path) -> None:
     store(read([("a", "b"), ("b", "c")]), place)
     assert isinstance(read(place), StoredGraph), "without the suffix too"
     assert isinstance(read(str(place), format="grf"), StoredGraph)
-    with pytest.raises(InputError, match="directed=False"):
-        read(place, directed=True)
-    with pytest.raises(InputError, match="bipartite=False"):
-        read(place, bipartite=True)
-    with pytest.raises(InputError, match="nodes="):
-        read(place, nodes=3)
-    for option in ({"delimiter": ","}, {"weights": "w"}, {"source": 0}, {"header": True}, {"variable": "x"}):
+    options: list[dict[str, Any]] = [{"directed": True}, {"bipartite": True}, {"nodes": 3}, {"delimiter": ","}]
+    for option in [*options, {"weights": "w"}, {"source": 0}, {"header": True}, {"variable": "x"}]:
         with pytest.raises(InputError, match=f"{next(iter(option))}="):
             read(place, **option)
     sides = read([("ann", "tea"), ("bob", "tea")], bipartite=True)

@@ -104,7 +104,7 @@ MUTATIONS = [
         ("far view: the step before the first counts", "refine/far_view.py", "first = self.after(part, start)", "first = self.after(part, start - 1)", "refine/test_far_view.py::test_averages_of_walks_are_those_of_the_definition"),
         ("regions: centers near the others", "refine/regions.py", "1.0 - cosine[rows].astype", "1.0 + cosine[rows].astype", "refine/test_regions.py::test_small_groups_get_a_region_of_their_own"),
         ("regions: the farthest center", "refine/regions.py", "cosines.argmax(axis=1)", "cosines.argmin(axis=1)", "refine/test_regions.py::test_nodes_go_to_the_center_of_the_largest_cosine"),
-        ("regions: seed reused in both rounds", "refine/regions.py", "golden(turn + 1)", "golden(1)", "refine/test_regions.py"),
+        ("regions: seed reused in both rounds", "refine/regions.py", "golden(turn + 1)", "golden(1)", "refine/test_regions.py::test_draws_of_another_seed_or_turn_are_others"),
         ("walk memory: no square root", "refine/walk_memory.py", "float(np.sqrt(np.clip(", "float((np.clip(", "refine/test_far_view.py::test_the_memory_of_walks_is_that_of_its_definition"),
         ("walk memory: hubs drawn more often count more", "refine/walk_memory.py", "share = degree[nodes] / chance", "share = degree[nodes]", "refine/test_far_view.py::test_the_memory_of_walks_is_seen_from_a_few_nodes"),
         ("least squares: weights of missing pairs squared", "refine/weighted_factors.py", "y * np.sqrt(others.missing)[:, None]", "y * others.missing[:, None]", "refine/test_weighted_factors.py::test_rows_solve_the_dense_equations"),

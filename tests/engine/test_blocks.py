@@ -66,11 +66,14 @@ def test_the_bits_do_not_depend_on_the_cuts(
     assert np.isfinite(vectors).all() and np.abs(vectors).max() > 0
 
 
-@pytest.mark.parametrize("panel", [32, 64])
+@pytest.mark.parametrize(("panel", "chunk"), [(32, None), (64, 512)])
 @pytest.mark.parametrize("precise", [False, True])
-def test_every_verb_is_that_of_the_engine_in_memory(tmp_path: Path, panel: int, precise: bool) -> None:
+def test_every_verb_is_that_of_the_engine_in_memory(
+    tmp_path: Path, panel: int, chunk: int | None, precise: bool
+) -> None:
     graph = graph_of(1200, 2000, seed=3)
-    both: list[Any] = [engine_in(tmp_path, graph, 48, panel=panel), LocalEngine(graph, columns=48, reorder=False)]
+    blocks = engine_in(tmp_path, graph, 48, panel=panel, chunk=chunk)
+    both: list[Any] = [blocks, LocalEngine(graph, columns=48, reorder=False)]
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(1200, 48)).astype(np.float32)
     weights, rotation, shift = rng.random(1200).astype(np.float32), rng.normal(size=(48, 20)), rng.normal(size=48)

@@ -80,14 +80,13 @@ def test_odd_graphs_have_vectors_of_any_length(name: str, quality: str) -> None:
 def test_odd_graphs_of_two_sides_have_finite_vectors(name: str, side: str) -> None:
     """Rows of directions are unit times the first column, or zero; a first edge scores above nothing."""
     edges = [(0, 1)] if name == "edge" else ODD[name]
-    graph = graphrefine.read(edges, **{side: True})
+    directed = side == "directed"
+    graph = graphrefine.read(edges, directed=True) if directed else graphrefine.read(edges, bipartite=True)
     for dim in (2, 4, 8):
         embedding = graphrefine.embed(graph, min(dim, graph.nodes - graph.nodes % 2))
         assert np.isfinite(embedding.vectors).all() and embedding.recipe["quality"] == "default"
-        if side == "bipartite":
-            u, v = (
-                embedding.index(name, side=which) for name, which in zip(edges[0], ("source", "target"), strict=True)
-            )
+        if not directed:
+            u, v = embedding.index(edges[0][0], side="source"), embedding.index(edges[0][1], side="target")
             assert embedding.source[u] @ embedding.target[v] > 0
             continue
         rest = embedding.dim // 2 - 1 - (embedding.dim >= 8)

@@ -90,6 +90,9 @@ def test_singular_gram_matrices_are_noticed_and_signs_of_eigenvectors_settled() 
     assert blocked_whitening(np.zeros((2, 2)), 2) is None
     assert np.array_equal(whitening(np.zeros((2, 2)), least=0.5), np.zeros((2, 2)))
     Y = np.random.default_rng(0).standard_normal((50, 8))
+    for block in (1, 3, 8):
+        W = blocked_whitening(Y.T @ Y, block)
+        assert W is not None and np.allclose(W.T @ Y.T @ Y @ W, np.eye(8)) and not np.tril(W, -1).any()
     values, vectors = descending_eigh(Y.T @ Y)
     assert np.all(np.diff(values) <= 0)
     assert np.all(vectors[np.abs(vectors).argmax(axis=0), np.arange(8)] > 0)

@@ -126,7 +126,7 @@ def test_columns_are_weighted_and_rows_centered_by_the_formula(density: float) -
     X = sp.random_array((60, 12), density=density, rng=np.random.default_rng(3)).toarray()
     share = (X != 0).mean(axis=0)
     weights = np.sqrt(share) * np.log1p(1 / share) / (np.log(2) * X.std(axis=0))
-    expected = unit_rows((X - X.mean(axis=0)) * weights) * X.any(axis=1)[:, None]
+    expected = unit_rows((X - X.mean(axis=0)) * weights) * X.any(axis=1, keepdims=True)
     np.testing.assert_allclose(prepare(X).times(np.eye(12), 0, 60), expected, atol=1e-6)
 
 

@@ -27,7 +27,6 @@ from scipy.spatial import cKDTree
 import graphrefine
 from common import data, graph, machine
 from graphrefine.datasets.digits import digits_graph
-from graphrefine.display.maps import layout
 from graphrefine.display.maps.layout import compute_layout
 from graphrefine.display.maps.nearest import Neighbors
 from graphrefine.display.maps.points import assign_classes
@@ -111,8 +110,8 @@ def kept_and_told(vectors: NDArray[np.float32], codes: NDArray[np.int32], places
 
 def quality(names: list[str], threads: int, peers: bool) -> bool:
     makers: dict[str, Any] = {
-        "pca": lambda x: layout(x, "pca", threads=threads),
-        "clusters": lambda x: layout(x, "clusters", threads=threads),
+        "pca": lambda x: compute_layout(x, "pca", seed=0, threads=threads, stages=Stages())[0],
+        "clusters": lambda x: compute_layout(x, "clusters", seed=0, threads=threads, stages=Stages())[0],
     }
     if peers and importlib.util.find_spec("openTSNE"):
         makers["openTSNE"] = lambda x: _open_tsne(x, threads)

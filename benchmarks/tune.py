@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -82,7 +83,9 @@ def correlation(name: str, given: argparse.Namespace) -> list[float]:
     judge, default = make_link_judge(read, seed=0), refine_settings()
     usual = hold_out(read, HELD_OUT, repeat=0, seed=0)  # the same edges, against random pairs
     whole, rest = TrialVectors(read, threads=given.threads), TrialVectors(judge.graph, threads=given.threads)
-    tried = [default] + [c for stage in plan_stages(read, [128]) for c in stage.settings(default) if c != default]
+    stages = plan_stages(read, [128]).values()
+    candidates = (replace(default, **changes) for stage in stages for changes in stage)
+    tried = [default, *(each for each in candidates if each != default)]
     rows = []
     for candidate in tried:
         vectors = rest.make(candidate)

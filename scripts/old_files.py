@@ -23,7 +23,6 @@ from graphrefine.display.maps.layout import VERSION as MAP_VERSION
 from graphrefine.display.maps.layout import obtain_layout
 from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.graph import stored_writer
-from graphrefine.graph.graph import save_graph
 from graphrefine.live import store
 from graphrefine.readers.read import read
 from graphrefine.search import index
@@ -69,7 +68,7 @@ def write_embeddings(folder: Path) -> dict[str, Any]:
 def write_graph(folder: Path) -> dict[str, Any]:
     """A graph on disk."""
     graph = read(make_edges())
-    save_graph(graph, folder / "rings.grf")
+    graph.save(folder / "rings.grf")
     weights = None if graph.weights is None else np.asarray(graph.weights).tolist()
     arrays = {"indptr": np.asarray(graph.indptr).tolist(), "indices": np.asarray(graph.indices).tolist()}
     return {"names": graph.names.tolist(), **arrays, "weights": weights}

@@ -16,7 +16,7 @@ import numpy as np
 from explore_servers import Server, TestClient, serving
 from graphrefine import live
 from graphrefine.explore.server import make_access
-from graphrefine.live.server import Renewal, live_app
+from graphrefine.live.server import Backend, live_app
 from graphrefine.live.service import LiveService
 
 TOKEN = "open sesame"
@@ -42,7 +42,7 @@ class Served(NamedTuple):
 
     api: TestClient
     folder: LiveService  # to look into, while no request is answered
-    renewal: Renewal
+    backend: Backend
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def served(path: Path, *, renew: float = 3600.0) -> Iterator[Served]:
             live_app(folder, access, renew=renew) as app,
             TestClient(app, base_url="http://localhost", headers=SEND) as api,
         ):
-            yield Served(api, folder, app.state.renewal)
+            yield Served(api, folder, app.state.backend)
     finally:
         folder.close()
 

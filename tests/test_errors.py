@@ -44,11 +44,5 @@ def test_errors_carry_the_argument_to_blame() -> None:
     assert (str(again), again.argument) == ("the disk is full", "work")
 
 
-def test_no_message_has_a_password() -> None:
-    address = "postgresql://ada:se/cr@t@localhost/graphs"
-    for error in (InputError(f"{address}: no table"), FormatError(address, "no table"), ArgumentWarning(address)):
-        assert "ada" in str(error) and "se/cr" not in str(error)
-
-
 def test_a_missing_package_is_named_with_its_extra() -> None:
     assert 'pip install "graphrefine[scale]"' in str(MissingExtraError("reading", "fsspec", "scale"))

@@ -1,8 +1,7 @@
-"""Versions that the package asks for: constraints that hold to ``pyproject.toml``, and code that the oldest run."""
+"""Versions that the package asks for: constraints that hold to ``pyproject.toml``."""
 
 from __future__ import annotations
 
-import ast
 import sys
 from pathlib import Path
 
@@ -37,28 +36,3 @@ def test_the_newest_versions_are_of_the_same_packages_and_not_older() -> None:
     assert set(newest) == set(oldest)
     for name, version in newest.items():
         assert parse(version) >= parse(oldest[name]), name
-
-
-def test_no_sparse_array_is_indexed_by_a_type_where_that_runs() -> None:
-    """SciPy has ``csr_array[...]`` since 1.16 only; an annotation does not run."""
-    for path in (ROOT / "src").rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        annotations = {
-            id(node)
-            for each in ast.walk(tree)
-            for part in (getattr(each, "annotation", None), getattr(each, "returns", None))
-            if isinstance(part, ast.AST)
-            for node in ast.walk(part)
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Subscript) and id(node) not in annotations:
-                name = getattr(node.value, "attr", getattr(node.value, "id", ""))
-                assert not name.endswith(("sr_array", "sc_array", "oo_array", "sparray")), f"{path}:{node.lineno}"
-
-
-def test_no_archive_is_written_with_an_option_that_older_numpy_takes_for_an_array() -> None:
-    """``savez(allow_pickle=...)`` is no option of NumPy 2.0: it stores an array of that name, and pickles objects."""
-    for path in (ROOT / "src").rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", "").startswith("savez"):
-                assert "allow_pickle" not in {each.arg for each in node.keywords}, f"{path}:{node.lineno}"

@@ -51,8 +51,8 @@ from graphrefine.errors import GraphRefineError  # noqa: E402
 from graphrefine.graph import stored, stored_checks  # noqa: E402
 from graphrefine.graph.stored_writer import OWN_CHECKSUM  # noqa: E402
 from graphrefine.live.writer import Live  # noqa: E402
+from graphrefine.search import companions  # noqa: E402
 from graphrefine.search.searcher import Search  # noqa: E402
-from graphrefine.system import companions  # noqa: E402
 from live_states import bits as live_bits  # noqa: E402
 from live_states import published_bits  # noqa: E402
 

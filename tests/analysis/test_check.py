@@ -192,14 +192,3 @@ def test_vectors_that_are_no_numbers(bad: float, tmp_path: Path) -> None:
     for words in (("duplicates", new), ("communities", new)):
         refuses(*words, folder=tmp_path, expected=(problem,))
     refuses("convert", new, tmp_path / "copy.npz", folder=tmp_path, expected=(problem,))
-
-
-def test_vectors_that_became_zeros_are_lost(tmp_path: Path) -> None:
-    vectors = np.random.default_rng(0).normal(size=(30, 4)).astype(np.float32)
-    old = Embedding(range(30), vectors)
-    vectors = vectors.copy()
-    vectors[:12] = 0
-    verdict = check(old, against=Embedding(range(30), vectors), max_lost=0.1)
-    assert verdict.problems == ["12 nodes of 30 are lost (12 have zero vectors), 0.4, above 0.1"]
-    assert verdict.stats["drift"]["vanished"] == 12
-    assert not check(Embedding(range(30), vectors), against=old, max_lost=0.1).problems

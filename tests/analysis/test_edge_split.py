@@ -16,7 +16,7 @@ from cli_runs import check_refused, run, works
 from graphrefine import Graph, split_edges
 from graphrefine.analysis.edge_split import EdgeSplit
 from graphrefine.display.table import Table
-from graphrefine.errors import GraphRefineError, InputError, OutputError
+from graphrefine.errors import InputError, OutputError
 from strategies import PATIENT
 
 Pair = tuple[Any, Any]
@@ -156,37 +156,36 @@ def test_pairs_of_a_part() -> None:
     pairs = split.pairs("test")
     assert pairs["edge"].tolist() == [True, True, False, False]
     assert pairs["source"].tolist()[:2] == split.edges["test"]["source"].tolist()
-    with pytest.raises(KeyError, match="there is no part 'validation'; the parts are train, test"):
+    with pytest.raises(KeyError, match="'validation'"):
         split.pairs("validation")
 
 
 RING = [(i, (i + 1) % 10) for i in range(10)]
 
 
-REFUSED: list[tuple[dict[str, Any], str]] = [
-    ({"test": 1.0}, "test=1 and validation="),
-    ({"test": 0.6, "validation": 0.5}, "together they must be more than 0 and less than 1"),
-    ({"test": 0, "validation": 0}, "together they must be more than 0"),
-    ({"test": 0.01, "validation": 0}, "leave a part without an edge"),
-    ({"negatives": -1}, "negatives=-1"),
-    ({"negatives": 9, "validation": 0}, "90 pairs without an edge are needed, and memory has 35"),
-    ({"negatives_by": "hard"}, "negatives_by='hard'"),
-    ({"seed": -1}, "seed=-1"),
-    ({"test": 0.3, "connected": True}, "leaves 1 of the 10 edges of memory to hold out"),
-]
+# Four nodes, all of them linked to one another; two more without edges: no pair of ends is free.
+CLIQUE = {"graph": [(0, 1), (0, 2), (0, 3), (1, 2), (2, 3), (1, 3)], "nodes": 6}
 
 
-@pytest.mark.parametrize(("options", "problem"), REFUSED)
-def test_refused(options: dict[str, Any], problem: str) -> None:
-    with pytest.raises(GraphRefineError, match=problem):
-        split_edges(RING, **options)
-
-
-def test_too_few_ends_for_negatives_by_degree() -> None:
-    star = [(0, leaf) for leaf in range(1, 5)]
-    with pytest.raises(InputError, match=r"negatives_by='degree': of 3 pairs .* that train needs"):
-        split_edges([*star, (1, 2), (3, 4), (1, 3), (2, 4), (1, 4)], test=0.2, validation=0, negatives_by="degree",
-                    negatives=0.4, nodes=6)  # fmt: skip
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"test": 1.0}, "test"),
+        ({"test": 0.6, "validation": 0.5}, "test"),
+        ({"test": 0, "validation": 0}, "test"),
+        ({"test": 0.01, "validation": 0}, "test"),
+        ({"negatives": -1}, "negatives"),
+        ({"negatives": 9, "validation": 0}, "negatives"),
+        ({"negatives_by": "hard"}, "negatives_by"),
+        ({**CLIQUE, "negatives_by": "degree", "test": 0.3, "validation": 0}, "negatives_by"),
+        ({"seed": -1}, "seed"),
+        ({"test": 0.3, "connected": True}, "connected"),
+    ],
+)
+def test_refused(options: dict[str, Any], argument: str) -> None:
+    with pytest.raises(InputError) as refused:
+        split_edges(**{"graph": RING, **options})
+    assert refused.value.argument == argument
 
 
 def test_a_folder_and_what_is_in_it(tmp_path: Path) -> None:
@@ -208,13 +207,13 @@ def test_other_folders_are_not_replaced(tmp_path: Path) -> None:
     split = split_edges(RING, validation=0)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").write_text("x")
-    with pytest.raises(OutputError, match=r"holds thesis\.txt, which is not of a split"):
+    with pytest.raises(OutputError, match="mine"):
         split.save(tmp_path / "mine")
     split.save(tmp_path / "split")
     (tmp_path / "split" / "model.pt").write_text("x")
-    with pytest.raises(OutputError, match=r"holds model\.pt"):
+    with pytest.raises(OutputError, match=r"model\.pt"):
         split.save(tmp_path / "split")
-    with pytest.raises(InputError, match="format='xlsx' is not known"):
+    with pytest.raises(InputError, match="format='xlsx'"):
         split.save(tmp_path / "new", format="xlsx")
 
 
@@ -226,9 +225,8 @@ def test_the_command(tmp_path: Path) -> None:
     split = split_edges(path, test=0.2, validation=0, seed=3)
     lines = (tmp_path / "split" / "test.csv").read_text().split()
     assert lines == ["source,target", *(f"{u},{v}" for u, v in pairs_of(split.edges["test"], split.graph))]
-    figures = works(
-        "split", path, "-o", tmp_path / "split", "--json", "--table", "parquet", "--validation", "0"
-    ).figures
+    options = ("--json", "--table", "parquet", "--validation", "0")
+    figures = works("split", path, "-o", tmp_path / "split", *options).figures
     assert figures["parts"]["train"]["edges"] == 9 and figures["output"] == str(tmp_path / "split")
     check_refused(run("split", path, "-o", tmp_path / "split", "--test", "1.5"), "--test 1.5", "at most 1")
     check_refused(run("split", path, "-o", path), "ring.csv")

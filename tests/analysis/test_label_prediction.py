@@ -153,22 +153,20 @@ def test_nodes_without_a_vector_are_told_and_left_out() -> None:
 def test_refused() -> None:
     vectors, kind = blobs(60)
     some = {node: str(kind[node]) for node in range(40)}
-    with pytest.raises(InputError, match="have the one label 'x', so there is nothing to tell apart"):
-        predict_labels(vectors, dict.fromkeys(range(40), "x"))
-    with pytest.raises(InputError, match=r"every node that has a vector has a label.*nodes='all'"):
-        predict_labels(vectors, kind.astype(str))
-    with pytest.raises(InputError, match=r"memory: 3 labeled nodes have a vector, too few for folds=5"):
-        predict_labels(vectors, {0: "a", 1: "b", 2: "a"})
-    with pytest.raises(InputError, match="none of the 2 nodes of memory is in the embedding"):
-        predict_labels(vectors, {"ann": "a", "bob": "b"})
-    with pytest.raises(InputError, match="the vector of node 3"):
+    for labels, fact in (
+        (dict.fromkeys(range(40), "x"), "'x'"),
+        (kind.astype(str), "nodes='all'"),
+        ({0: "a", 1: "b", 2: "a"}, "folds=5"),
+        ({"ann": "a", "bob": "b"}, "none of the 2 nodes"),
+    ):
+        with pytest.raises(InputError, match=fact):
+            predict_labels(vectors, labels)
+    with pytest.raises(InputError, match="node 3"):
         predict_labels(np.where(np.arange(60)[:, None] == 3, np.nan, vectors), some)
-    for options, problem in (
-        ({"nodes": "both"}, "nodes='both'"), ({"top": 0}, "top=0"), ({"folds": 1}, "folds=1"),
-        ({"seed": -1}, "seed=-1"), ({"C": -1.0}, "C=-1.0"),
-    ):  # fmt: skip
-        with pytest.raises(InputError, match=problem):
+    for options in ({"nodes": "both"}, {"top": 0}, {"folds": 1}, {"seed": -1}, {"C": -1.0}):
+        with pytest.raises(InputError) as refused:
             predict_labels(vectors, some, **options)
+        assert refused.value.argument in options
 
 
 def test_a_class_of_one_node_and_a_class_of_all_nodes() -> None:
@@ -181,14 +179,6 @@ def test_a_class_of_one_node_and_a_class_of_all_nodes() -> None:
     assert np.isfinite(table.stats["held_out"]["log_loss"])
 
 
-def test_a_threshold_by_hand() -> None:
-    """Scores 2 and 1 where a label is right, 0 and below where not: a threshold between."""
-    decisions = np.array([[2.0, 1.0, 0.0, -1.0], [2.0, 0.0, -1.0, 1.0]] * 50)
-    truth = decisions >= 1
-    rule = Rule.learn(decisions, truth, several=True)
-    assert (rule.choose(rule.probabilities(decisions)) == truth).all()
-
-
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     vectors, kind = blobs(300)
@@ -198,10 +188,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("labels.csv").write_text("node,label\n" + "".join(lines))
     expected = predict_labels(graphrefine.load("blobs.npz"), "labels.csv")
     done = works("predict", "labels", "blobs.npz", "labels.csv", "-o", "predicted.csv")
-    assert done.err.splitlines()[0] == (
-        "labels: labels.csv, header, nodes 'node', labels 'label' (4 classes), 250 of 300 nodes labeled"
-    )
-    assert "on held-out labeled nodes (5 folds): Micro F1 " in done.err
+    assert "250 of 300 nodes labeled" in done.err.splitlines()[0] and "Micro F1" in done.err
     with Path("predicted.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["label"] for row in rows] == expected["label"].tolist()
@@ -214,7 +201,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert works("predict", "labels", "blobs.npz", "labels.csv", "--all", "--json").figures["count"] == 300
     check_refused(run("predict", "labels", "blobs.npz", "labels.csv", "-o", "x.xlsx"), "x.xlsx", ".xlsx")
     Path("one.csv").write_text("node,label\nn0,a\nn1,a\nn2,a\nn3,a\nn4,a\n")
-    check_refused(run("predict", "labels", "blobs.npz", "one.csv"), "one.csv", "nothing to tell apart")
+    check_refused(run("predict", "labels", "blobs.npz", "one.csv"), "one.csv", "'a'")
 
 
 @pytest.mark.parametrize("name", ["ppi", "lastfm-asia"])

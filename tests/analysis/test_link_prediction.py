@@ -156,18 +156,18 @@ def test_a_graph_too_large_is_searched_from_its_hubs(monkeypatch: pytest.MonkeyP
     assert all({row.source, row.target} & hubs for row in table)
 
 
-def test_refused() -> None:
-    with pytest.raises(InputError, match="memory has 3 edges; 30 are needed"):
-        predict_links([(0, 1), (1, 2), (2, 3)])
-    with pytest.raises(InputError, match="top=0"):
-        predict_links(blocks(), top=0)
-    with pytest.raises(InputError, match="seed=-1"):
-        predict_links(blocks(), seed=-1)
-
-
-def test_a_complete_graph_has_nothing_to_find() -> None:
-    with pytest.raises(InputError):
-        predict_links([(i, j) for i in range(12) for j in range(i)])
+@pytest.mark.parametrize(
+    ("edges", "options", "fact"),
+    [
+        ([(0, 1), (1, 2), (2, 3)], {}, "3 edges"),
+        (blocks(), {"top": 0}, "top=0"),
+        (blocks(), {"seed": -1}, "seed=-1"),
+        ([(i, j) for i in range(12) for j in range(i)], {}, "0 pairs"),
+    ],
+)
+def test_refused(edges: list[tuple[int, int]], options: dict[str, Any], fact: str) -> None:
+    with pytest.raises(InputError, match=fact):
+        predict_links(edges, **options)
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,19 +41,6 @@ def test_blocks_make_the_same_table_as_one(tmp_path: Path, suffix: str, monkeypa
         assert (tmp_path / f"one.{suffix}").read_bytes() == (tmp_path / f"many.{suffix}").read_bytes()
 
 
-def test_rows_are_those_of_neighbors(tmp_path: Path) -> None:
-    embedding = Embedding(range(30), np.random.default_rng(0).standard_normal((30, 3)))
-    embedding.save(tmp_path / "e")
-    works("neighbors", tmp_path / "e", "--all", "-k", "2", "-o", tmp_path / "n.csv")
-    rows = read_rows(tmp_path / "n.csv")
-    expected = [
-        (str(node), str(near.node), str(rank))
-        for node in range(30)
-        for rank, near in enumerate(embedding.neighbors(node, 2), start=1)
-    ]
-    assert [(row["node"], row["neighbor"], row["rank"]) for row in rows] == expected
-
-
 def test_recommendations_for_every_user_are_those_of_recommend(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     pairs = sorted({(f"user {u}", f"item {i}") for u, i in rng.integers(0, 25, (200, 2)).tolist()})

@@ -18,8 +18,6 @@ import scipy.sparse as sp
 import graphrefine
 from cli_runs import PAIRS, embeds, ring_of_cliques, run, spawn, works, write_csv
 from graphrefine.embedding.embedding import load
-from graphrefine.refine.filters import FILTERS
-from graphrefine.refine.settings import refine_settings
 
 EDGES = ring_of_cliques()
 NODES = 20
@@ -30,9 +28,9 @@ def _matrix() -> sp.csr_matrix:
     return (half + half.T).tocsr()
 
 
-def _text(delimiter: str, *, header: str = "", end: str = "\n") -> bytes:
+def _text(delimiter: str, *, header: str = "") -> bytes:
     rows = [header] * bool(header) + [f"{u}{delimiter}{v}" for u, v in EDGES.tolist()]
-    return end.join([*rows, ""]).encode()
+    return "\n".join([*rows, ""]).encode()
 
 
 def _arrow(path: Path, *, parquet: bool) -> None:
@@ -64,14 +62,9 @@ def _zstd(data: bytes) -> bytes:
 
 WRITERS: dict[str, Callable[[Path], Any]] = {
     "g.txt": lambda path: path.write_bytes(_text(" ")),
-    "g.edges": lambda path: path.write_bytes(b"# a comment\n% another\n" + _text("  ")),
     "g.csv": lambda path: path.write_bytes(_text(",")),
     "header.csv": lambda path: path.write_bytes(_text(",", header="source,target")),
-    "semicolon.csv": lambda path: path.write_bytes(_text(";")),
-    "windows.csv": lambda path: path.write_bytes(_text(",", end="\r\n")),
-    "no-newline.csv": lambda path: path.write_bytes(_text(",").rstrip()),
     "g.tsv": lambda path: path.write_bytes(_text("\t")),
-    "no-suffix": lambda path: path.write_bytes(_text(" ")),
     "g.parquet": lambda path: _arrow(path, parquet=True),
     "g.arrow": lambda path: _arrow(path, parquet=False),
     "g.mat": lambda path: scipy.io.savemat(path, {"network": _matrix()}),
@@ -83,8 +76,6 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "g.txt.bz2": lambda path: path.write_bytes(bz2.compress(_text(" "))),
     "g.tsv.xz": lambda path: path.write_bytes(lzma.compress(_text("\t"))),
     "g.csv.zst": lambda path: path.write_bytes(_zstd(_text(","))),
-    "g.metis.gz": lambda path: path.write_bytes(gzip.compress(_metis())),
-    "g.graphml.gz": lambda path: path.write_bytes(gzip.compress(_graphml())),
 }
 
 
@@ -178,15 +169,6 @@ def test_without_json_there_is_one_line_on_stdout(tmp_path: Path, edges: Path) -
     assert done.out.startswith(f"{tmp_path / 'out'}: 20 nodes x 4 from {len(EDGES)} edges in ")
 
 
-def test_the_same_command_twice_gives_the_same_bytes(tmp_path: Path, edges: Path) -> None:
-    first = embeds(edges, "--dim", "8", "--threads", "1", to=tmp_path / "a.npy")
-    second = embeds(edges, "--dim", "8", "--threads", "3", to=tmp_path / "b.npy")
-    other = embeds(edges, "--dim", "8", "--seed", "1", to=tmp_path / "c.npy")
-    assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
-    assert not np.allclose(first.vectors, other.vectors)
-    assert np.array_equal(first.vectors, second.vectors)
-
-
 OPTIONS: list[tuple[list[str], dict[str, Any]]] = [
     (["--preset", "paper"], {"preset": "paper"}),
     (["--preset", "paper", "--power", "2"], {"preset": "paper", "power": 2}),
@@ -216,15 +198,6 @@ def test_options_reach_the_method(tmp_path: Path, typed: list[str], options: dic
         assert not np.allclose(found.vectors, graphrefine.embed(path, dim=6).vectors, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", FILTERS)
-def test_every_filter_by_name_is_its_coefficients(tmp_path: Path, edges: Path, name: str) -> None:
-    theta = refine_settings(filter=name).theta(graphrefine.read(edges))
-    assert theta is not None
-    by_name = embeds(edges, "--dim", "4", "--filter", name, to=tmp_path / "a")
-    by_value = embeds(edges, "--dim", "4", "--filter", ",".join(map(repr, theta)), to=tmp_path / "b")
-    np.testing.assert_array_equal(by_name.vectors, by_value.vectors)
-
-
 def test_columns_weights_and_nodes(tmp_path: Path) -> None:
     path = tmp_path / "log.tsv"
     rows = [("when", "caller", "callee", "minutes"), (1, "ann", "bob", 3), (2, "bob", "cy", 9), (3, "ann", "cy", 1)]
@@ -252,98 +225,12 @@ def test_text_options(tmp_path: Path) -> None:
     assert embeds(path, *named, to=tmp_path / "b").names.tolist() == ["#blue", "grün"]
 
 
-def test_a_variable_of_a_mat_file(tmp_path: Path, expected: graphrefine.Embedding) -> None:
-    scipy.io.savemat(tmp_path / "g.mat", {"A": _matrix(), "network": sp.eye(3)})
-    found = embeds(tmp_path / "g.mat", "--variable", "A", "--dim", "8", to=tmp_path / "out")
-    np.testing.assert_array_equal(found.vectors, expected.vectors)
-
-
-def test_a_format_that_the_suffix_does_not_say(tmp_path: Path, expected: graphrefine.Embedding) -> None:
-    (tmp_path / "g.graph.2024").write_bytes(_text(" "))
-    found = embeds(tmp_path / "g.graph.2024", "--format", "text", "--dim", "8", to=tmp_path / "out")
-    np.testing.assert_array_equal(found.vectors, expected.vectors)
-
-
-# Awkward input, which must work.
-
-
-def test_disconnected_graphs(tmp_path: Path) -> None:
-    two = np.concatenate([EDGES, EDGES + 100])
-    found = embeds(write_csv(tmp_path / "g.csv", two), to=tmp_path / "out")
-    assert len(found) == 40 and np.isfinite(found.vectors).all()
-    assert (np.abs(found.vectors).sum(axis=1) > 0).all()
-
-
 def test_isolated_nodes_are_zero_and_reported(tmp_path: Path, edges: Path) -> None:
     done = works("embed", edges, "-o", tmp_path / "out", "--nodes", "23", "--dim", "4", "--json")
     assert done.figures["nodes"] == 23 and done.figures["isolated"] == 3 and done.figures["zero_vectors"] == 3
     assert done.err == f"{PAIRS}note: nodes without edges, their vectors zero: 3\n"
     vectors = np.asarray(load(tmp_path / "out").vectors)
     assert (vectors[20:] == 0).all() and np.isfinite(vectors).all() and (vectors[:20] != 0).any(axis=1).all()
-
-
-def test_what_reading_left_out_is_reported(tmp_path: Path) -> None:
-    path = tmp_path / "g.csv"
-    path.write_text("1,2,5\n2,1,7\n1,2,4\n3,3,1\n3,4,1\n4,5,0\n,2,1\n")
-    done = works("embed", path, "-o", tmp_path / "out", "--dim", "2")
-    parts = [
-        "read: csv without a header",
-        "edges column 0 - column 1, undirected",
-        "weights column 2 (1 to 9)",
-        "self-loops left out: 1",
-        "edges listed again, their weights added (1 each where there are none): 1",
-        "edges listed in both directions, counted once: 1",
-        "edges of weight 0 left out: 1",
-        "records with an empty end left out: 1",
-    ]
-    assert done.err.splitlines() == ["; ".join(parts), "note: nodes without edges, their vectors zero: 1"]
-
-
-@pytest.mark.parametrize(
-    "options", [[], ["--one-sided", "--filter", "heat"], ["--preset", "paper"], ["--filter", "none"]]
-)
-@pytest.mark.parametrize(
-    "arcs",
-    [
-        "a,b\nb,c\nc,d\nd,e\na,e\nf,a\n",  # a DAG: M is nilpotent
-        "u1,x\nu1,y\nu2,y\nu3,z\nu3,x\nu4,z\n",  # sinks alone on one side
-        "a,b\nb,c\nc,a\nc,sink\n",
-    ],
-)
-def test_directed_sinks_and_dags(tmp_path: Path, arcs: str, options: list[str]) -> None:
-    path = tmp_path / "arcs.csv"
-    path.write_text(arcs)
-    # Three random signs a node leave some direction out now and then, where the nodes are as few as here.
-    dim = "3" if options else "4"
-    found = embeds(path, "--directed", "--dim", dim, "--seed", "1", *options, to=tmp_path / "out")
-    assert np.isfinite(found.vectors).all()
-    ends = [line.split(",") for line in arcs.split()]
-    if not options:
-        assert all(np.any(found[end]) for pair in ends for end in pair), "every node with an edge has a vector"
-    assert all(np.any(found[target]) for _, target in ends) or "paper" in options or "heat" in options
-
-
-def test_nodes_whose_edges_tell_nothing_are_reported(tmp_path: Path) -> None:
-    path = tmp_path / "star.csv"
-    path.write_text("a,hub\nb,hub\nc,hub\n")  # one target: each p_ij is what chance would give, so M = 0
-    done = works("embed", path, "-o", tmp_path / "out", "--directed", "--one-sided", "--dim", "2")
-    reading = PAIRS.replace("0 - column 1, undirected", "0 -> column 1, directed")
-    assert done.err == f"{reading}note: nodes with edges whose vectors came out zero all the same: 4\n"
-
-
-def test_numbers_that_are_names(tmp_path: Path) -> None:
-    path = tmp_path / "g.csv"
-    path.write_text("007,8\n8,+9\n+9,007\n")
-    assert embeds(path, to=tmp_path / "a").names.tolist() == ["+9", "007", "8"]
-    assert embeds(path, to=tmp_path / "a.csv").names.tolist() == ["+9", "007", "8"]
-    assert embeds(path, to=tmp_path / "a.vec").names.tolist() == ["+9", "007", "8"]
-
-
-def test_names_that_are_not_utf8_or_hold_spaces(tmp_path: Path) -> None:
-    path = tmp_path / "g.csv"
-    path.write_bytes(b"caf\xe9 noir,New York\nNew York,z\n")
-    for name in ("native", "o.npz", "o.parquet", "o.safetensors", "o.csv", "o.arrow"):
-        assert embeds(path, to=tmp_path / name).names.tolist() == ["New York", "café noir", "z"]
 
 
 def test_a_small_graph_lowers_the_default_dim_only(tmp_path: Path, edges: Path) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import graphrefine
-from cli_runs import PAIRS, PROGRAM, contents, run, spawn, works
+from cli_runs import PAIRS, PROGRAM, contents, spawn
 from graphrefine.cli import main
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.errors import ArgumentWarning
@@ -141,7 +141,7 @@ def is_up(process: subprocess.Popen[bytes]) -> bool:
     return bool(caught >> (signal.SIGHUP - 1) & 1 and caught >> (signal.SIGTERM - 1) & 1)
 
 
-def test_a_killed_run_leaves_the_old_output_whole_and_the_next_run_tidies_up(folder: Path, graph: Path) -> None:
+def test_a_killed_run_leaves_the_old_output_whole(folder: Path, graph: Path) -> None:
     before = contents(folder)
     with started("embed", graph, "-o", folder / "out.csv", "--threads", "1") as process:
         wait_for(lambda: any(folder.glob(".out.csv.graphrefine-*.tmp/new")))
@@ -150,9 +150,6 @@ def test_a_killed_run_leaves_the_old_output_whole_and_the_next_run_tidies_up(fol
     left = contents(folder)
     assert {name: data for name, data in left.items() if "graphrefine-" not in name} == before
     assert len(left) == len(before) + 2  # the hidden folder, and the file in it
-    (folder / "small.csv").write_text("a,b\nb,c\n")
-    works("embed", folder / "small.csv", "-o", folder / "out.csv")
-    assert contents(folder).keys() == {*before, "small.csv"}
 
 
 EARLY = """
@@ -210,13 +207,6 @@ def test_nohup_is_respected(folder: Path) -> None:
         process.send_signal(signal.SIGHUP)
         process.communicate(timeout=PATIENCE)
     assert process.returncode == 0 and load(folder / "out").names.tolist() == [1, 2]
-
-
-def test_handlers_are_put_back(tmp_path: Path) -> None:
-    before = [signal.getsignal(number) for number in SIGNALS]
-    run("--help")
-    run("embed", tmp_path / "no.csv", "-o", tmp_path / "out")
-    assert [signal.getsignal(number) for number in SIGNALS] == before
 
 
 # Nobody listens.
@@ -314,23 +304,6 @@ def test_ctrl_c_at_the_terminal_while_computing(folder: Path, graph: Path) -> No
     assert "interrupted; no half-written output is left" in terminal.shown
     assert "Traceback" not in terminal.shown and "\x1b[?25h" in terminal.shown, "and the cursor is back"
     assert contents(folder) == before
-
-
-def test_the_bar_of_an_evaluation(tmp_path: Path) -> None:
-    Embedding(None, np.random.default_rng(0).standard_normal((200, 4))).save(tmp_path / "v")
-    (tmp_path / "l.csv").write_text("".join(f"{i},{i % 3}\n" for i in range(200)))
-    terminal = Terminal("evaluate", "labels", tmp_path / "v", tmp_path / "l.csv", "--repeats", "2")
-    terminal.watch()
-    code, out = terminal.end()
-    assert code == 0 and out.startswith("train ") and " classify " in terminal.shown
-
-
-def test_a_mistake_at_the_terminal_is_one_line(tmp_path: Path) -> None:
-    terminal = Terminal("info", tmp_path / "no.csv")
-    terminal.watch()
-    assert terminal.end() == (2, "")
-    lines = [line for line in terminal.shown.replace("\r", "\n").split("\n") if "error" in line]
-    assert len(lines) == 1 and lines[0].endswith(f"error: {tmp_path / 'no.csv'}: there is no such file")
 
 
 def test_a_warning_of_another_thread_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

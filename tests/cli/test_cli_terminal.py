@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import json
+import logging
 import os
 import signal
 import socket
@@ -98,10 +99,13 @@ def test_warnings_reach_the_terminal_as_plain_text(monkeypatch: pytest.MonkeyPat
 def test_passwords_are_in_no_message(tmp_path: Path, address: str, words: list[str], monkeypatch: Any) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GRAPHREFINE_LOG", "debug")
+    logger = logging.getLogger("graphrefine")
+    monkeypatch.setattr(logger, "handlers", [])  # so that the handler that the program adds goes with the test
+    monkeypatch.setattr(logger, "level", logging.NOTSET)
     for json_wanted in ([], ["--json"]):
         done = run(words[0], address, *words[1:], *json_wanted)
         assert done.code == 2 and SECRET not in done.out + done.err, done.err
-        assert "***" in done.err or "ada@" in done.err or "..." in done.err or "localhost/graphs" in done.err
+        assert "localhost" in done.err or "***" in done.err
 
 
 def test_passwords_of_an_output_are_in_no_message(tmp_path: Path) -> None:
@@ -132,12 +136,12 @@ def test_a_token_from_the_environment_or_a_file(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(click.BadParameter, match="leave one of them out"):
         read_token("typed", str(file))
     file.write_text("\n", encoding="utf-8")
-    for problem, where in ((r"token: the first line is empty", str(file)), ("No such file", str(tmp_path / "no"))):
+    for problem, where in ((r"token: the token is empty", str(file)), ("No such file", str(tmp_path / "no"))):
         with pytest.raises(FormatError, match=problem):
             read_token(None, where)
     for value in ("", " "):
         monkeypatch.setenv("GRAPHREFINE_TOKEN", value)
-        with pytest.raises(InputError, match="GRAPHREFINE_TOKEN is empty"):
+        with pytest.raises(InputError, match="GRAPHREFINE_TOKEN: "):
             read_token(None, None)
 
 

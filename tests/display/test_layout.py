@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from graphrefine.display.maps import clusters, layout, nearest
+from graphrefine import Embedding
+from graphrefine.display.maps import clusters, nearest, obtain_layout
 from graphrefine.display.maps.clusters import phases
 from graphrefine.display.maps.layout import rescale
 from graphrefine.display.maps.principal import project
@@ -29,6 +30,10 @@ def groups(count: int, size: int, *, dim: int = 16, noise: float = 0.2, seed: in
     centers = rng.normal(size=(count, dim))
     label = np.repeat(np.arange(count), size)
     return (centers[label] + noise * rng.normal(size=(count * size, dim))).astype(np.float32), label
+
+
+def layout(vectors: Any, method: str = "auto", **options: Any) -> Floats:
+    return obtain_layout(Embedding(None, vectors), method, **options).coordinates
 
 
 def pairs(points: NDArray[Any]) -> NDArray[Any]:
@@ -247,7 +252,7 @@ def test_bad_arguments_are_named() -> None:
             layout(np.eye(3), **{argument: value})
         assert caught.value.argument == argument
     with pytest.raises(InputError, match=r"row 1\b.*nan"):
-        layout(np.array([[1, 0], [0, np.nan]]))
+        layout([[1, 0], [0, np.nan]])
 
 
 def test_a_watcher_sees_the_stages() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphrefine
-from cli_runs import refuses, works, write_csv
+from cli_runs import works, write_csv
 from graphrefine import Embedding, Graph, load
 from graphrefine.embedding.derive import rotation
 from graphrefine.errors import InputError
@@ -84,8 +84,7 @@ def test_what_cannot_be_aligned_is_refused() -> None:
     old = Embedding(["a", "b"], [[1, 0], [0, 1]])
     with pytest.raises(InputError, match="vectors of 3 and of 2 numbers"):
         Embedding(["a", "b"], [[1, 0, 0], [0, 1, 0]]).align_to(old)
-    places = r"no node is in both.*begin with 1 in the new embedding and with 'a' in the old embedding"
-    with pytest.raises(InputError, match=places):
+    with pytest.raises(InputError, match="new embedding has 1, 2, the old embedding has 'a', 'b'"):
         Embedding([1, 2], [[1, 0], [0, 1]]).align_to(old)
 
 
@@ -134,13 +133,3 @@ def test_the_command_aligns_and_tells_the_drift(tmp_path: Path) -> None:
     assert np.linalg.norm(old.vectors - new.vectors, axis=1).mean() == pytest.approx(drift["after"], abs=1e-4)
     done = works("embed", edges, "-o", tmp_path / "old", "--align-to", tmp_path / "old")  # onto itself, in place
     assert "aligned to" in done.out and "by 40 shared nodes: mean drift" in done.out
-
-
-def test_bad_input_of_the_command(tmp_path: Path) -> None:
-    edges = write_csv(tmp_path / "g.csv", np.array([(i, (i + 1) % 9) for i in range(9)]))
-    works("embed", edges, "-o", tmp_path / "old", "--dim", "3")
-    output: list[str | Path] = ["-o", tmp_path / "out", "--align-to"]
-    refuses("embed", edges, *output, tmp_path / "old", "--dim", "4", folder=tmp_path, expected=("--dim 4", "3 numbers"))
-    refuses("embed", edges, *output, tmp_path / "nowhere", folder=tmp_path, expected=("nowhere",))
-    others = write_csv(tmp_path / "h.csv", np.array([(i, (i + 1) % 9) for i in range(9)]) + 100)
-    refuses("embed", others, *output, tmp_path / "old", folder=tmp_path, expected=("no node is in both",))

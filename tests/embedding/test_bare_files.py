@@ -6,7 +6,6 @@ import pickle
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import graphrefine
@@ -52,15 +51,3 @@ def test_bare_files_have_no_scores_of_links(kind: str, format: Format, tmp_path:
         expected = (f"{path}: score='link'", "safetensors, pgvector), or score='cosine'", "--score")
         refuses("neighbors", path, *call, "--score", "link", folder=tmp_path, expected=expected)
     works("neighbors", path, str(name), "-k", "2")
-
-
-@pytest.mark.parametrize("suffix", ["", ".npz", ".parquet", ".arrow", ".safetensors"])
-@pytest.mark.parametrize("kind", ["undirected", "directed", "bipartite"])
-def test_other_formats_answer_as_the_vectors_in_memory(kind: str, suffix: str, tmp_path: Path) -> None:
-    made = _make(kind)
-    by_hand = Embedding(["a", "b", "c"], np.array([[1, 0], [0.6, 0.8], [0, 1]]))
-    for each, name in ((made, "u1"), (by_hand, "a")):
-        each.save(tmp_path / f"e{suffix}")
-        again = graphrefine.load(tmp_path / f"e{suffix}")
-        assert again.neighbors(name, score="link") == each.neighbors(name, score="link")
-        assert again.recommend(name) == each.recommend(name)

@@ -63,7 +63,7 @@ def test_subsets_of_sides_keep_the_sides() -> None:
 def test_what_is_no_subset() -> None:
     with pytest.raises(KeyError, match="no node is called 'x'"):
         PEOPLE.subset(["ann", "x"])
-    with pytest.raises(InputError, match="stand twice in the subset: 'ann'"):
+    with pytest.raises(InputError, match="subset: 'ann'"):
         PEOPLE.subset(["ann", "bob", "ann"])
 
 
@@ -89,7 +89,7 @@ def test_concatenated_sides() -> None:
     assert both.source_names.tolist() == ["a", "b", "x"] and both.target_names.tolist() == ["a", "c", "y"]
     assert both.source[2].tolist() == other.vectors[0].tolist() and both.target[2].tolist() == other.vectors[2].tolist()
     assert len(Embedding.concat([SIDES, other])) == 7, "'c' is a target there and a source here"
-    with pytest.raises(InputError, match=r"number 0 and 1 of the list: 1, such as 'c'"):
+    with pytest.raises(InputError, match="0 and 1 of the list: 1, such as 'c'"):
         Embedding.concat([SIDES, Embedding(["c"], [[1, 2, 3]], {"sides": "rows", "sources": 0})])
 
 
@@ -168,7 +168,7 @@ def test_new_nodes_of_several_days_are_joined_without_a_word(town: tuple[Graph, 
     ("tables", "problem"),
     [
         ([], "at least one embedding"),
-        ([PEOPLE, PEOPLE], r"number 0 and 1 of the list: 4, such as 'ann', 'bob', 'cy', \.\.\.; take them from one"),
+        ([PEOPLE, PEOPLE], "0 and 1 of the list: 4, such as 'ann'"),
         ([PEOPLE, Embedding(["x"], [[1]]), PEOPLE], "vectors of 3 and of 1 numbers"),
         ([PEOPLE, SIDES], "one embedding has source and target vectors"),
         ([PEOPLE, VECTORS], "takes a list of embeddings; a ndarray is in it"),
@@ -199,13 +199,6 @@ def test_the_first_axes_say_most(town: tuple[Graph, Embedding]) -> None:
     assert kept_neighbors(whole, short) > kept_neighbors(whole, last) + 0.1
 
 
-def test_isolated_nodes_stay_zero_and_all_axes_are_the_same() -> None:
-    graph = graphrefine.read({"a": ["b", "c"], "b": ["c"], "d": []})
-    whole = graphrefine.embed(graph, dim=3)
-    assert not whole.truncated(2)["d"].any() and np.isfinite(whole.truncated(2).vectors).all()
-    np.testing.assert_allclose(whole.truncated(3).vectors, whole.vectors, atol=1e-6)
-
-
 @pytest.mark.parametrize("method", ["prone", "refine"])
 def test_methods_with_principal_axes(method: str, town: tuple[Graph, Embedding]) -> None:
     vectors = graphrefine.embed(town[0], dim=16, method=method)
@@ -214,22 +207,19 @@ def test_methods_with_principal_axes(method: str, town: tuple[Graph, Embedding])
     assert vectors.truncated(4).dim == 4
 
 
-def refuse(embedding: Embedding, problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        embedding.truncated(4)
-
-
 def test_where_fewer_axes_would_be_wrong(town: tuple[Graph, Embedding]) -> None:
     graph, whole = town
-    refuse(Embedding(None, np.eye(5)), r"how the vectors were made is not recorded.*e\.vectors\[:, :4\]")
-    for method in ("deepwalk", "rbqr", "fastrp"):
-        problem = rf"axes of '{method}'.*embed the graph with dim=4 instead"
-        refuse(graphrefine.embed(graph, dim=8, method=method), problem)
-    refuse(graphrefine.embed(graph, dim=8, filter="none"), "axes of 'refine'")
     edges = [(i, (i * 7 + 1) % 40) for i in range(40)]
-    refuse(graphrefine.embed(edges, dim=8, directed=True), "of a directed graph")
-    refuse(graphrefine.embed(edges, dim=8, bipartite=True), "of a bipartite graph")
-    refuse(whole.align_to(whole), "turned by align_to.*truncate both embeddings first")
+    for embedding, fact in (
+        (Embedding(None, np.eye(5)), "is not recorded"),
+        *((graphrefine.embed(graph, dim=8, method=method), f"'{method}'") for method in ("deepwalk", "rbqr")),
+        (graphrefine.embed(graph, dim=8, filter="none"), "axes of 'refine'"),
+        (graphrefine.embed(edges, dim=8, directed=True), "source and target"),
+        (graphrefine.embed(edges, dim=8, bipartite=True), "source and target"),
+        (whole.align_to(whole), "truncate both first"),
+    ):
+        with pytest.raises(InputError, match=fact):
+            embedding.truncated(4)
     for dim in (0, 33, True, 2.5, "4"):
         with pytest.raises(InputError, match="a number of axes from 1 to 32 is expected"):
             whole.truncated(dim)  # type: ignore[arg-type]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import shutil
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,7 @@ import pytest
 import graphrefine
 from arrow_tables import read_table, write_table
 from graphrefine import Embedding, load
-from graphrefine.embedding.fingerprint import Fingerprint
 from graphrefine.embedding.formats import choose_format
-from graphrefine.embedding.formats.io import load_data
 from graphrefine.errors import ArgumentWarning, FormatError
 from graphrefine.system.digest import digest_array, digest_file
 from graphrefine.system.files import replacing_folder
@@ -107,14 +104,6 @@ def test_each_part_of_the_fingerprint_changes_alone(ring: Embedding) -> None:
 
 
 @pytest.mark.parametrize("name", VERIFIED_FORMATS)
-def test_files_have_the_fingerprint_of_their_content(name: str, ring: Embedding, tmp_path: Path) -> None:
-    ring.save(tmp_path / name)
-    data = load_data(tmp_path / name)
-    assert Fingerprint.parse(data.fingerprint) == ring.fingerprint == load(tmp_path / name).fingerprint
-    assert data.recipe == ring.recipe
-
-
-@pytest.mark.parametrize("name", VERIFIED_FORMATS)
 def test_one_flipped_bit_is_found_by_load_or_changes_nothing(name: str, ring: Embedding, tmp_path: Path) -> None:
     """Bytes that no content depends on, such as those that align arrays, may have any value."""
     path, refused = tmp_path / name, 0
@@ -144,7 +133,7 @@ def test_one_changed_number_is_found(name: str, ring: Embedding, tmp_path: Path)
     file_format = choose_format(path)
     with replacing_folder(path, replaceable=file_format.check_replaceable) if name == "x" else nullcontext(path) as out:
         file_format.write(out, ring.data._replace(vectors=moved, fingerprint=json.dumps(ring.fingerprint.to_dict())))
-    with pytest.raises(FormatError, match="vectors differs"):
+    with pytest.raises(FormatError, match="vectors differ"):
         load(path)
     assert np.array_equal(load(path, verify=False).vectors, moved)
 
@@ -170,13 +159,5 @@ def test_large_mapped_files_are_verified_on_request(
     (tmp_path / "x" / "vectors.npy").write_bytes(content)
     load(tmp_path / "x")
     load(tmp_path / "x", verify=False)
-    with pytest.raises(FormatError, match="vectors differs"):
+    with pytest.raises(FormatError, match="vectors differ"):
         load(tmp_path / "x", verify=True)
-
-
-def test_a_replaced_folder_has_no_stray_files(ring: Embedding, tmp_path: Path) -> None:
-    for _ in range(2):
-        ring.save(tmp_path / "x")
-    copy = shutil.copytree(tmp_path / "x", tmp_path / "y")
-    assert str(load(copy).fingerprint) == str(ring.fingerprint)
-    assert {path.name for path in tmp_path.iterdir()} == {"x", "y"}

@@ -9,7 +9,6 @@ from typing import Any
 
 import duckdb
 import numpy as np
-import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -73,13 +72,6 @@ def test_parquet_of_pyarrow_is_the_whole_embedding(tmp_path: Path) -> None:
     assert graphrefine.load(tmp_path / "x.parquet") == embedding
 
 
-def test_an_empty_embedding_and_one_without_axes() -> None:
-    empty = Embedding(None, np.zeros((0, 3)))
-    assert pa.table(empty).num_rows == 0 and empty.to_pandas().shape == (0, 3) and empty.to_polars().height == 0
-    assert empty.to_dict() == {} and np.asarray(empty).shape == (0, 3)
-    assert Embedding(["a"], np.zeros((1, 0))).to_arrow().to_pylist() == [{"node": "a", "vector": []}]
-
-
 def test_names_of_other_kinds_are_text_with_a_warning() -> None:
     table = Embedding([(0, 1), date(2020, 1, 1)], [[1], [2]])
     for call in (table.to_arrow, table.to_polars, lambda: pa.table(table)):
@@ -99,9 +91,3 @@ def test_packages_that_are_missing_are_named(monkeypatch: pytest.MonkeyPatch) ->
             patch.setitem(sys.modules, package, None)
             with pytest.raises(MissingExtraError, match=f"needs the package '{package}'"):
                 call()
-
-
-def test_sides_keep_their_rows() -> None:
-    sides = Embedding(["a", "b", "a", "c"], VECTORS, {"sides": "rows", "sources": 2})
-    assert sides.to_pandas().loc["a"].shape == (2, 3)
-    assert pd.DataFrame(sides).shape == (4, 3) and pa.table(sides)["node"].to_pylist() == ["a", "b", "a", "c"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import networkx
@@ -81,12 +80,6 @@ def test_a_source_that_a_mapping_does_not_list_has_nothing_yet() -> None:
 def test_what_says_nothing_about_targets_is_refused(exclude: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         targets("ann", exclude)
-
-
-def test_edges_in_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "bought.csv"
-    path.write_text("user,item\nann,cake\n")
-    assert targets("ann", path) == ["jam", "tea"]
 
 
 def test_neighbors_of_one_set_of_nodes() -> None:

@@ -35,48 +35,26 @@ def reachable(embedding: Any) -> Iterator[Any]:
                 waiting.append(referent)
 
 
-def undirected() -> Graph:
-    return random_graph(60, degree=6)
-
-
-def directed() -> Graph:
-    return graphrefine.read([(i, (i * 7 + 3) % 30) for i in range(30)] + [(i, i + 1) for i in range(29)], directed=True)
-
-
-def bipartite() -> Graph:
-    return graphrefine.read([(i % 12, (i * 5) % 9) for i in range(60)], bipartite=True)
-
-
-def at_once(graph: Graph) -> Embedding:
-    return graphrefine.embed(graph, 4, learn=True)
-
-
-def later(graph: Graph) -> Embedding:
-    return graphrefine.embed(graph, 4).learn(graph)
-
-
-def plain(graph: Graph) -> Embedding:
-    return graphrefine.embed(graph, 4)
-
-
-def prone(graph: Graph) -> Embedding:
-    return graphrefine.embed(graph, 4, method="prone")
-
-
-def aligned(graph: Graph) -> Embedding:
-    return at_once(graph).align_to(graphrefine.embed(graph, 4, seed=1))
+GRAPHS: dict[str, Callable[[], Graph]] = {
+    "undirected": lambda: random_graph(60, degree=6),
+    "directed": lambda: graphrefine.read([(i, (i * 7 + 3) % 30) for i in range(30)], directed=True),
+    "bipartite": lambda: graphrefine.read([(i % 12, (i * 5) % 9) for i in range(60)], bipartite=True),
+}
+MADE: dict[str, Callable[[Graph], Embedding]] = {
+    "plain": lambda graph: graphrefine.embed(graph, 4),
+    "at once": lambda graph: graphrefine.embed(graph, 4, learn=True),
+    "later": lambda graph: graphrefine.embed(graph, 4).learn(graph),
+    "aligned": lambda graph: graphrefine.embed(graph, 4, learn=True).align_to(graphrefine.embed(graph, 4, seed=1)),
+}
 
 
 @pytest.mark.parametrize(
-    ("make_graph", "make"),
-    [
-        *((undirected, make) for make in (plain, at_once, later, prone, aligned)),
-        *((make_graph, make) for make_graph in (directed, bipartite) for make in (plain, at_once)),
-    ],
+    ("kind", "way"),
+    [*(("undirected", way) for way in MADE), *((kind, way) for kind in GRAPHS for way in ("plain", "at once"))],
 )
-def test_an_embedding_holds_no_graph(make_graph: Callable[[], Graph], make: Callable[[Graph], Embedding]) -> None:
-    graph = make_graph()
-    embedding = make(graph)
+def test_an_embedding_holds_no_graph(kind: str, way: str) -> None:
+    graph = GRAPHS[kind]()
+    embedding = MADE[way](graph)
     graph_alive = weakref.ref(graph)
     del graph
     gc.collect()

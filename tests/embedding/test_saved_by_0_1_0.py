@@ -15,41 +15,15 @@ from graphrefine import Embedding, load
 
 SAVED = Path(__file__).parents[1] / "old_files" / "embedding-1-of-0.1.0"
 NAMES = ["ada", "bob", "cy", "dot", "eve", "fay"]
-VECTORS = np.array(
-    [
-        [0.52122587, -0.85341877],
-        [0.98313415, 0.18288584],
-        [0.99459875, -0.103794426],
-        [0.060146455, 0.99818957],
-        [-0.94582057, -0.32468978],
-        [-0.9998795, 0.015529099],
-    ],
-    np.float32,
-)
-FOLD_MAP = np.array(
-    [
-        [0, 0],
-        [0, 0],
-        [0.27811414, -0.08058271],
-        [0.16800201, -0.47780338],
-        [0.06007455, 0.101921804],
-        [0.2791007, -1.8691132],
-        [0, 0],
-        [0, 0],
-        [-0.44288984, -0.19724837],
-        [-0.13468577, -0.08104318],
-        [-0.30305248, 0.09709384],
-        [-0.01622355, -0.56887245],
-    ],
-    np.float32,
-)
-FILES = {
-    "people": True,
-    "people.npz": True,
-    "people.safetensors": True,
-    "people.parquet": False,
-    "people.arrow": False,
-}  # whether there is a fold map
+NUMBERS = """0.52122587 -0.85341877 0.98313415 0.18288584 0.99459875 -0.103794426
+0.060146455 0.99818957 -0.94582057 -0.32468978 -0.9998795 0.015529099"""
+VECTORS = np.array(NUMBERS.split(), np.float32).reshape(6, 2)
+MAP = """0 0 0 0 0.27811414 -0.08058271 0.16800201 -0.47780338 0.06007455 0.101921804 0.2791007 -1.8691132
+0 0 0 0 -0.44288984 -0.19724837 -0.13468577 -0.08104318 -0.30305248 0.09709384 -0.01622355 -0.56887245"""
+FOLD_MAP = np.array(MAP.split(), np.float32).reshape(12, 2)
+FILES = {name: "parquet" not in name and "arrow" not in name for name in (  # whether there is a fold map
+    "people", "people.npz", "people.safetensors", "people.parquet", "people.arrow",
+)}  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "with_map"), FILES.items())

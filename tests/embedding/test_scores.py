@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphrefine
-from graphrefine import Embedding, Graph, datasets, load
-from graphrefine.embedding.formats import FORMATS
+from graphrefine import Embedding, Graph, datasets
 from graphrefine.embedding.learn import draw
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links
 from graphs import data_folder, graphs, random_graph
 from strategies import PATIENT
@@ -65,92 +63,6 @@ def test_every_method_gives_degrees() -> None:
     assert arcs.degrees is not None and arcs.degrees.tolist() == [2, 2, 2]
 
 
-def test_unknown_names_and_unequal_numbers_are_refused() -> None:
-    people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
-    with pytest.raises(InputError, match="no node is called 'adda'; near it: ada"):
-        people.score("adda", "bob")
-    with pytest.raises(InputError, match="the names are strings, such as 'ada'"):
-        people.score(["ada", 7], "bob")
-    with pytest.raises(InputError, match="2 nodes cannot be paired with 3"):
-        people.score(["ada", "bob"], ["ada", "bob", "ada"])
-    assert people.score([], []).shape == (0,)
-
-
-@pytest.mark.parametrize(
-    ("degrees", "problem"),
-    [
-        ([1.0], "one number for each of 2"),
-        ([1.0, np.nan], "finite"),
-        ([1.0, -1.0], "negative"),
-        (["a", "b"], "degrees"),
-    ],
-)
-def test_degrees_that_cannot_be_are_refused(degrees: list[Any], problem: str) -> None:
-    with pytest.raises(InputError, match=problem):
-        Embedding(["a", "b"], np.eye(2), degrees=degrees)
-
-
-@pytest.mark.parametrize("format", FORMATS, ids=lambda each: each.name)
-@pytest.mark.filterwarnings("ignore:a .npy file holds vectors only")
-def test_degrees_and_what_folding_learnt_come_back_where_a_format_can_hold_them(tmp_path: Path, format: Any) -> None:
-    path = tmp_path / f"x{format.suffixes[0] if format.suffixes else ''}"
-    names = [f"node{i}" for i in range(40)]
-    graph = Graph.from_edges(*np.random.default_rng(0).integers(0, 40, (2, 200)), names=names)
-    before = embedded(graph)
-    before.save(path)
-    after = load(path)
-    np.testing.assert_array_equal(after.vectors, before.vectors)
-    assert before.degrees is not None and before.fold_map is not None
-    assert before.degree_weight != 0.1
-    if format.name in KEEP_STATE:
-        assert after.degrees is not None and after.fold_map is not None
-        np.testing.assert_array_equal(after.degrees, before.degrees)
-        assert after.fold_map.tobytes() == before.fold_map.tobytes()
-        assert after.degree_weight == before.degree_weight
-        np.testing.assert_array_equal(after.score("node3"), before.score("node3"))
-        edges = [("new", "node3"), ("new", "node7")]
-        np.testing.assert_array_equal(after.fold_in(edges).vectors, before.fold_in(edges).vectors)
-    else:
-        assert after.degrees is None and after.score_name == "cosine"
-        assert after.fold_map is None and after.degree_weight == 0.1
-    Embedding(None, [[1, 0], [0, 1]]).save(path)  # files without, as older ones are
-    assert load(path).degrees is None and load(path).fold_map is None
-
-
-def test_arrow_files_of_several_batches_keep_degrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from graphrefine.embedding.formats import arrow_files
-
-    monkeypatch.setattr(arrow_files, "_ARROW_VALUES", 8)
-    monkeypatch.setattr(arrow_files, "_PARQUET_VALUES", 8)
-    before = embedded(random_graph(30))
-    for name in ("x.arrow", "x.parquet"):
-        before.save(tmp_path / name)
-        degrees = load(tmp_path / name).degrees
-        assert degrees is not None and before.degrees is not None
-        np.testing.assert_array_equal(degrees, before.degrees)
-
-
-def test_a_degree_column_of_somebody_elses_is_left_alone(tmp_path: Path) -> None:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    table = pa.table({"node": ["a", "b"], "vector": [[1.0, 0.0], [0.0, 1.0]], "degree": ["PhD", "none"]})
-    with pytest.raises(FormatError, match="node"):  # which of the two names the nodes is settled by 'node'
-        parquet.write_table(table.rename_columns(["who", "vector", "degree"]), tmp_path / "x.parquet")
-        load(tmp_path / "x.parquet")
-    parquet.write_table(table, tmp_path / "x.parquet")
-    assert load(tmp_path / "x.parquet").degrees is None
-
-
-def test_damaged_degrees_in_a_folder_are_an_error(tmp_path: Path) -> None:
-    embedded(random_graph(30)).save(tmp_path / "x")
-    np.save(tmp_path / "x" / "degrees.npy", np.ones(7, np.float32))
-    with pytest.raises(FormatError, match="its state differs"):
-        load(tmp_path / "x")
-    with pytest.raises(FormatError, match="one number for each of 30"):
-        load(tmp_path / "x", verify=False)
-
-
 @pytest.mark.parametrize("name", ["ppi", "wikipedia-pos"])
 def test_the_score_beats_the_cosine_and_the_degree_product(name: str) -> None:
     links = evaluate_links(data_folder() / f"{name}.mat", scores=["cosine", "cosine-degree"], ranked=1, corruptions=1)
@@ -186,14 +98,32 @@ def test_the_ends_of_an_edge_are_described_without_each_other() -> None:
     np.testing.assert_array_equal(trial.first.degrees[: trial.edges], graph.out_counts[first] - 1)
 
 
-def test_the_weight_is_learnt_once_and_kept_in_files(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"degrees": [1.0]},
+        {"degrees": [1.0, np.nan]},
+        {"degrees": [1.0, -1.0]},
+        {"degrees": ["a", "b"]},
+        *({"degrees": [1, 1], "degree_weight": weight} for weight in (-0.1, float("nan"), "much", [0.1])),
+    ],
+)
+def test_state_that_cannot_be_is_refused(state: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="degree"):
+        Embedding(["a", "b"], np.eye(2), **state)
+
+
+def test_unequal_numbers_of_names_are_refused() -> None:
+    people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
+    with pytest.raises(InputError, match="2 nodes cannot be paired with 3"):
+        people.score(["ada", "bob"], ["ada", "bob", "ada"])
+    assert people.score([], []).shape == (0,)
+
+
+def test_the_weight_is_the_same_in_any_run() -> None:
     graph = datasets.power_law(1000, 8000, exponent=2.2).graph
-    embedding = graphrefine.embed(graph, 16, filter="none", learn=True)
-    again = graphrefine.embed(graph, 16, filter="none", threads=2, learn=True)
-    for name in ("x", "x.npz", "x.parquet", "x.arrow", "x.safetensors"):
-        embedding.save(tmp_path / name)
-        assert load(tmp_path / name).degree_weight == embedding.degree_weight == again.degree_weight != 0.1
-        np.testing.assert_array_equal(load(tmp_path / name).score(7), again.score(7))
+    one, other = (graphrefine.embed(graph, 16, filter="none", threads=threads, learn=True) for threads in (1, 2))
+    assert one.degree_weight == other.degree_weight != 0.1
     assert Embedding(None, np.eye(2), degrees=[1, 1]).degree_weight == 0.1
 
 
@@ -205,9 +135,3 @@ def test_without_learning_degrees_have_the_usual_weight_with_a_warning_where_it_
     assert [each.filename for each in caught] == [__file__]
     by_hand = Embedding(plain.names, plain.vectors, degrees=plain.degrees)  # by somebody else: nothing to learn from
     np.testing.assert_array_equal(by_hand.score(3), warned)
-
-
-@pytest.mark.parametrize("weight", [-0.1, float("nan"), float("inf"), "much", [0.1]])
-def test_degree_weights_that_cannot_be_are_refused(weight: Any) -> None:
-    with pytest.raises(InputError, match=r"the degree weight is .*; a number of 0 or more is expected"):
-        Embedding(["a", "b"], np.eye(2), degrees=[1, 1], degree_weight=weight)

@@ -24,19 +24,13 @@ def stored(tmp_path: Path) -> Path:
     return tmp_path / "people.npz"
 
 
-def test_one_unknown_name_has_near_ones() -> None:
-    with pytest.raises(InputError, match=r"^no node is called 'adda'; near it: ada; unknown='skip'"):
-        PEOPLE.neighbors("adda")
-    with pytest.raises(InputError, match=r"^no node is called 'adda'; near it: ada$"):
-        PEOPLE.index("adda")
-
-
 @pytest.mark.parametrize(
     "call",
     [
         lambda names: PEOPLE.neighbors(names),
         lambda names: PEOPLE.score(names),
         lambda names: PEOPLE.score("ada", names),
+        lambda names: PEOPLE.recommend(names),
     ],
 )
 def test_the_error_of_a_batch_counts_the_unknown_names(call: Any) -> None:
@@ -86,13 +80,6 @@ def test_a_batch_without_unknown_names_says_nothing() -> None:
         assert PEOPLE.neighbors(["ada"], unknown="skip") == PEOPLE.neighbors(["ada"])
         assert PEOPLE.recommend("ada", unknown="skip") == PEOPLE.recommend("ada")
         PEOPLE.fold_in([("eve", "ada")], unknown="skip")
-
-
-def test_recommendations_for_nobody() -> None:
-    with pytest.raises(InputError, match=r"no node is called 'x'.*unknown='skip'"):
-        PEOPLE.recommend("x")
-    with pytest.warns(ArgumentWarning, match="1 of 1, such as 'x'"):
-        assert PEOPLE.recommend("x", unknown="skip") == []
 
 
 @pytest.mark.parametrize("call", [PEOPLE.score, PEOPLE.neighbors, PEOPLE.recommend])

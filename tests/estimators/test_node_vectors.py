@@ -364,7 +364,7 @@ def test_bipartite_graphs_have_two_sides() -> None:
         row = whole.index(1, side=side)
         estimator = NodeVectors(sales, 2, bipartite=True, side=side)
         np.testing.assert_array_equal(estimator.fit_transform([1]), [getattr(whole, side)[row]])
-    with pytest.raises(InputError, match="1 stands on both sides"):
+    with pytest.raises(InputError, match="1 is a name on both sides"):
         NodeVectors(sales, 2, bipartite=True).fit([1])
     np.testing.assert_array_equal(NodeVectors(sales, 2, bipartite=True).fit_transform([5]), [whole[5]])
     with pytest.raises(InputError, match="no node is called 5 on the target side"):

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import scipy.io
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
 from graphrefine.errors import InputError
-from graphrefine.evaluate import as_labels, evaluate_labels, judges, logistic, metrics, random_control
+from graphrefine.evaluate import evaluate_labels, judges, logistic, metrics, random_control
 from graphrefine.evaluate.judges import make_split
 from graphrefine.evaluate.logistic import Classifiers
 from graphrefine.evaluate.metrics import measure_labels, top_classes
@@ -94,15 +92,6 @@ def test_splits_depend_on_seed_ratio_and_repeat_alone() -> None:
         assert np.array_equal(split.train, make_split(100, ratio, repeat=repeat, seed=seed).train)
 
 
-def test_more_ratios_and_repeats_leave_the_others_as_they_were(planted: Any) -> None:
-    vectors, part = planted
-    many = evaluate_labels(vectors, part, ratios=[0.1, 0.3], repeats=3)
-    few = evaluate_labels(vectors, part, ratios=[0.3], repeats=2)
-    assert few.ratios[0].values["micro_f1"] == many.ratios[1].values["micro_f1"][:2]
-    assert many.ratios[0].train_nodes == 48
-    assert many.ratios[1].train_nodes == 144
-
-
 def test_scores_are_the_same_for_any_threads_row_order_and_row_length(planted: Any) -> None:
     vectors, part = planted
     base = evaluate_labels(vectors, part, ratios=[0.2, 0.6], repeats=3, threads=1)
@@ -134,11 +123,9 @@ def test_unlabeled_nodes_are_dropped_or_kept_and_said(planted: Any) -> None:
     membership[::3] = 0
     dropped = evaluate_labels(vectors, membership, ratios=[0.5], repeats=3)
     assert (dropped.nodes, dropped.unlabeled, dropped.unlabeled_nodes) == (320, "drop", 160)
-    assert "nodes without labels left out (160)" in dropped.protocol
     assert dropped.ratios[0].train_nodes == 160
     kept = evaluate_labels(vectors, membership, ratios=[0.5], repeats=3, unlabeled="keep")
     assert (kept.nodes, kept.unlabeled, kept.unlabeled_nodes) == (480, "keep", 160)
-    assert "nodes without labels kept (160)" in kept.protocol
     assert kept.ratios[0].train_nodes == 240
     labeled = np.flatnonzero(membership.any(axis=1))
     alone = evaluate_labels(vectors[labeled], membership[labeled], ratios=[0.5], repeats=3)
@@ -153,19 +140,8 @@ def test_missing_nodes_and_empty_classes_are_left_out_and_counted(planted: Any, 
     table.write_text("\n".join([*lines, "9999,nowhere", "9998,1"]))
     scores = evaluate_labels(vectors, table, ratios=[0.5], repeats=2)
     assert (scores.missing_nodes, scores.empty_classes, scores.classes) == (2, 1, 4)
-    assert "2 labeled nodes are not in the embedding; 1 classes without nodes left out" in scores.protocol
     clean = evaluate_labels(vectors, part, ratios=[0.5], repeats=2)
     assert scores.ratios == clean.ratios
-
-
-def test_nodes_have_several_labels() -> None:
-    # Each sign of a coordinate is a label: two labels a node, all of them linear in the vectors.
-    vectors = np.random.default_rng(0).standard_normal((400, 2))
-    vectors = vectors[np.abs(vectors).min(axis=1) > 0.2]
-    truth = np.column_stack([vectors > 0, vectors < 0])
-    scores = evaluate_labels(vectors, truth, ratios=[0.5], repeats=2)
-    assert scores.ratios[0].micro_mean > 99
-    assert scores.ratios[0].macro_mean > 99
 
 
 def test_a_class_unseen_in_training_is_never_guessed_first() -> None:
@@ -224,10 +200,8 @@ def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -
     weak = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=1e-3)
     best = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=[1e-3, 5.0])
     assert set(best.ratios[0].C) == {5.0}
-    assert (
-        best.ratios[0].values["macro_f1"]
-        == evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=5.0).ratios[0].values["macro_f1"]
-    )
+    fixed = evaluate_labels(noisy, part, ratios=[0.3], repeats=4, C=5.0)
+    assert best.ratios[0].values == fixed.ratios[0].values
     assert best.ratios[0].macro_mean > weak.ratios[0].macro_mean + 20
     default = evaluate_labels(noisy, part, ratios=[0.3], repeats=2, C="cv")
     assert default.C == judges.PENALTIES
@@ -235,15 +209,14 @@ def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -
 
 
 class Recorder:
-    """A watcher that writes down what it is told, and stops the run at a given step."""
+    """A watcher that stops the run at a given step."""
 
-    def __init__(self, stop_at: int = -1) -> None:
+    def __init__(self, stop_at: int) -> None:
         self.stop_at = stop_at
-        self.stages: list[tuple[str, int]] = []
         self.steps = 0
 
     def start(self, stage: str, steps: int) -> None:
-        self.stages.append((stage, steps))
+        pass
 
     def advance(self) -> None:
         self.steps += 1
@@ -266,62 +239,35 @@ def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"ratios": [0.5, 1.0]}, "ratios=0.5, 1: different numbers above 0 and below 1"),
-        ({"ratios": []}, "ratios=: "),
-        ({"ratios": [0.5, 0.5]}, "ratios=0.5, 0.5: different"),
-        ({"ratios": [0.9999]}, "ratios=0.9999 of 480 nodes leaves 480 to train and 0 to test with"),
-        ({"ratios": [0.5, 0.004], "C": "cv"}, "0.004 of 480 nodes leaves 2 to train"),
-        ({"repeats": 0}, "repeats=0 must be at least 1"),
-        ({"seed": -1}, "seed=-1"),
-        ({"C": 0.0}, "C=0.0: a positive number"),
-        ({"C": [1.0, float("nan")]}, "C=.*: a positive number"),
-        ({"unlabeled": "ignore"}, "unlabeled='ignore' is not known"),
-        ({"threads": 0}, "threads=0 must be at least 1"),
+        {"ratios": [0.5, 1.0]},
+        {"ratios": []},
+        {"ratios": [0.5, 0.5]},
+        {"ratios": [0.9999]},
+        {"ratios": [0.5, 0.004], "C": "cv"},
+        {"repeats": 0},
+        {"seed": -1},
+        {"C": 0.0},
+        {"C": [1.0, float("nan")]},
+        {"unlabeled": "ignore"},
+        {"threads": 0},
     ],
 )
-def test_bad_settings(planted: Any, change: dict[str, Any], message: str) -> None:
-    vectors, part = planted
-    with pytest.raises(InputError, match=message):
-        evaluate_labels(vectors, part, **change)
+def test_bad_settings(planted: Any, change: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as refused:
+        evaluate_labels(*planted, **change)
+    assert refused.value.argument in change
 
 
 def test_bad_vectors(planted: Any) -> None:
     vectors, part = planted
-    with pytest.raises(InputError, match="a matrix of numbers is expected, not 1-d"):
-        evaluate_labels(vectors[:, 0], part)
-    with pytest.raises(InputError, match="labels for 480 rows and the embedding has 479 nodes"):
-        evaluate_labels(vectors[1:], part)
-    broken = vectors.copy()
-    broken[17, 3] = np.nan
-    with pytest.raises(InputError, match=r"node 17 \(row 17\) has nan"):
-        evaluate_labels(broken, part)
-    with pytest.raises(InputError, match=r"ratios=0.1 of 0 nodes"):
-        evaluate_labels(vectors, np.zeros((480, 2)))
-
-
-@pytest.mark.skipif("GRAPHREFINE_DATA" not in os.environ, reason="GRAPHREFINE_DATA is not set")
-def test_blogcatalog_agrees_with_liblinear() -> None:
-    from sklearn.linear_model import LogisticRegression
-
-    from graphrefine.evaluate.logistic import fit_logistic
-
-    path = Path(os.environ["GRAPHREFINE_DATA"]) / "blogcatalog.mat"
-    network = sp.csr_array(scipy.io.loadmat(path)["network"]).astype(np.float64)
-    sketch = np.random.default_rng(0).standard_normal((network.shape[0], 64))
-    for _ in range(4):
-        sketch, _triangle = np.linalg.qr(network @ sketch)
-    rows, truth = unit_rows(network @ sketch), as_labels(path).indicator
-    split = make_split(len(rows), 0.1, repeat=0, seed=0)
-    known = rows[split.train], truth[split.train].toarray()
-    ours = fit_logistic(*known)
-    theirs = Classifiers(np.zeros_like(ours.weights), ours.intercepts.copy())
-    for column in np.flatnonzero(np.isfinite(ours.intercepts)):
-        model = LogisticRegression(solver="liblinear").fit(known[0], known[1][:, column])
-        theirs.weights[column], theirs.intercepts[column] = model.coef_[0], model.intercept_[0]
-    figures = measure_labels(ours, rows[split.test], truth[split.test])
-    assert figures == pytest.approx(measure_labels(theirs, rows[split.test], truth[split.test]), abs=0.05)
-    noise = random_control(*rows.shape)
-    control = measure_labels(fit_logistic(noise[split.train], known[1]), noise[split.test], truth[split.test])
-    assert figures["micro_f1"] > control["micro_f1"] + 8
+    broken = np.where(np.arange(480)[:, None] == 17, np.nan, vectors)
+    for rows, labels, fact in (
+        (vectors[:, 0], part, "1-d"),
+        (vectors[1:], part, "480 rows .* 479 nodes"),
+        (broken, part, "node 17"),
+        (vectors, np.zeros((480, 2)), "0 nodes"),
+    ):
+        with pytest.raises(InputError, match=fact):
+            evaluate_labels(rows, labels)

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding
-from graphrefine.datasets import block_model
 from graphrefine.errors import InputError
-from graphrefine.evaluate import clustering, evaluate_clusters
+from graphrefine.evaluate import evaluate_clusters
 from strategies import PATIENT
 
 Floats = NDArray[np.float64]
@@ -72,12 +71,6 @@ def test_vectors_that_know_nothing_are_as_good_as_the_control() -> None:
     assert abs(few.control_ari) < 0.1
 
 
-def test_communities_of_a_graph_beat_the_control() -> None:
-    town = block_model(400, 4000, classes=4, mixing=0.1)
-    scores = evaluate_clusters(graphrefine.embed(town.graph, dim=16), town.labels)
-    assert scores.nmi > 0.9 and scores.ari > 0.9 and scores.control_nmi < 0.1
-
-
 def test_only_nodes_with_one_label_count() -> None:
     vectors, group = rays([30, 20, 10], seed=3)
     truth = np.eye(4)[group]  # the last class: no node has it alone
@@ -85,8 +78,6 @@ def test_only_nodes_with_one_label_count() -> None:
     truth[7:12] = 0
     scores = evaluate_clusters(vectors, truth)
     assert (scores.nodes, scores.several_nodes, scores.unlabeled_nodes, scores.classes) == (48, 7, 5, 3)
-    assert "48 nodes with one label, 3 classes; 3 clusters by k-means" in scores.protocol
-    assert "nodes with several labels left out (7); nodes without labels left out (5)" in scores.protocol
     alone = evaluate_clusters(vectors[12:], group[12:])
     assert (alone.nmi, alone.ari, alone.control_nmi) == (scores.nmi, scores.ari, scores.control_nmi)
 
@@ -95,33 +86,25 @@ def test_zero_and_equal_vectors() -> None:
     vectors, group = rays([20, 20], seed=0)
     labels = [*group.tolist(), 0, 1, 1]
     scores = evaluate_clusters(np.vstack([vectors, np.zeros((3, 2))]), labels)
-    assert (scores.zero_nodes, scores.clusters) == (3, 2) and "3 zero vectors are one more group" in scores.protocol
+    assert (scores.zero_nodes, scores.clusters) == (3, 2)
     assert 0.7 < scores.nmi < 1
     equal = evaluate_clusters(np.ones((6, 2)), [0, 1, 2] * 2)
     assert (equal.clusters, equal.nmi, equal.ari) == (1, 0, 0)
 
 
-def test_centers_of_many_nodes_are_found_with_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors, group = rays([60, 40, 50], seed=1)
-    monkeypatch.setattr(clustering, "MOST", 50)
-    scores = evaluate_clusters(vectors, group)
-    assert (scores.sampled_nodes, scores.nodes) == (50, 150) and scores.nmi == pytest.approx(1)
-    assert "k-means of 50 nodes" in scores.protocol
-
-
 @pytest.mark.parametrize(
-    ("vectors", "labels", "options", "message"),
+    ("vectors", "labels", "options", "fact"),
     [
-        (np.eye(3), ["a", "b", "a"], {"starts": 0}, "starts=0 must be at least 1"),
-        (np.eye(3), ["a", "a", "a"], {}, "3 of the 3 labeled nodes have one, of 1"),
-        (np.eye(3), np.ones((3, 2)), {}, "0 of the 3 labeled nodes have one, of 0"),
-        (np.eye(3), np.zeros((3, 2)), {}, "0 of the 0 labeled nodes"),
-        (np.eye(3), ["a", "b"], {}, "labels for 2 rows and the embedding has 3"),
-        (np.diag([1, np.inf, 1]), ["a", "b", "a"], {}, "the vector of node 1"),
+        (np.eye(3), ["a", "b", "a"], {"starts": 0}, "starts=0"),
+        (np.eye(3), ["a", "a", "a"], {}, "of 1"),
+        (np.eye(3), np.ones((3, 2)), {}, "of 0"),
+        (np.eye(3), np.zeros((3, 2)), {}, "0 labeled nodes"),
+        (np.eye(3), ["a", "b"], {}, "2 rows"),
+        (np.diag([1, np.inf, 1]), ["a", "b", "a"], {}, "node 1"),
     ],
 )
-def test_what_cannot_be_clustered_is_refused(vectors: Any, labels: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_what_cannot_be_clustered_is_refused(vectors: Any, labels: Any, options: dict[str, Any], fact: str) -> None:
+    with pytest.raises(InputError, match=fact):
         evaluate_clusters(vectors, labels, **options)
 
 

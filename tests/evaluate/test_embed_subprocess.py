@@ -56,18 +56,9 @@ def test_a_child_does_what_the_library_does(graph: Path, tmp_path: Path) -> None
     assert np.array_equal(made.vectors, same.vectors) and made.recipe == same.recipe
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"dim": 21}, "--dim 21 is larger than the graph"),
-        ({"method": "refin"}, "did you mean 'refine'?"),
-        ({"directed": True, "dim": 3}, "dim must be even"),
-    ],
-)
-def test_a_child_that_gives_up_says_why(graph: Path, tmp_path: Path, change: dict[str, Any], message: str) -> None:
-    settings: dict[str, Any] = {"method": "refine", "dim": 4, "seed": 0, "threads": 1, **change}
-    outcome = run_embed(graph, output=tmp_path / "out", **settings)
-    assert outcome.status == "failed" and message in outcome.message
+def test_a_child_that_gives_up_says_why(graph: Path, tmp_path: Path) -> None:
+    outcome = run_embed(graph, method="refine", dim=21, seed=0, threads=1, output=tmp_path / "out")
+    assert outcome.status == "failed" and "--dim 21" in outcome.message
     assert not outcome.message.startswith("error") and outcome.seconds is None and not (tmp_path / "out").exists()
 
 

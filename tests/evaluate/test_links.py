@@ -21,7 +21,7 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links, links, random_control
 from graphrefine.evaluate.held_out_edges import HeldOut, find_entries, hold_out
 from graphrefine.evaluate.link_scores import SCORES, ScoreInputs
-from graphrefine.evaluate.metrics import average_precision, middle_ranks, rank_stats
+from graphrefine.evaluate.metrics import average_precision, middle_ranks
 from graphrefine.graph.graph import Graph
 from graphs import check, data_folder, graphs, permuted, random_graph
 from strategies import PATIENT
@@ -56,13 +56,6 @@ def test_ranks_are_those_that_counting_gives(true: Any, others: Any) -> None:
     for rank, mine in zip(ranks, true, strict=True):
         places = [1 + sum(o > mine for o in others) + ties for ties in range(sum(o == mine for o in others) + 1)]
         assert rank == np.mean(places)
-
-
-def test_figures_of_ranks() -> None:
-    figures = rank_stats(np.array([1.0, 2.0, 10.0, 10.5, 50.0, 400.0]))
-    assert figures["mr"] == pytest.approx(np.mean([1, 2, 10, 10.5, 50, 400]))
-    assert figures["mrr"] == pytest.approx(np.mean([1, 1 / 2, 1 / 10, 1 / 10.5, 1 / 50, 1 / 400]))
-    assert [figures[f"hits@{k}"] for k in (1, 10, 50)] == [1 / 6, 3 / 6, 5 / 6]
 
 
 @PATIENT
@@ -100,10 +93,9 @@ def test_what_is_held_out_does_not_depend_on_the_order_of_the_nodes() -> None:
 
 def test_other_seeds_and_repeats_hold_out_other_edges() -> None:
     graph = random_graph(100)
-    drawn = [pair_names(graph, hold_out(graph, 0.3, repeat=r, seed=s).edges) for r, s in ((0, 0), (1, 0), (0, 1))]
-    assert drawn[0] != drawn[1] and drawn[0] != drawn[2] and drawn[1] != drawn[2]
-    again = hold_out(graph, 0.3, repeat=0, seed=0)
-    assert pair_names(graph, again.edges) == drawn[0]
+    draws = ((0, 0), (1, 0), (0, 1), (0, 0))
+    drawn = [frozenset(pair_names(graph, hold_out(graph, 0.3, repeat=r, seed=s).edges)) for r, s in draws]
+    assert len(set(drawn)) == 3 and drawn[0] == drawn[3]
 
 
 @settings(PATIENT, max_examples=30)
@@ -196,53 +188,28 @@ def test_threads_change_nothing() -> None:
     assert one == three
 
 
-def test_what_is_reported() -> None:
-    figures = evaluate_links(random_graph(300), "rbqr", dim=8, scores=["dot"], repeats=3, ranked=50, seed=4, power=2)
-    assert [each.score for each in figures.scores] == ["dot", "degree"]
-    assert (figures.held_out_edges, figures.ranked_edges, figures.corruptions) == (round(0.3 * figures.edges), 50, 300)
-    as_dict = figures.to_dict()
-    assert as_dict["settings"]["power"] == 2 and as_dict["settings"]["seed"] == 4 and as_dict["method"] == "rbqr"
-    assert len(as_dict["scores"][0]["auc"]["values"]) == 3
-    assert "±" in figures.text_rows()[1][1] and len(figures.text_rows()) == 3
-    assert "vectors by rbqr" in str(figures)
-
-
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "fact"),
     [
-        ({"held_out": 0.0}, "held_out=0.0 must be greater than 0"),
-        ({"held_out": 1.0}, "held_out=1 of the"),
-        ({"corruptions": 0}, "corruptions=0 must be at least 1"),
-        ({"scores": ["cosin"]}, r"scores='cosin' is not known \(did you mean 'cosine'\?\)"),
-        ({"method": "nonesuch"}, "method='nonesuch' is not known"),
-        ({"dim": 1000}, "larger than the graph"),
-        ({"windows": 3}, "no setting 'windows'"),
-        ({"method": lambda g: np.zeros((3, 2))}, r"made an array of shape \(3, 2\)"),
-        ({"method": lambda g: np.full((g.nodes, 2), np.nan)}, "finite numbers are expected"),
-        ({"method": random_control, "dim": 3}, "dim=3 is a setting of a named method"),
+        ({"held_out": 0.0}, "held_out=0.0"),
+        ({"held_out": 1.0}, "held_out=1"),
+        ({"corruptions": 0}, "corruptions=0"),
+        ({"scores": ["cosin"]}, "'cosine'"),
+        ({"method": "nonesuch"}, "'nonesuch'"),
+        ({"dim": 1000}, "dim=1000"),
+        ({"windows": 3}, "'windows'"),
+        ({"method": lambda g: np.zeros((3, 2))}, r"\(3, 2\)"),
+        ({"method": lambda g: np.full((g.nodes, 2), np.nan)}, "finite"),
+        ({"method": random_control, "dim": 3}, "dim=3"),
+        ({"turned": 0.5}, "turned=0.5"),
+        ({"graph": random_graph(50, directed=True), "scores": ["spectral"]}, "'spectral'"),
+        ({"graph": [(i, j) for i in range(8) for j in range(i)], "dim": 2}, "0 pairs"),
+        ({"graph": [(0, 1)], "dim": 1}, "held_out=0.3"),
     ],
 )
-def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        evaluate_links(random_graph(60), **options)
-
-
-def test_graphs_that_cannot_be_judged_are_refused() -> None:
-    complete = [(i, j) for i in range(8) for j in range(i)]
-    with pytest.raises(InputError, match="0 pairs of nodes without an edge, and 8 are needed"):
-        evaluate_links(complete, dim=2)
-    with pytest.raises(InputError, match="leaves none to embed or none to find"):
-        evaluate_links([(0, 1)], dim=1)
-    with pytest.raises(InputError, match="'spectral' is for undirected graphs, and this one was read as directed"):
-        evaluate_links(random_graph(50, directed=True), dim=2, scores=["spectral"])
-    with pytest.raises(InputError, match=r"turned=0.5: .* is not directed, so that no edge can be turned round"):
-        evaluate_links(random_graph(50), dim=2, turned=0.5)
-
-
-def test_a_graph_with_hardly_any_free_pairs_is_taken() -> None:
-    edges = [(i, j) for i in range(12) for j in range(i) if i - j != 6]  # all pairs but six
-    figures = evaluate_links(edges, dim=2, held_out=0.1)
-    assert figures.held_out_edges == 6
+def test_what_cannot_be_is_refused(options: dict[str, Any], fact: str) -> None:
+    with pytest.raises(InputError, match=fact):
+        evaluate_links(**{"graph": random_graph(60), **options})
 
 
 def test_the_command(tmp_path: Path) -> None:
@@ -260,10 +227,10 @@ def test_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--scores", "nonesuch"], "--scores 'nonesuch' is not known"),
-        (["--directed", "--turned", "1.5"], "--turned 1.5 must be"),
-        (["--directed", "--dim", "7"], "dim must be even; choose 6 or 8"),
-        (["--set", "seed=5"], "'seed' is given twice"),
+        (["--scores", "nonesuch"], "--scores 'nonesuch'"),
+        (["--directed", "--turned", "1.5"], "--turned 1.5"),
+        (["--directed", "--dim", "7"], "6 or 8"),
+        (["--set", "seed=5"], "'seed'"),
     ],
 )
 def test_the_command_refuses(arguments: list[str], expected: str, tmp_path: Path) -> None:

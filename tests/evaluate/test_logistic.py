@@ -107,13 +107,6 @@ def test_classes_without_positives_or_negatives_come_last_or_first() -> None:
     np.testing.assert_allclose(scores[:, 1:2], liblinear(rows, targets[:, 1:2], 1.0), atol=1e-3)
 
 
-def test_a_warm_start_ends_at_the_same_optimum() -> None:
-    rows, targets = problem(300, 10, 5, share=0.1, seed=1)
-    warm = fit_logistic(rows, targets, C=20.0, start=fit_logistic(rows, targets, C=5.0))
-    cold = fit_logistic(rows, targets, C=20.0)
-    np.testing.assert_allclose(warm.decision(rows), cold.decision(rows), atol=3e-4)
-
-
 def test_a_start_far_away_is_brought_back_by_shorter_steps() -> None:
     rows, targets = problem(200, 5, 2, share=0.3, seed=2)
     far = Classifiers(np.full((2, 5), 40.0), np.full(2, -40.0))

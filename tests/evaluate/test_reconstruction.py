@@ -88,21 +88,21 @@ def test_rows_are_found_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "fact"),
     [
-        ({"top": [0]}, "top=0: numbers from 1 to 1,770, the pairs there are"),
-        ({"top": [5, 9999]}, "top=5, 9999: numbers from 1 to 1,770"),
-        ({"sample": 61}, "sample=61 .*at most 60"),
+        ({"top": [0]}, "top=0"),
+        ({"top": [5, 9999]}, "top=5, 9999"),
+        ({"sample": 61}, "sample=61"),
         ({"seed": -1}, "seed=-1"),
-        ({"embedding": np.zeros((5, 2))}, r"vectors of shape \(5, 2\): one row for each of the 60 nodes"),
-        ({"embedding": np.full((60, 2), np.nan)}, "the vector of node 0"),
-        ({"embedding": Embedding([*range(59), 77], np.zeros((60, 2)))}, r"no vector for 1 of the 60 nodes .* as 59"),
-        ({"graph": random_graph(60, directed=True)}, "read as directed"),
-        ({"graph": Graph.from_edges([0], [0], names=list(range(60)))}, "has no edges to reconstruct"),
+        ({"embedding": np.zeros((5, 2))}, r"\(5, 2\)"),
+        ({"embedding": np.full((60, 2), np.nan)}, "node 0"),
+        ({"embedding": Embedding([*range(59), 77], np.zeros((60, 2)))}, "59"),
+        ({"graph": random_graph(60, directed=True)}, "directed"),
+        ({"graph": Graph.from_edges([0], [0], names=list(range(60)))}, "no edges"),
     ],
 )
-def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_what_cannot_be_is_refused(options: dict[str, Any], fact: str) -> None:
+    with pytest.raises(InputError, match=fact):
         evaluate_reconstruction(**{"graph": random_graph(60), "embedding": random_control(60, 4), **options})
 
 
@@ -122,10 +122,10 @@ def test_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["v", "--method", "rbqr"], "--method is for making vectors, and EMBEDDING has them"),
-        (["--embedding-format", "npy"], "--embedding-format is for an EMBEDDING, and none is given"),
-        (["v", "--top", "99999"], "--top 99999: numbers from 1 to"),
-        (["other"], "no vector for 20 of the 20 nodes"),
+        (["v", "--method", "rbqr"], "--method"),
+        (["--embedding-format", "npy"], "--embedding-format"),
+        (["v", "--top", "99999"], "--top 99999"),
+        (["other"], "20 of the 20 nodes"),
     ],
 )
 def test_the_command_refuses(

@@ -9,8 +9,7 @@ import pytest
 
 import graphrefine
 from graphrefine.datasets import block_model
-from graphrefine.display.table import table_of
-from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction
+from graphrefine.evaluate import evaluate_labels, evaluate_reconstruction
 from graphrefine.evaluate.results import Comparison, Row
 
 TOWN = block_model(300, 2000, classes=4, mixing=0.1)
@@ -31,14 +30,6 @@ def test_scores_of_labels(embedding: graphrefine.Embedding) -> None:
     assert scores.table().stats == scores.to_dict()
     html = scores._repr_html_()
     assert all(cell in html for cell in scores.text_rows()[1]) and "300 nodes, 4 classes" in html
-
-
-def test_scores_of_links() -> None:
-    scores = evaluate_links(TOWN.graph, dim=8, repeats=2)
-    frame = scores.to_pandas().set_index("score")
-    assert frame.loc["degree", "auc"] == scores["degree"].mean("auc")
-    assert frame.loc["degree", "auc_std"] == scores["degree"].std("auc")
-    assert "HITS@10" in scores._repr_html_()
 
 
 def test_reconstruction(embedding: graphrefine.Embedding) -> None:
@@ -73,7 +64,3 @@ def test_a_comparison_has_gaps_as_nan() -> None:
     assert comparison.to_arrow()["quality"].type == "double"
     html = comparison._repr_html_()
     assert "how it was done" in html and "&lt;line&gt;" in html and "<line>" not in html
-
-
-def test_a_table_without_rows() -> None:
-    assert len(table_of([])) == 0 and table_of([]).columns == {}

@@ -121,7 +121,7 @@ def test_work_that_trials_share_changes_no_bit(weighted: bool) -> None:
     weights = np.random.default_rng(2).uniform(0.5, 4, len(source)) if weighted else None
     graph = Graph.from_edges(source, target, weights, names=np.arange(BLOCKS * SIZE + 3))  # three without edges
     vectors, default = TrialVectors(graph, threads=1), RefineSettings(dim=16)
-    candidates = (settings for stage in plan_stages(graph, [16, 8]) for settings in stage.settings(default))
+    candidates = [replace(default, **changes) for stage in plan_stages(graph, [16, 8]).values() for changes in stage]
     for settings in [default, *candidates, default]:
         expected = embed_graph(graph, settings, threads=1)[0].vectors
         np.testing.assert_array_equal(vectors.make(settings), expected)
@@ -221,24 +221,24 @@ def test_the_search_ends_where_the_next_trial_would_not_fit(
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "fact"),
     [
-        ({"labels": None, "train": 0.5}, "train=0.5 is about labels"),
+        ({"labels": None, "train": 0.5}, "train=0.5"),
         ({"dims": []}, "dims="),
         ({"dims": [8, 8]}, "dims="),
-        ({"dims": [500]}, "dim=500 is larger than the graph"),
-        ({"seed": -1}, "seed=-1 must be at least 0"),
-        ({"train": 1.5}, "train=1.5 must be a part"),
-        ({"train": 0.05}, "training nodes are too few"),
-        ({"train": ["nobody"]}, "train: node 'nobody' has no label"),
-        ({"C": 0.0}, "C=0.0 must be greater than 0"),
-        ({"labels": np.zeros(BLOCKS * SIZE, int)}, "nothing to tell apart"),
-        ({"graph": np.eye(30, 20) + np.eye(30, 20, 1), "bipartite": True, "labels": None}, "read as bipartite"),
-        ({"graph": Graph.from_edges(*edges_of_blocks().T, directed=True)}, "read as directed"),
+        ({"dims": [500]}, "dim=500"),
+        ({"seed": -1}, "seed=-1"),
+        ({"train": 1.5}, "train=1.5"),
+        ({"train": 0.05}, "6 training nodes"),
+        ({"train": ["nobody"]}, "'nobody'"),
+        ({"C": 0.0}, "C=0.0"),
+        ({"labels": np.zeros(BLOCKS * SIZE, int)}, "one label"),
+        ({"graph": np.eye(30, 20) + np.eye(30, 20, 1), "bipartite": True, "labels": None}, "bipartite"),
+        ({"graph": Graph.from_edges(*edges_of_blocks().T, directed=True)}, "directed"),
     ],
 )
-def test_bad_input_is_refused(graph: Graph, labels: NDArray[np.int64], options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_bad_input_is_refused(graph: Graph, labels: NDArray[np.int64], options: dict[str, Any], fact: str) -> None:
+    with pytest.raises(InputError, match=fact):
         tune(**{"graph": graph, "labels": labels, **options})
 
 
@@ -250,34 +250,29 @@ def test_settings_come_back_from_a_file(tmp_path: Path) -> None:
     write_config(tmp_path / "s.json", "refine", settings)
     method, options = read_config(tmp_path / "s.json")
     assert method == "refine" and RefineSettings(**options) == settings
+    with pytest.raises(FormatError, match="none"):
+        read_config(tmp_path / "none.json")
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ('{"dimm": 3}', "no setting 'dimm'"),
-        ('{"name": 3}', "name"),
-        ('{"dim": "3"}', "dim='3'"),
-        ('{"dim": true}', "dim=True"),
-        ('{"power": 2.0}', "power=2.0"),
-        ('{"power": NaN}', "power=nan"),
-        ('{"dim": 3, "dim": 4}', "duplicate key 'dim'"),
-        ('{"log_weights": 1}', "log_weights=1"),
-        ('{"filter": ["a"]}', "filter="),
-        ('{"filter": {"a": 1}}', "filter="),
-        ('{"scale": "x"}', "scale="),
-        ('{"method": "refined"}', "'refined' is not known"),
-        ('{"method": ["refine"]}', "is not known"),
-        ("[1]", "a JSON object of settings is expected"),
-        ("{", "not JSON"),
+        '{"dimm": 3}',
+        '{"dim": "3"}',
+        '{"dim": true}',
+        '{"power": NaN}',
+        '{"dim": 3, "dim": 4}',
+        '{"log_weights": 1}',
+        '{"filter": ["a"]}',
+        '{"method": ["refine"]}',
+        "[1]",
+        "{",
     ],
 )
-def test_files_that_are_no_settings_are_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_files_that_are_no_settings_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "s.json").write_text(text)
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(FormatError, match=r"s\.json"):
         read_config(tmp_path / "s.json")
-    with pytest.raises(FormatError, match="cannot be read"):
-        read_config(tmp_path / "none.json")
 
 
 def write_labels(path: Path, labels: NDArray[np.int64]) -> Path:
@@ -302,26 +297,19 @@ def test_the_command_writes_what_embed_takes(tmp_path: Path, labels: NDArray[np.
     assert (recipe["dim"], recipe["seed"]) == (4, 9)
 
 
-def test_the_command_prints_the_trail(tmp_path: Path) -> None:
-    edges = write_csv(tmp_path / "g.csv", edges_of_blocks())
-    shown = works("tune", edges, "--dims", "8", "--budget", "1m").out
-    lines = shown.splitlines()
-    assert lines[0].split() == ["trial", "settings", "AUC", "gain", "splits", "time"]
-    assert lines[1].split()[:2] == ["1", "default"]
-    assert "nothing was left to try" in shown and lines[-1].startswith("best: ")
-
-
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (("--budget", "soon"), ("--budget 'soon' is not a time",)),
-        (("--train", "0.5"), ("--train 0.5 is about labels",)),
-        (("--C", "many"), ("'many' is neither a number nor 'cv'",)),
-        (("-o", "no/such/place.json"), ("the folder no/such does not exist",)),
+        (("--budget", "soon"), "--budget 'soon'"),
+        (("--train", "0.5"), "--train 0.5"),
+        (("--C", "many"), "'many'"),
+        (("-o", "no/such/place.json"), "no/such"),
     ],
 )
-def test_the_command_refuses(tmp_path: Path, options: tuple[str, ...], expected: tuple[str, ...]) -> None:
+def test_the_command_refuses(tmp_path: Path, options: tuple[str, ...], expected: str) -> None:
     edges = write_csv(tmp_path / "g.csv", edges_of_blocks())
     folder = tmp_path / "out"
     folder.mkdir()
-    refuses("tune", edges, *options, folder=folder, expected=expected)
+    refuses("tune", edges, *options, folder=folder, expected=(expected,))
+    lines = works("tune", edges, "--dims", "8", "--budget", "1m").out.splitlines()
+    assert lines[1].split()[:2] == ["1", "default"] and lines[-1].startswith("best: ")

@@ -45,7 +45,7 @@ def test_neighbors_have_weights() -> None:
     assert "cy" in PEOPLE and "x" not in PEOPLE and PEOPLE.index("cy") == 2
     with pytest.raises(KeyError, match="no node is called 'bop'; near it: bob"):
         PEOPLE.neighbors("bop")
-    with pytest.raises(InputError, match="'ann' stands on both sides"):
+    with pytest.raises(InputError, match="'ann' is a name on both sides"):
         SIDES.neighbors("ann")
     with pytest.raises(InputError, match="direction='both' is not known"):
         ARCS.neighbors("cy", direction="both")  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ def test_networkx_and_back() -> None:
     other = sides.to_networkx()
     assert dict(other.nodes(data="bipartite")) == {"ann": 0, "bob": 0, "tea": 1} and nx.bipartite.is_bipartite(other)
     assert same(read(other, bipartite=True), sides)
-    with pytest.raises(InputError, match="'ann' stands on both sides"):
+    with pytest.raises(InputError, match="'ann' is a name on both sides"):
         SIDES.to_networkx()
 
 

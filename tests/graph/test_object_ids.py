@@ -20,8 +20,7 @@ from graphrefine import Embedding, embed, load
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.explore.session import Session
 from graphrefine.graph.graph import Graph, store
-from graphrefine.graph.node_ids import add_nodes, identities, number, object_array, sort_rows
-from graphrefine.graph.object_ids import order_key
+from graphrefine.graph.node_ids import add_nodes, identities, number, object_array, order_key, sort_rows
 from graphrefine.readers.read import read
 from graphs import check
 from strategies import PATIENT

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import PropertyMock, patch
@@ -33,7 +33,6 @@ from graphrefine.ingestion.limits import Budget
 from graphrefine.kernels import native
 from graphrefine.kernels.edge_lists import IdSet
 from graphrefine.readers.options import ReadOptions
-from graphrefine.system import work_folder
 from graphrefine.system.work_folder import WorkFolder
 from graphs import check
 from oracles import edges as oracle
@@ -484,32 +483,20 @@ def test_killed_at_many_moments(tmp_path: Path) -> None:
     killed_runs(tmp_path, 15)
 
 
-def test_killed_while_it_tidies_up_it_begins_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is gone by then: a run that finds the rest must not take it for work to go on with."""
-    (tmp_path / "g.txt").write_text("".join(f"n{u} n{u * u % 97}\n" for u in range(300)))
-    ingest(tmp_path / "g.txt", tmp_path / "whole.grf")
-    expected = contents(tmp_path / "whole.grf")
-    remove, removals = work_folder._remove, [0]
-
-    def removed(path: Path) -> None:
-        removals[0] -= 1
-        if removals[0] < 0:
-            raise SystemExit  # as good as killed: nothing more is removed
-        remove(path)
-
-    for many in range(100):
-        removals[0] = many
+def test_state_is_removed_before_the_files_that_it_describes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is killed while it tidies up must not leave state that says there is work to go on with."""
+    removed: list[str] = []
+    with WorkFolder(tmp_path / "g.work") as work:
+        (work.path / "arcs").mkdir()
+        (work.path / "names.npy").write_bytes(b"1")
+        for second, name in enumerate(("run", "arcs")):
+            work.save(name, {})
+            os.utime(work.path / f"{name}.json", (second, second))
         with monkeypatch.context() as patched:
-            patched.setattr(work_folder, "_remove", removed)
-            with suppress(SystemExit):
-                ingest(tmp_path / "g.txt", tmp_path / "g.grf")
-        if removals[0] >= 0:
-            break
-        ingest(tmp_path / "g.txt", tmp_path / "g.grf")
-        assert contents(tmp_path / "g.grf") == expected
-        alone_in(tmp_path, "g.txt", "whole.grf", "g.grf")
-        shutil.rmtree(tmp_path / "g.grf")
-    assert many > 3
+            patched.setattr(Path, "unlink", lambda path: removed.append(path.name))
+            patched.setattr(shutil, "rmtree", lambda path: removed.append(path.name))
+            work.clear()
+    assert removed[:2] == ["run.json", "arcs.json"] and set(removed[2:]) == {"arcs", "names.npy"}
 
 
 def test_work_that_was_begun_differently_is_refused(tmp_path: Path) -> None:

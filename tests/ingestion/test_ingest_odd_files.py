@@ -58,7 +58,7 @@ def test_ids_of_two_sets_are_not_taken_for_one(options: dict[str, Any], tmp_path
 @pytest.mark.parametrize(
     ("encoding", "message"),
     [
-        ("utf-16", "does not begin with the mark of utf-16: say encoding='utf-16-le'"),
+        ("utf-16", "does not begin with the mark of utf-16: pass encoding='utf-16-le'"),
         ("utf-16-le", "the text is not utf-16-le: truncated data"),
         ("idna", "no encoding 'idna'"),
         ("undefined", "no encoding 'undefined'"),

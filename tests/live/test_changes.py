@@ -23,8 +23,8 @@ from hypothesis import strategies as st
 
 from cli_runs import run, works
 from graphrefine.errors import FormatError, InputError
-from graphrefine.live.changes import Group, check_change, read_changes
-from graphrefine.live.name_resolution import Change
+from graphrefine.live.changes import Group, read_changes
+from graphrefine.live.name_resolution import Change, parse_change
 from processes import start_process
 from strategies import PATIENT
 
@@ -49,7 +49,7 @@ class Record(NamedTuple):
     @property
     def change(self) -> Change:
         """The change that it is."""
-        weight = 0.0 if self.op == "-" else 1.0 if self.weight is None else self.weight
+        weight = 0.0 if self.op == "-" or self.target is None else 1.0 if self.weight is None else self.weight
         return Change(self.op, self.source, self.target, weight)
 
 
@@ -132,7 +132,8 @@ def test_formats_are_found_by_names_and_by_first_bytes(tmp_path: Path, format: s
     path.write_bytes(PACKERS[suffix](as_bytes(stream, format)))
     assert changes_of(list(read_changes(path))) == expected(stream)
     with path.open("rb") as file:
-        assert changes_of(list(read_changes(file))) == expected(stream)
+        given = format if format == "tsv" else None  # as commas are expected where nothing tells
+        assert changes_of(list(read_changes(file, format=given))) == expected(stream)
 
 
 @pytest.mark.parametrize("format", ["jsonl", "parquet"])
@@ -149,7 +150,7 @@ def test_integers_that_a_table_made_floats_are_integers() -> None:
     table = {"op": ["+", "-", "+"], "source": [1.0, 2.0, 3.0], "target": [2.0, None, float("nan")]}
     pq.write_table(pa.table(table), file)
     (group,) = read(file.getvalue())
-    assert group.changes == [("+", 1, 2, 1.0), ("-", 2, None, 0.0), ("+", 3, None, 1.0)]
+    assert group.changes == [("+", 1, 2, 1.0), ("-", 2, None, 0.0), ("+", 3, None, 0.0)]
     assert type(group.changes[0].source) is int
 
 
@@ -176,16 +177,8 @@ def test_another_change_has_another_digest(stream: list[Record], at: int, other:
     if digests[0] != digests[1]:
         groups, message = refuse(as_bytes(edited, "csv"), skip=len(stream), digest=digests[0])
         assert groups == [] and "another file" in message
-
-
-def test_a_shorter_file_is_another_file(tmp_path: Path) -> None:
-    path = tmp_path / "changes.csv"
-    path.write_bytes(b"+,a,b,\n+,a,c,\n")
-    with pytest.raises(InputError, match=r"changes.csv: this is another file: 3 records .* and it has 2$"):
-        list(read_changes(path, skip=3))
-    assert list(read_changes(path, skip=2)) == []
-    groups, message = refuse(b"+,a,b,\n+,a,a,\n", skip=2)
-    assert groups == [] and "another file" in message and "line 2" in message
+    groups, message = refuse(as_bytes(stream, "csv"), skip=len(stream) + 1)
+    assert groups == [] and "another file" in message
 
 
 def test_text_as_people_write_it() -> None:
@@ -195,7 +188,7 @@ def test_text_as_people_write_it() -> None:
         ("+", "ann", "bob", 2.0), ("=", "Smith, J", " a b", 0.5), ("-", "ann", "bob", 0.0),
         ("+", 'say "hi"', '5" pipe', 100.0),
     ]  # fmt: skip
-    assert "line 8" in refuse(data + b"+,a,a,\n")[1]
+    assert "line 8" in refuse(data + b"*,a,b,\n")[1]
 
 
 def test_a_header_names_the_columns_in_any_order() -> None:
@@ -240,7 +233,7 @@ def test_a_file_cut_anywhere_gives_whole_groups_alone(format: str, suffix: str, 
         if message and is_text:
             line = data[:end].count(b"\n") + 1
             number = line - (format != "jsonl")
-            assert message.startswith(f"the stream, line {line}: record {max(number, 1)} is not whole:")
+            assert message.startswith(f"the stream, line {line}: ")
             assert "--resume" in message and len(part) == max(number - 1, 0) // size * size
 
 
@@ -251,7 +244,7 @@ def test_a_cut_compressed_file_gives_what_it_holds(tmp_path: Path, suffix: str) 
     path = tmp_path / f"changes.csv{suffix}"
     path.write_bytes(packed[: len(packed) * 9 // 10])
     groups: list[Group] = []
-    with pytest.raises(FormatError, match=rf"line (\d+): record \1 is not whole: the {suffix[1:]} data .*--resume"):
+    with pytest.raises(FormatError, match=f"the {suffix[1:]} data"):
         groups.extend(read_changes(path))
     count = groups[-1].records
     assert count > 25_000 and count % 1000 == 0
@@ -262,84 +255,68 @@ def test_a_cut_compressed_file_gives_what_it_holds(tmp_path: Path, suffix: str) 
 def test_a_whole_last_object_needs_no_line_end() -> None:
     line = b'{"op": "+", "source": "a", "target": "b"}'
     assert changes_of(read(b"\xef\xbb\xbf" + line)) == [("+", "a", "b", 1.0)]
-    assert "record 2 is not whole" in refuse(line + b"\n" + line[:-1])[1]
+    assert "line 2" in refuse(line + b"\n" + line[:-1])[1]
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
-GOOD = b"+,ann,bob,2\n-,ann,bob,\n"
-BAD: dict[bytes, str] = {  # a line of csv, and a fact that its error has
-    b"*,a,b,": "'*'", b",a,b,": "op ''", b"+,,b,": "source", b"-,,,": "source", b"=,a,,2": "empty",
-    b"+,a,,2": "'2'", b"-,a,,2": "'2'", b"-,a,b,2": "'2'", b"+,a,b,-2": "'-2'", b"=,a,b,0": "'0'",
-    b"+,a,b,nan": "'nan'", b"+,a,b,inf": "'inf'", b"+,a,b,1e39": "'1e39'", b"+,a,b,1e-60": "'1e-60'",
-    b"+,a,b,two": "'two'", b"+,a,b,1_0": "'1_0'", "+,a,b,٣".encode(): "٣", b"+,a,a,": "self-loop",
-    b"+,a": "2 field", b"+": "1 field", b"+,a,b,1,5": "5 field", b'+,"a,b,': "quote", b'+,"a"x,b,': "quote",
-    b"+,a\0,b,": "zero byte", b"+,a\rb,c,": r"\r", b"+,caf\xe9,b,": "0xe9",
+GOOD = b'{"op": "+", "source": "ann", "target": 0}\n'
+BAD: dict[bytes, tuple[str, ...]] = {  # the first lines that are good, and bad ones with a fact that their error has
+    b"+,ann,bob,2\n-,ann,bob,\n": (
+        "*,a,b,|'*'", ",a,b,|op ''", "-,,,|empty", "=,a,,2|empty", "+,a,,2|'2'", "-,a,,2|'2'", "-,a,b,2|'2'",
+        "+,a,b,-2|'-2'", "=,a,b,0|'0'", "+,a,b,nan|'nan'", "+,a,b,inf|'inf'", "+,a,b,1e39|'1e39'",
+        "+,a,b,1e-60|'1e-60'", "+,a,b,two|'two'", "+,a,b,1_0|'1_0'", "+,a,b,٣|٣", "+,a|2 field", "+|1 field",
+        "+,a,b,1,5|5 field", '+,"a,b,|quote', '+,"a"x,b,|quote', "+,a\0,b,|no name", "+,a\rb,c,|no name",
+        "+,caf\udce9,b,|0xe9",
+    ),
+    GOOD * 2: (
+        '{"op": "+", "source": "a"}|\'target\'', '["+", "a", "b"]|object', "[" * 100_000 + "|object",
+        '{"op": "+", "source": "a", "target": "b", "wieght": 2}|\'wieght\'',
+        '{"op": "+", "source": "a", "target": "b"} {}|object', '{"op": "+", "source": "a", "target": |object',
+        '{"op": "+", "source": 1.5, "target": "b"}|1.5', '{"op": "+", "source": true, "target": "b"}|True',
+        '{"op": "+", "source": null, "target": null}|empty', '{"op": "+", "source": "a", "target": ["b"]}|[\'b\']',
+        '{"op": "+", "source": "a\\nb", "target": "b"}|no name',
+        '{"op": "+", "source": "\\ud800", "target": 1}|no name',
+        '{"op": "+", "source": 9223372036854775808, "target": "b"}|9223372036854775808',
+        '{"op": ["+"], "source": 1, "target": 2}|[\'+\']', '{"op": "+", "source": 1, "target": 2, "weight": true}|True',
+        '{"op": "+", "source": 1, "target": 2, "weight": 0}|weight 0',
+        '{"op": "+", "source": 1, "target": 2, "weight": NaN}|nan',
+        '{"op": "+", "source": 1, "target": 2, "weight": 1' + "0" * 400 + "}|10000",
+    ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("line", BAD)
-def test_a_bad_line_is_named_and_refuses_its_group(line: bytes) -> None:
-    for size, whole in ((1, 2), (2, 1), (3, 0)):
-        groups, message = refuse(GOOD + line + b"\n+,x,y,\n*,a,b,\n", size=size)
-        assert message.startswith("the stream, line 3: ") and BAD[line] in message
-        assert [len(group.changes) for group in groups] == [size] * whole
+@pytest.mark.parametrize("good", BAD, ids=["csv", "jsonl"])
+def test_a_bad_line_is_named_and_refuses_its_group(good: bytes) -> None:
+    for case in BAD[good]:
+        line, _, fact = case.rpartition("|")
+        for size, whole in ((1, 2), (2, 1), (3, 0)):
+            groups, message = refuse(good + line.encode("utf-8", "surrogateescape") + b"\n" + good, size=size)
+            assert message.startswith("the stream, line 3: ") and fact in message, case
+            assert [len(group.changes) for group in groups] == [size] * whole
 
 
-HEADERS = {
-    b"operation,source,target\n": "'op'",
-    b"op,from,to\n": "'source'",
-    b"op,op,source,target\n": "'op'",
-    b"op,source,target,weights\n": "'weights'",
-    b"action,from,to\n": "'action'",
-}
-
-
-@pytest.mark.parametrize("header", HEADERS)
-def test_a_header_that_names_too_little(header: bytes) -> None:
-    groups, message = refuse(b"\n" + header + GOOD)
-    assert groups == [] and message.startswith("the stream, line 2: ") and HEADERS[header] in message
-
-
-JSON = {
-    '{"op": "+", "source": "a"}': "'target'",
-    '{"op": "+", "source": "a", "target": "b", "wieght": 2}': "'wieght'",
-    '["+", "a", "b"]': "object",
-    '{"op": "+", "source": "a", "target": "b"} {}': "object",
-    '{"op": "+", "source": "a", "target': "object",
-    '{"op": "+", "source": 1.5, "target": "b"}': "1.5",
-    '{"op": "+", "source": true, "target": "b"}': "True",
-    '{"op": "+", "source": null, "target": "b"}': "source None is no name",
-    '{"op": "+", "source": "a", "target": ["b"]}': "['b']",
-    '{"op": "+", "source": "a\\nb", "target": "b"}': "is no name",
-    '{"op": "+", "source": "\\ud800", "target": "b"}': "is no name",
-    '{"op": "+", "source": 9223372036854775808, "target": "b"}': "9223372036854775808",
-    '{"op": "+", "source": 1, "target": "1"}': "self-loop",
-    '{"op": "+", "source": 1, "target": 1.0}': "self-loop",
-    '{"op": ["+"], "source": 1, "target": 2}': "['+']",
-    '{"op": "+", "source": 1, "target": 2, "weight": true}': "True",
-    '{"op": "+", "source": 1, "target": 2, "weight": 0}': "weight 0",
-    '{"op": "+", "source": 1, "target": 2, "weight": NaN}': "nan",
-    '{"op": "+", "source": 1, "target": 2, "weight": 1' + "0" * 400 + "}": "10000",
-    "[" * 100_000: "object",
-}
-
-
-@pytest.mark.parametrize("line", JSON, ids=range(len(JSON)))
-def test_a_bad_object_is_named(line: str) -> None:
-    good = json.dumps({"op": "+", "source": "ann", "target": 0})
-    groups, message = refuse(f"{good}\n\n{line}\n{good}\n".encode(), size=1)
-    assert message.startswith("the stream, line 3: ") and JSON[line] in message
-    assert changes_of(groups) == [("+", "ann", 0, 1.0)]
+@pytest.mark.parametrize(
+    ("header", "fact"),
+    [
+        ("operation,source,target", "'op'"),
+        ("op,from,to", "'source'"),
+        ("op,op,source,target", "'op'"),
+        ("op,source,target,weights", "'weights'"),
+    ],
+)
+def test_a_header_that_names_too_little(header: str, fact: str) -> None:
+    groups, message = refuse(f"\n{header}\n+,a,b,1\n".encode())
+    assert groups == [] and message.startswith("the stream, line 2: ") and fact in message
 
 
 def test_a_bad_row_of_parquet_is_named(tmp_path: Path) -> None:
     path = tmp_path / "changes.parquet"
     rows = 40_000
-    table = {"op": ["+"] * rows, "source": list(range(rows)), "target": [-1] * (rows - 1) + [rows - 1]}
+    table = {"op": ["+"] * (rows - 1) + ["*"], "source": list(range(rows)), "target": [-1] * rows}
     pq.write_table(pa.table(table), path)
     groups: list[Group] = []
-    with pytest.raises(FormatError, match=r"changes.parquet: record 40000: .*self-loop"):
+    with pytest.raises(FormatError, match=r"changes.parquet: record 40000: .*'\*'"):
         groups.extend(read_changes(path, size=700))
     assert groups[-1].records == 39_900
     pq.write_table(pa.table({"source": [1], "target": [2]}), path)
@@ -354,22 +331,24 @@ NUMBERS = st.sampled_from(
 
 
 @PATIENT
-@given(st.sampled_from(["+", "-", "=", "", "*", None, 1]), VALUES, VALUES, NUMBERS, st.booleans())
-def test_any_values_are_a_proper_change_or_a_problem(
-    op: Any, source: Any, target: Any, weight: Any, sides: bool
-) -> None:
+@given(st.sampled_from(["+", "-", "=", "", "*", None, 1]), VALUES, VALUES, NUMBERS)
+def test_any_values_are_a_proper_change_or_a_problem(op: Any, source: Any, target: Any, weight: Any) -> None:
     try:
-        change = check_change(op, source, target, weight, sides=sides)
+        change = parse_change([op, source, target, weight])
     except InputError:
         return
     assert change.sign in "+-=" and type(change.weight) is float
-    assert all(each is None or type(each) in (str, int) for each in (change.source, change.target))
-    assert (change.weight > 0) == (op != "-") and change.source != "" and (sides or change.source is not None)
-    assert sides or str(change.source) != str(change.target)
+    ends = [each for each in (change.source, change.target) if each is not None]
+    assert ends and all(type(each) in (str, int) and each != "" for each in ends)
+    assert (change.weight > 0) == (op != "-" and len(ends) == 2)
 
 
 def test_a_line_without_end_is_not_held() -> None:
-    assert "more than 1048576 bytes" in refuse(b"+,a,b,\n" + b"x" * 3_000_000)[1]
+    file = Endless(1 << 30, line=b"x")
+    groups: list[Group] = []
+    with pytest.raises(FormatError, match=r"line 1: .*no line end"):
+        groups.extend(read_changes(io.BufferedReader(file)))
+    assert file.lines < 1 << 23
 
 
 @pytest.mark.parametrize(
@@ -378,6 +357,7 @@ def test_a_line_without_end_is_not_held() -> None:
         ("gone.csv", None),
         ("changes.xlsx", b""),
         ("changes.csv.gz", b"+,a,b,\n"),
+        ("changes.jsonnl", b""),
         ("changes.csv.gz", b""),
         ("changes.csv", b"<!doctype html><p>"),
         ("changes.parquet", b"PAR1 cut"),
@@ -389,13 +369,6 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: bytes | N
         (tmp_path / name).write_bytes(content)
     with pytest.raises(FormatError, match=name):
         list(read_changes(tmp_path / name))
-
-
-@pytest.mark.parametrize(("argument", "value"), [("size", 0), ("skip", -1), ("format", "jsonnl")])
-def test_arguments_that_cannot_be_used(argument: str, value: Any) -> None:
-    with pytest.raises(InputError) as error:
-        read_changes("changes.csv", **{argument: value})
-    assert error.value.argument == argument
 
 
 # ---- streams ---------------------------------------------------------------------------------------------------------
@@ -418,22 +391,23 @@ def test_standard_input_is_read_as_it_comes() -> None:
         process.stdin.write(b"+,d,b")
         process.stdin.close()
         assert process.stdout.read() == b""
-        assert b"standard input, line 3: record 3 is not whole" in process.stderr.read()
+        assert b"standard input, line 3: " in process.stderr.read()
         assert process.wait() == 1
 
 
 class Endless(io.RawIOBase):
     """Lines that are made while they are read."""
 
-    def __init__(self, count: int) -> None:
-        self.lines, self.count, self.rest = 0, count, b""
+    def __init__(self, count: int, line: bytes = b"+,%d,t,\n") -> None:
+        self.lines, self.count, self.rest, self.line = 0, count, b"", line
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         while len(self.rest) < len(buffer) and self.lines < self.count:
-            self.rest += b"".join(b"+,%d,t,\n" % (self.lines + at) for at in range(1000))
+            fresh = [self.line % number if b"%" in self.line else self.line for number in range(1000)]
+            self.rest += b"".join(fresh)
             self.lines += 1000
         portion, self.rest = self.rest[: len(buffer)], self.rest[len(buffer) :]
         buffer[: len(portion)] = portion

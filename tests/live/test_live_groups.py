@@ -18,10 +18,9 @@ import graphrefine.live
 from graphrefine.errors import InputError, OutputError, UnknownNameError
 from graphrefine.live import refresh as refreshing
 from graphrefine.live import writer
-from graphrefine.live.model import Alignment, all_unit_vectors, fit_model
+from graphrefine.live.model import ComputedVectors, fit_model
 from graphrefine.live.name_resolution import Change
 from graphrefine.live.reader import LiveReader
-from graphrefine.live.refresh import rotation_onto
 from graphrefine.live.service import LiveService
 from graphrefine.live.writer import Live
 from graphrefine.progress import Stages
@@ -123,14 +122,14 @@ def test_a_refresh_in_the_background_is_that_of_the_graph_at_its_beginning(group
             live.settings,
             Stages(),
             warm=held._warm_rows,
-            alignment=Alignment(rows, lambda fresh: rotation_onto(fresh, vectors)),
+            anchors=(rows, vectors),
         )
         for group in log.values():
             assert group.apply(kernel)[1] == 0
             kernel.commit()
         there = np.flatnonzero(~gone)
-        fresh, lengths = all_unit_vectors(frozen, kernel)
-        assert published_bits(live)[2:] == (fresh[there].tobytes(), lengths[there].tobytes())
+        computed = ComputedVectors(frozen, kernel)
+        assert published_bits(live)[2:] == (computed.rows(there).tobytes(), computed.lengths[there].tobytes())
         columns = frozen.basis.shape[1]
         ours, theirs = (kernel_bits(each, columns)[1] for each in (live._kernel, kernel))
         shape = (-1, columns)

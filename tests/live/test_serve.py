@@ -85,14 +85,13 @@ def test_a_bad_request_changes_nothing(server: Served) -> None:
         server.api, 422, "outside of", request="b", changes=[["+", "n1", "n2", 2.0**100], ["+", "n1", "n2", 2.0**100]]
     )
     for change, word in [
-        (["+", "ann", "ann"], "self-loop"),
         (["+", "ann", "bob", -1], "weight -1"),
         (["+", "ann", "bob", 0], "weight 0"),
         (["+", "ann", "bob", "x"], "weight 'x'"),
         (["+", "ann", "bob", True], "weight True"),
         (["-", "ann", "bob", 1], "weight 1"),
         (["=", "ann"], "end is empty"),
-        (["+", "", "bob"], "no name"),
+        (["+", "", None], "empty"),
         (["+", "a\nb", "bob"], "no name"),
         (["+", ["ann"], "bob"], "no name"),
         (["+", "\ud800", "bob"], "no name"),
@@ -102,7 +101,9 @@ def test_a_bad_request_changes_nothing(server: Served) -> None:
         ("+", "a list such as"),
         ({"op": "+"}, "a list such as"),
     ]:
-        refused(server.api, 400, "change 2 of 2", word, request="c", changes=[good, change])
+        refused(server.api, 400, "changes.1", word, request="c", changes=[good, change])
+    for change, word in [(["+", "ann", "ann"], "self-loop"), (["+", "", "bob"], "source is empty")]:
+        refused(server.api, 422, "change 2 of 2", word, request="c", changes=[good, change])
     refused(server.api, 400, "request", changes=[good])
     refused(server.api, 400, "changes", request="d")
     refused(server.api, 400, "'edges'", request="d", changes=[good], edges=[])
@@ -220,7 +221,7 @@ def test_moves_are_listed_by_group(server: Served) -> None:
 def test_a_refresh_makes_the_map_anew(server: Served) -> None:
     edges(server.api, "a", ["+", "ann", "n3"], ["-", "n40"])
     assert get(server.api, "/api/live/moved", after=0, generation=1)["complete"]
-    server.renewal._writer.call(lambda folder: folder.refresh())
+    server.backend.submit(lambda folder: folder.refresh()).result()
     state = get(server.api, "/api/live")
     assert state["generation"] == 2 and [each["reason"] for each in state["refreshes"]] == ["by request"]
     assert state["refreshes"][0]["drift"] >= 0
@@ -232,7 +233,7 @@ def test_a_refresh_makes_the_map_anew(server: Served) -> None:
 def test_a_refresh_renews_the_snapshot(server: Served) -> None:
     edges(server.api, "a", ["+", "ann", "n3"])
     assert server.api.get("/api/nodes", params={"node": "ann"}).status_code == 404
-    server.renewal._writer.call(lambda folder: folder.refresh())
+    server.backend.submit(lambda folder: folder.refresh()).result()
     eventually(lambda: server.api.get("/api/nodes", params={"node": "ann"}).status_code == 200)
     info = get(server.api, "/api/info")
     assert info["nodes"] == NODES + 1 and info["recipe"]["group"] == 1
@@ -241,7 +242,7 @@ def test_a_refresh_renews_the_snapshot(server: Served) -> None:
 
 def test_changes_renew_the_snapshot_in_time(folder: Path) -> None:
     with served(folder, renew=0.3) as server:
-        first = weakref.ref(server.renewal.session)
+        first = weakref.ref(server.backend.session)
         before = eventually(lambda: get(server.api, "/api/info") if first().background.wait(0) else None)  # type: ignore[union-attr]
         assert before["nodes"] == NODES
         old = server.api.get("/api/coordinates", params={"layout": "pca"}).content
@@ -258,11 +259,11 @@ def test_changes_renew_the_snapshot_in_time(folder: Path) -> None:
 
 def test_a_session_stays_without_changes(folder: Path) -> None:
     with served(folder, renew=0.05) as server:
-        session = server.renewal.session
+        session = server.backend.session
         assert session.background.wait(60)
         get(server.api, "/api/live")
-        server.renewal._end.wait(1.0)
-        assert server.renewal.session is session
+        server.backend._end.wait(1.0)
+        assert server.backend.session is session
 
 
 def test_posts_of_many_threads_all_count(server: Served) -> None:
@@ -411,7 +412,7 @@ def test_the_document_describes_the_endpoints(server: Served) -> None:
 
 
 def test_a_second_writer_is_refused(folder: Path, server: Served) -> None:
-    with pytest.raises(OutputError, match="one writer"):
+    with pytest.raises(OutputError, match="another run works"):
         LiveService(folder)
 
 

@@ -355,7 +355,7 @@ def test_a_mapping_from_labels_to_nodes_is_read_only_where_nothing_else_can_be_m
     assert labeled_rows(people, groups, "red").tolist() == [True, False, True]
     assert as_labels(groups, names=people.names).manner == "labels by the keys"
     numbers = Embedding([0, 1, 2, 3], np.eye(4, dtype=np.float32))
-    with pytest.raises(InputError, match=r"both the keys \(0, 1\) and the values .* from labels to nodes; pass a pair"):
+    with pytest.raises(InputError, match=r"both the keys \(0, 1\) and the values .* pass a pair"):
         as_labels({0: [1, 2], 1: [0, 3]}, names=numbers.names)
     columns = as_labels({"node": [2, 0], "label": [0, 1]}, names=numbers.names)
     assert (columns.names.tolist(), columns.manner) == ([0, 2], "nodes 'node', labels 'label'")

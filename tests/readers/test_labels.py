@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.errors import AmbiguousTable, FormatError, InputError
-from graphrefine.readers.label_forms import is_missing, texts_of_classes
-from graphrefine.readers.labels import Labels, align, as_labels, read_labels
+from graphrefine.readers.labels import Labels, align, as_labels, is_missing, read_labels, texts_of_classes
 from strategies import PATIENT
 
 MEMBERSHIP = np.array([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]])
@@ -203,7 +202,7 @@ def test_names_and_labels_keep_line_ends_marks_and_delimiters(tmp_path: Path) ->
     assert labels.manner == "1 line of comments, header, nodes 'node', labels 'label'"
     hidden = write(tmp_path, "h.csv", "#ai,x\nbob,y\ncy,y\n")
     assert pairs(read_labels(hidden)) == {("bob", "y"), ("cy", "y")}
-    with pytest.raises(FormatError, match=r"a line begins with '#ai', .* there is a node of that name"):
+    with pytest.raises(FormatError, match=r"a comment line begins with '#ai'"):
         read_labels(hidden, names=names("#ai", "bob", "cy"))
 
 
@@ -329,7 +328,7 @@ def test_matrix_labels_of_a_file_need_a_row_a_node_and_numbered_nodes(tmp_path: 
 @pytest.mark.parametrize(
     ("name", "content", "fact"),
     [
-        ("x.mat", b"not a mat file, though longer than its header of 128 bytes " * 9, "not a readable MATLAB file"),
+        ("x.mat", b"not a mat file, though longer than its header of 128 bytes " * 9, "not a readable file of labels"),
         ("x.mat", b"", r"x\.mat: the file is empty"),
         ("x.mat", {"network": np.eye(2)}, "no variable 'group'"),
         ("x.mat", {"group": np.array([[1, -1], [0, 1]])}, "values such as -1"),
@@ -346,7 +345,7 @@ def test_matrix_labels_of_a_file_need_a_row_a_node_and_numbered_nodes(tmp_path: 
         ("x.json", '{"a": "x", "a": "y"}', "duplicate key 'a'"),
         ("x.json", "[1, 2]", "a mapping from nodes to labels is expected"),
         ("x.jsonl", '{"node": 1, "label": 2}\n{"label": 1}\n', "an empty node"),
-        ("x.npy", b"\x93NUMPY but broken", "not a readable npy file"),
+        ("x.npy", b"\x93NUMPY but broken", "not a readable file of labels"),
         ("x.csv", "", "empty"),
         ("x.csv", "# only a comment\n", "nothing but comments"),
         ("x.csv", "<!doctype html>\n<p>404, not found</p>\n", "this is a web page"),

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 
 from graphrefine.errors import FormatError
 from graphrefine.readers.labels import read_labels
-from graphrefine.readers.matlab import read_variable
+from graphrefine.readers.matrix_files import read_variable
 from graphrefine.readers.read import read
 from graphrefine.tables.source import Source
 from strategies import PATIENT

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.errors import FormatError
-from graphrefine.readers.matrix_market import load
+from graphrefine.readers.matrix_files import load_mtx
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.read import read
 from graphrefine.tables.source import Source
@@ -26,7 +26,7 @@ BANNER = "%%MatrixMarket matrix coordinate real general\n"
 def load_text(folder: Path, text: str | bytes) -> Any:
     path = folder / "a.mtx"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    matrix: Any = load(Source(path), ReadOptions(threads=1)).matrix
+    matrix: Any = load_mtx(Source(path), ReadOptions(threads=1)).matrix
     return matrix.toarray() if hasattr(matrix, "toarray") else matrix
 
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine import read
-from graphrefine.readers.odd_names import list_odd_names
-from graphrefine.readers.read import _are_plain
+from graphrefine.readers.odd_names import are_plain, list_odd_names
 from graphrefine.tables.vocabulary import EMPTY_WORDS
 
 
@@ -67,7 +66,7 @@ NAMES = st.one_of(
 def test_pairs_in_notes_are_there_on_either_side(names: list[str], cut: int) -> None:
     texts = sorted(names)
     remarks = list_odd_names(sorted(names[:cut]), sorted(names[cut:]))
-    assert not remarks or not _are_plain(texts)  # the quick look before hides none
+    assert not remarks or not are_plain(texts)  # the quick look before hides none
     pairs = {(a, b) for a in texts for b in texts if a != b}
     for remark in remarks:
         if remark.startswith("read as two names"):

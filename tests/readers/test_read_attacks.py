@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from graphrefine.errors import FormatError
-from graphrefine.graph.object_ids import distinct_objects, table_key
+from graphrefine.graph.node_ids import distinct_objects, table_key
 from graphrefine.readers.read import read
 from graphrefine.tables import limits
 

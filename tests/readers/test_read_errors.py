@@ -69,7 +69,7 @@ LONG = "".join(f"{i} {i + 1} 2\n" for i in range(30_000))
             (f"e.{suffix}", "this is something else\n" * 20, {}, "")
             for suffix in ("mat", "mtx", "npz", "parquet", "arrow", "graphml", "metis")
         ),
-        ("e.arrow", b"ARROW1 but broken", {}, "not a readable Arrow file"),
+        ("e.arrow", b"ARROW1 but broken", {}, "not a readable arrow file"),
     ],
     ids=lambda value: str(value)[-40:],
 )  # fmt: skip

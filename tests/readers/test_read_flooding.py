@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import graphrefine
-from graphrefine.readers.arrow import number_strings
+from graphrefine.readers.columns import number_strings
 from graphrefine.readers.read import read
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks"

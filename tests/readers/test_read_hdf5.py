@@ -87,7 +87,7 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for size in (100, 600, len(whole) // 2):
         path.write_bytes(whole[:size])
-        with pytest.raises(FormatError, match=r"version 7\.3"):
+        with pytest.raises(FormatError, match=r"not a readable"):
             read(path)
 
 

@@ -22,7 +22,7 @@ import scipy.sparse as sp
 import graphrefine
 from graphrefine.errors import FormatError, InputError
 from graphrefine.readers.labels import read_labels
-from graphrefine.readers.npy import read_npy, read_sparse_npz
+from graphrefine.readers.matrix_files import read_npy, read_sparse_npz
 from graphrefine.readers.read import read
 from graphrefine.system.memory import PeakMemory
 from graphrefine.tables import limits
@@ -176,7 +176,7 @@ def test_damaged_arrow_files_do_not_end_the_process(tmp_path: Path) -> None:
     data = (tmp_path / "a.arrow").read_bytes()
     at = data.index(struct.pack("<iiii", 0, 3, 6, 8))
     (tmp_path / "a.arrow").write_bytes(data[:at] + struct.pack("<iiii", 0, 3, 2**30, 2**31 - 1) + data[at + 16 :])
-    with pytest.raises(FormatError, match=r"a\.arrow: this is not a readable Arrow file"):
+    with pytest.raises(FormatError, match=r"a\.arrow: this is not a readable arrow file"):
         read(tmp_path / "a.arrow")
 
 

@@ -134,7 +134,7 @@ def test_pyg_data_keeps_its_nodes() -> None:
     with pytest.raises(InputError, match="the data has no 'size'"):
         read(data, weights="size")
     data.num_nodes = 2
-    with pytest.raises(InputError, match="from 0 to 1 here, not 0 to 2"):
+    with pytest.raises(InputError, match="from 0 to 1, not 0 to 2"):
         read(data)
 
 

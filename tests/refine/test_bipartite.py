@@ -81,7 +81,7 @@ def test_what_source_and_target_are() -> None:
         assert embedding.source.shape == (3, 4) and embedding.target.shape == (3, 4)
         assert embedding.source_names.tolist() == [1, 2, 3] and embedding.target_names.tolist() == [1, 2, 9]
         assert embedding.index(2, side="target") == 1 and embedding.index(9) == 5
-    with pytest.raises(InputError, match="1 stands on both sides"):
+    with pytest.raises(InputError, match="1 is a name on both sides"):
         embedding[1]
 
 

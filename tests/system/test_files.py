@@ -7,8 +7,8 @@ import subprocess
 import sys
 import textwrap
 import threading
-import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +16,14 @@ import numpy as np
 import pytest
 
 from cli_runs import run
+from graphrefine.display.maps.layout import obtain_layout
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.embedding.formats import Format, safetensors_file
+from graphrefine.embedding.formats import Format
 from graphrefine.embedding.formats.folder import check_replaceable
-from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import OutputError
 from graphrefine.system import files
 from graphrefine.system.arrays import save_npy
-from graphrefine.system.files import check_writable, replacing, replacing_folder
+from graphrefine.system.files import check_writable, read_mark, replacing_folder
 
 OUTPUTS = ["folder", "x.npz", "x.parquet", "x.arrow", "x.safetensors", "x.vec", "x.bin", "x.csv", "x.csv.gz"]
 
@@ -34,7 +34,7 @@ def version(number: int) -> Embedding:
 
 
 def version_of(embedding: Embedding) -> int:
-    """Which version this is; fails if it is a mix of two."""
+    """Return which version this is, or fail if it is a mix of two."""
     found = {int(name.split("-")[0]) for name in embedding.names} | set(embedding.vectors.ravel().tolist())
     assert len(found) == 1, f"a mix of {found}"
     assert len(embedding) == 40
@@ -46,24 +46,23 @@ def names_in(folder: Path) -> list[str]:
     return sorted(each.name for each in folder.iterdir())
 
 
-# ---------------------------------------------------------------- where nothing can be written
-
-
-def test_places_that_cannot_be_written_are_found(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("path", "folder", "fact"),
+    [
+        ("no/x.npy", False, "does not exist"),
+        ("file/x.npy", False, "not a folder"),
+        ("dir.npy", False, "is a folder"),
+        ("file", True, "is a file"),
+        ("/", True, "not the name"),
+        ("/proc/x.npy", False, "cannot write in /proc"),
+        (os.devnull, False, "not a regular file"),
+    ],
+)
+def test_outputs_that_cannot_be_written_are_refused(tmp_path: Path, path: str, folder: bool, fact: str) -> None:
     (tmp_path / "file").write_text("x")
     (tmp_path / "dir.npy").mkdir()
-    for path, folder, problem in (
-        (tmp_path / "no" / "x.npy", False, r"folder .*no does not exist; create it"),
-        (tmp_path / "file" / "x.npy", False, r"file is not a folder"),
-        (tmp_path / "file" / "y" / "x.npy", False, r"does not exist"),
-        (tmp_path / "dir.npy", False, r"dir.npy: is a folder, but the output is a file"),
-        (tmp_path / "file", True, r"file: is a file, but the output is a folder"),
-        (Path("/"), True, r"not the name of an output"),
-        (Path("/proc/x.npy"), False, r"/proc/x.npy: cannot write in /proc"),
-        (Path(os.devnull), False, r"not a regular file"),
-    ):
-        with pytest.raises(OutputError, match=problem):
-            check_writable(path, folder=folder)
+    with pytest.raises(OutputError, match=fact):
+        check_writable(tmp_path / path, folder=folder)
     assert names_in(tmp_path) == ["dir.npy", "file"]
 
 
@@ -71,34 +70,42 @@ def test_places_that_cannot_be_written_are_found(tmp_path: Path) -> None:
 def test_other_folders_are_never_replaced(content: str, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / content).write_text("{}")
-    with pytest.raises(OutputError, match="mine: is a folder but no embedding, and would be lost"):
+    with pytest.raises(OutputError, match="would be lost"):
         version(1).save(tmp_path / "mine")
     assert (tmp_path / "mine" / content).read_text() == "{}"
 
 
-def test_an_embedding_folder_with_something_else_in_it_is_not_replaced(tmp_path: Path) -> None:
+def test_a_folder_with_something_else_in_it_is_not_replaced(tmp_path: Path) -> None:
     version(1).save(tmp_path / "emb")
     (tmp_path / "emb" / ".DS_Store").write_text("")
     version(2).save(tmp_path / "emb")
     (tmp_path / "emb" / "notes.txt").write_text("mine")
-    with pytest.raises(OutputError, match=r"emb: also holds notes.txt, which would be lost"):
+    with pytest.raises(OutputError, match=r"notes\.txt"):
         version(3).save(tmp_path / "emb")
-    assert (tmp_path / "emb" / "notes.txt").read_text() == "mine"
-    assert version_of(load(tmp_path / "emb")) == 2
+    assert (tmp_path / "emb" / "notes.txt").read_text() == "mine" and version_of(load(tmp_path / "emb")) == 2
 
 
 def test_a_folder_that_fills_up_during_the_work_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "emb").mkdir()
-    with (
-        pytest.raises(OutputError, match="no embedding"),
-        replacing_folder(tmp_path / "emb", replaceable=check_replaceable),
-    ):
+    replacing_it = replacing_folder(tmp_path / "emb", replaceable=check_replaceable)
+    with pytest.raises(OutputError, match="would be lost"), replacing_it:
         (tmp_path / "emb" / "notes.txt").write_text("mine")
-    assert names_in(tmp_path / "emb") == ["notes.txt"]
-    assert names_in(tmp_path) == ["emb"]
+    assert names_in(tmp_path / "emb") == ["notes.txt"] and names_in(tmp_path) == ["emb"]
 
 
-# ---------------------------------------------------------------- replacing
+def test_a_companion_is_not_replaced_over_own_files(tmp_path: Path) -> None:
+    version(1).save(tmp_path / "emb")
+    first = obtain_layout(load(tmp_path / "emb"), "clusters", seed=1).coordinates
+    (tmp_path / "emb.map" / "notes.txt").write_text("mine")
+    obtain_layout(load(tmp_path / "emb"), "clusters", seed=2)
+    assert (tmp_path / "emb.map" / "notes.txt").read_text() == "mine"
+    assert np.array_equal(np.load(tmp_path / "emb.map" / "coordinates.npy"), first)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": "other"}', "[" * 100_000, "\udcff"])
+def test_a_mark_that_cannot_be_read_is_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / "meta.json").write_text(text, errors="surrogateescape")
+    assert read_mark(tmp_path / "meta.json", "ours") is None
 
 
 @pytest.mark.parametrize("name", OUTPUTS)
@@ -166,69 +173,23 @@ def test_a_full_disk_is_one_clear_error_and_leaves_the_old_one(tmp_path: Path) -
         assert version_of(load(tmp_path / name)) == 1
 
 
-@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is POSIX")
-@pytest.mark.parametrize("name", ["folder", "x.npz"])
-def test_a_run_killed_at_any_time_leaves_a_whole_output(name: str, tmp_path: Path) -> None:
-    version(0).save(tmp_path / name)
-    code = f"""
-        import sys
-        sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}
-        from test_files import version
-        versions = [version(number) for number in range(5)]
-        print("ready", flush=True)
-        while True:
-            for each in versions:
-                each.save({str(tmp_path / name)!r})
-    """
-    waits = np.random.default_rng(0).uniform(0.001, 0.05, 4)
-    for wait in waits:
-        process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(wait)
-        process.kill()
-        process.wait()
-        process.stdout.close()
-        version_of(load(tmp_path / name))
-
-
-def test_two_saves_at_once_in_one_process_do_not_disturb_each_other(tmp_path: Path) -> None:
-    with replacing(tmp_path / "x") as first:
-        first.write_text("first")
-        with replacing(tmp_path / "x") as second:
-            second.write_text("second")
-        assert (tmp_path / "x").read_text() == "second"
-        assert first.read_text() == "first"
-    assert (tmp_path / "x").read_text() == "first"
-    assert names_in(tmp_path) == ["x"]
-
-
-# ---------------------------------------------------------------- readers during replacements
-
-
 def read_while(action: Callable[[], None], path: Path) -> list[int]:
-    """Load again and again while ``action`` runs; the versions seen, or the first error."""
-    seen: list[int] = []
-    errors: list[BaseException] = []
+    """Load again and again while ``action`` runs; return the versions seen, or raise the first error."""
     done = threading.Event()
 
-    def read() -> None:
-        try:
-            while not done.is_set():
-                seen.append(version_of(load(path)))
-        except BaseException as error:
-            errors.append(error)
+    def read() -> list[int]:
+        seen: list[int] = []
+        while not done.is_set():
+            seen.append(version_of(load(path)))
+        return seen
 
-    thread = threading.Thread(target=read)
-    thread.start()
-    try:
-        action()
-    finally:
-        done.set()
-        thread.join()
-    if errors:
-        raise errors[0]
-    return seen
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(read)
+        try:
+            action()
+        finally:
+            done.set()
+        return reading.result()
 
 
 @pytest.mark.parametrize("name", ["folder", "x.npz", "x.arrow", "x.safetensors"])
@@ -260,19 +221,6 @@ def test_the_reader_test_can_fail(tmp_path: Path) -> None:
         read_while(replace_one_by_one, tmp_path / "folder")
 
 
-# ---------------------------------------------------------------- systems without an exchange of names
-
-
-@pytest.mark.skipif(not sys.platform.startswith(("linux", "darwin")), reason="no exchange of names here")
-def test_names_are_exchanged_in_one_step_here(tmp_path: Path) -> None:
-    for name in "ab":
-        (tmp_path / name).mkdir()
-        (tmp_path / name / name).write_text("")
-    assert files._exchange(tmp_path / "a", tmp_path / "b")
-    assert names_in(tmp_path / "a") == ["b"]
-    assert not files._exchange(tmp_path / "a", tmp_path / "missing")
-
-
 def test_a_failed_second_step_takes_the_first_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version(1).save(tmp_path / "emb")
     monkeypatch.setattr(files, "_exchange", lambda one, other: False)
@@ -284,26 +232,18 @@ def test_a_failed_second_step_takes_the_first_back(tmp_path: Path, monkeypatch: 
         return rename(self, target)
 
     monkeypatch.setattr(Path, "rename", fail)
-    with pytest.raises(OutputError, match="emb: cannot be written: in use"):
+    with pytest.raises(OutputError, match="in use"):
         version(2).save(tmp_path / "emb")
     assert names_in(tmp_path) == ["emb"]
     assert version_of(load(tmp_path / "emb")) == 1
 
 
-# ---------------------------------------------------------------- disks that refuse
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_numbers_that_a_full_disk_does_not_take_are_an_error() -> None:
-    """They are few, so that they wait in a buffer until the file is closed."""
+    # They are few, so that they wait in a buffer until the file is closed.
     array = np.arange(40, dtype=np.float32)
     with pytest.raises(OSError, match="No space left"):
         save_npy(Path("/dev/full"), array)
-    with pytest.raises(OSError, match="No space left"):
-        safetensors_file.write(Path("/dev/full"), EmbeddingData(np.arange(40), array[:, None], {}))
-
-
-# ---------------------------------------------------------------- the disk has what commands write
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="names of open files are read from /proc")

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from graphrefine.errors import FormatError
 from graphrefine.tables.decode import decode_text
 from graphrefine.tables.dialect import split_records
-from graphrefine.tables.hints import Hints
 from graphrefine.tables.kinds import Kind, find_kind
-from graphrefine.tables.sample import Dialect
+from graphrefine.tables.sample import Dialect, Hints
 from graphrefine.tables.sniff import sniff
 from graphrefine.tables.source import Source
 from strategies import PATIENT

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graphrefine import read
 from graphrefine.errors import FormatError
 from graphrefine.readers.small_table import read_table
-from graphrefine.tables.small import read_rows
+from graphrefine.tables.sniff import read_rows
 from graphrefine.tables.source import Source
 from strategies import PATIENT
 

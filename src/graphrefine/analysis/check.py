@@ -4,8 +4,8 @@ The file is held to the checksum and the fingerprint that it was written with (`
 With a graph the recipe is run again, and the vectors are compared bit by bit. Against another embedding, the stats of
 `graphrefine.measure_drift` are held to limits: a gate for releases.
 
-A file that is damaged, whichever of the two, or that holds nothing that a command could use, is a problem of the
-verdict. A path that is missing, cannot be read, or is no file of an embedding is a mistake, and an error.
+A file that is damaged, or that holds nothing that a command could use, is a problem of the verdict. A path that is
+missing, cannot be read, or is no file of an embedding is a mistake, and an error.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ BLOCK = 1 << 14  # rows compared at a time
 
 @dataclass
 class Verdict:
-    """What a check has found.
+    """Result of `check`.
 
     Attributes
     ----------
-    problems
-        What is not as it should be, in words; empty where all is well.
-    notes
+    problems : list of str
+        What is not as it should be; empty where all is well.
+    notes : list of str
         What could not be checked.
-    stats
+    stats : dict
         All that was measured, as JSON can hold it.
     """
 
@@ -67,6 +67,10 @@ class Verdict:
     def ok(self) -> bool:
         """Whether there is no problem."""
         return not self.problems
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain numbers, lists and strings, for JSON."""
+        return {"ok": self.ok, "problems": self.problems, "notes": self.notes, **self.stats}
 
     def __bool__(self) -> bool:
         return self.ok
@@ -108,8 +112,7 @@ def check(
         also of the k targets with the highest scores that a source keeps.
     max_lost : float, optional
         Largest share of the nodes that are not in the newer embedding, or have zero vectors there: 0 to 1. Drift and
-        neighbors are those of shared nodes, whatever their number. Of a bipartite graph, each limit holds for each
-        side.
+        neighbors are those of shared nodes, however few. Of a bipartite graph, each limit holds for each side.
     expect : str, optional
         The fingerprint that it must have, "grf1:...", or the 32 digits of one of its parts.
     features : optional
@@ -220,7 +223,13 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
     """Hold a file to what it says of itself; None where it cannot be read."""
     file_format = input_format(path, format)
     verdict.stats |= {"embedding": format_place(path), "format": file_format.name, "whole": False, "stored": None}
-    _check_place(path, file_format)
+    if not file_format.server:
+        # Nothing there, or something else, is a mistake in the call and no damage.
+        if not Path(path).exists():
+            raise FormatError(path, "no such file or folder")
+        check_kind(path, file_format)
+        if file_format.folder and not any(Path(path, name).exists() for name in ("meta.json", "vectors.npy")):
+            raise FormatError(path, "is a folder without meta.json and vectors.npy: not an embedding")
     try:
         # Not verified while it is loaded: a difference is a problem of the verdict, which names the part that differs.
         data = load_data(path, format=format, table=table, verify=False)
@@ -239,21 +248,9 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
     return embedding
 
 
-def _check_place(path: PathLike, file_format: Format) -> None:
-    """Refuse a path where no embedding can be, damaged or not."""
-    if file_format.server:
-        return
-    place = Path(path)
-    if not place.exists():
-        raise FormatError(path, "no such file or folder")
-    check_kind(path, file_format)
-    if file_format.folder and not any((place / name).exists() for name in ("meta.json", "vectors.npy")):
-        raise FormatError(path, "is a folder without meta.json and vectors.npy: not an embedding")
-
-
 def _describe_damage(path: PathLike, error: InputError) -> str:
     """Describe what is wrong with a file; raise the error again where it is about a path or an argument."""
-    # A file of a folder that is missing (ENOENT) is damage: the folder itself is there, as `_check_place` saw.
+    # A file that is missing in a folder (ENOENT) is damage: `_check_file` saw that the folder itself is there.
     cause = error.__cause__
     if error.argument is not None or (isinstance(cause, OSError) and cause.errno not in (None, errno.ENOENT)):
         raise error
@@ -262,7 +259,6 @@ def _describe_damage(path: PathLike, error: InputError) -> str:
 
 def _check_use(embedding: Embedding, words: str, verdict: Verdict) -> bool:
     """Return whether an embedding has nodes, numbers and a name for each row; a problem of the verdict where not."""
-    place = words if embedding.path is None else format_place(embedding.path)
     problem = None
     if not len(embedding):
         problem = "has no nodes"
@@ -274,7 +270,7 @@ def _check_use(embedding: Embedding, words: str, verdict: Verdict) -> bool:
         except InputError as error:
             problem = str(error)
     if problem is not None:
-        verdict.problems.append(f"{place}: {problem}")
+        verdict.problems.append(f"{words if embedding.path is None else format_place(embedding.path)}: {problem}")
     return problem is None
 
 
@@ -325,7 +321,8 @@ def remake(
     if GRAPH in recipe:
         stats["same_graph"] = digest_graph(whole) == recipe[GRAPH]
         if not stats["same_graph"]:
-            return f"the graph is not the one that the vectors were made from{_tell_reading(recipe, whole)}", stats
+            then = f"then {recipe['reading']}; " if recipe.get("reading") else ""
+            return f"the graph is not the one that the vectors were made from; {then}now {whole.reading}", stats
     version = version_of(recipe)
     if version is not None and version != NUMERICS_VERSION:
         ours = f"this graphrefine has version {NUMERICS_VERSION}"
@@ -342,28 +339,18 @@ def remake(
     return f"{count:,} of {len(again):,} vectors have other bits here, by {most:.2g} at most{why}", stats
 
 
-def _tell_reading(recipe: dict[str, Any], graph: Graph) -> str:
-    """Return whether another reading can be why the graph is another one."""
-    then, now = recipe.get("reading"), graph.reading
-    if then is None:
-        return f"; now {now}"
-    if then == now:
-        return ": it is read as it was then, and its nodes or edges are others"
-    return f", or it was read otherwise: then {then}; now {now}"
-
-
 def _check_origin(embedding: Embedding, features: Any) -> None:
     """Refuse vectors that a graph alone does not make again."""
-    recipe, place = embedding.recipe, "" if embedding.path is None else f"{format_place(embedding.path)}: "
+    recipe, path = embedding.recipe, "" if embedding.path is None else f"{format_place(embedding.path)}: "
     derived = [name for name in ("aligned", "truncated") if name in recipe]
     if recipe.get("method") not in METHODS or derived:
         why = f"they were {derived[0]} afterwards" if derived else "no method is recorded"
         raise InputError(
-            f"{place}a graph alone does not make these vectors ({why}); check the embedding that they come from",
+            f"{path}a graph alone does not make these vectors ({why}); check the embedding that they come from",
             argument="graph",
         )
     if "features" in recipe and features is None:
-        raise InputError(f"{place}the vectors were made with features; pass them as features=", argument="features")
+        raise InputError(f"{path}the vectors were made with features; pass them as features=", argument="features")
 
 
 def _direction(embedding: Embedding, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -399,6 +386,7 @@ def _compare(one: Embedding, other: Embedding) -> dict[str, Any]:
     count, most = 0, 0.0
     for start in range(0, len(one), BLOCK):
         here, there = (np.ascontiguousarray(each.vectors[start : start + BLOCK]) for each in (one, other))
+        # As integers: the bits decide, and -0.0 and 0.0 have other bits.
         differs = (here.view(np.uint32) != there.view(np.uint32)).any(axis=1)
         count += int(differs.sum())
         most = max(most, float(np.abs(here[differs] - there[differs]).max(initial=0.0)))

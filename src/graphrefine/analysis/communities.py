@@ -6,7 +6,7 @@ Groups are those of k-means (`graphrefine.linalg.kmeans`). Their number is the s
 
 is within `AS_GOOD` of the best: W is the weight of all ends of edges, ``inside_c`` that of edges within c, ``weight_c``
 that of the ends in c. The edges are those of the graph or, without one, those of a sample of nodes to the ten nearest
-of the sample. Modularity hardly changes from there on, and fewer groups are easier to read.
+of the sample.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from scipy.sparse import csr_array
 
 from graphrefine.display.table import Table
 from graphrefine.embedding.embedding import Embedding, check_embedding
-from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.kmeans import Clusters, find_clusters, sample_rows
@@ -31,7 +30,8 @@ from graphrefine.system import as_plain
 from graphrefine.system.checks import check_integer
 
 COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-AS_GOOD = 0.03  # of modularity
+# Modularity hardly changes with more groups once it is near its best, and fewer groups are easier to read.
+AS_GOOD = 0.03
 SAMPLE, NEAREST = 5000, 10  # nodes, and edges of each, of the graph of near vectors
 FALLING = 2  # counts in a row that are not as good, after which no more are tried
 
@@ -81,13 +81,9 @@ def find_communities(
     bob           1  bob   0.9988
     cy            2  cy         1
     """
-    if count is not None:
-        count = check_integer("count", count, least=1)
     check_embedding(embedding, "embedding")
-    if count is not None and count > len(embedding):
-        raise InputError(
-            f"count={count}: there are {len(embedding):,} nodes, and no more communities", argument="count"
-        )
+    if count is not None:
+        count = check_integer("count", count, least=1, most=len(embedding))
     seed = check_integer("seed", seed, least=0, most=2**32 - 1)
     check_finite(embedding.vectors, embedding.names)
     stages = Stages(watcher)
@@ -108,19 +104,13 @@ class Edges(NamedTuple):
     rows: Ints  # (m,)
     degrees: NDArray[Any] | None = None  # number of neighbors of each row of the embedding; 0 outside the graph
 
+    def measure(self, clusters: Clusters) -> tuple[float, NDArray[np.float64]]:
+        """Return the `modularity` of clusters; a node without a row is in none."""
+        return modularity(self.adjacency, np.append(clusters.groups, -1)[self.rows])
+
 
 def modularity(adjacency: csr_array, groups: Ints) -> tuple[float, NDArray[np.float64]]:
-    """Return Q of groups, from 0, of an undirected graph; and for each the share of its ends of edges that stay inside.
-
-    Examples
-    --------
-    Two pairs of nodes, no edge between them:
-
-    >>> pairs = csr_array(([1.0, 1.0, 1.0, 1.0], ([0, 1, 2, 3], [1, 0, 3, 2])))
-    >>> Q, inside = modularity(pairs, np.array([0, 0, 1, 1]))
-    >>> Q, inside.tolist()
-    (0.5, [1.0, 1.0])
-    """
+    """Return Q of groups of an undirected graph; and for each the share of its ends of edges that stay inside."""
     count = int(groups.max(initial=-1)) + 1
     first = np.repeat(groups, np.diff(adjacency.indptr))
     weight = np.bincount(first[first >= 0], weights=adjacency.data[first >= 0], minlength=count)
@@ -151,11 +141,6 @@ def _link_nearest(embedding: Embedding, *, threads: int | None, stages: Stages) 
     return Edges(csr_array(one_way + one_way.T), rows)
 
 
-def _groups_of(edges: Edges, clusters: Clusters) -> Ints:
-    """Return the groups of the nodes of some edges; -1 for a node without a row."""
-    return np.append(clusters.groups, -1)[edges.rows]
-
-
 def _try_counts(
     embedding: Embedding, judge: Edges, *, seed: int, stages: Stages
 ) -> tuple[Clusters, list[dict[str, float]]]:
@@ -164,9 +149,10 @@ def _try_counts(
     with stages.stage("clusters", steps=len(COUNTS)):
         for count in COUNTS:
             clusters = find_clusters(embedding.vectors, count=count, seed=seed)
-            trials.append((clusters, modularity(judge.adjacency, _groups_of(judge, clusters))[0]))
+            trials.append((clusters, judge.measure(clusters)[0]))
             stages.advance()
             best = max(Q for _, Q in trials)
+            # Modularity rises and then falls with the number of groups; one lower value may be the noise of k-means.
             if clusters.total < count or all(best - AS_GOOD > Q for _, Q in trials[-FALLING:]):
                 break
     good = next(clusters for clusters, Q in trials if best - AS_GOOD <= Q)
@@ -183,7 +169,7 @@ def _make_table(
     ranks = clusters.cosines if degrees is None else degrees
     names: list[Any] = []
     listed: list[dict[str, Any]] = []
-    Q, inside = (None, None) if links is None else modularity(links.adjacency, _groups_of(links, clusters))
+    Q, inside = (None, None) if links is None else links.measure(clusters)
     for rank, group in enumerate(order.tolist(), start=1):
         rows = np.flatnonzero(clusters.groups == group)
         names.append(as_plain(embedding.names[rows[np.argmax(ranks[rows])]]))

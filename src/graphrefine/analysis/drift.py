@@ -3,20 +3,16 @@
 ``moved`` is the distance of the unit rows of a node after the newer vectors were rotated onto the older ones
 (`graphrefine.embedding.derive`): 0 is no movement, 1.41 a right angle, 2 the opposite direction, and 1 that of a vector
 which has become zeros. ``kept`` is the share of its k nearest nodes in the older embedding that are among the k nearest
-in the newer one. It needs no rotation, and prefers none of nodes that are
-equally near. Of directed and bipartite graphs, whose vectors are there to score edges, ``targets`` is the share of the
-k targets with the highest scores that a source keeps.
+in the newer one, and needs no rotation. Of directed and bipartite graphs, ``targets`` is the share of the k targets
+with the highest scores that a source keeps.
 
-**Overlap of neighbors.** A node that is nearer than the k-th has a place among the k for certain; those that are as
-near as the k-th share the places that are left, each to the same part. What both embeddings give to a node counts as
-common::
+**Ties.** A node that is nearer than the k-th is one of the k; those that are as near as the k-th share the slots that
+are left. What both embeddings give to a node counts as common::
 
-    weight(v) = 1 above the k-th score, places / ties at it, 0 below;        kept = sum_v min(old(v), new(v)) / k
+    weight(v) = 1 above the k-th score, slots / ties at it, 0 below;        kept = sum_v min(old(v), new(v)) / k
 
-So the order of equal vectors makes no difference, the same vectors have 1, and vectors that are all alike, where no
-node is nearer than another, have what chance gives. Scores that rounding cannot tell apart are equal: a difference of
-up to 1e-6 of a cosine, and, because the edge of any width can fall between two scores that are nearly as far, 2e-6 and
-4e-6 are tried too. The largest share holds; of many ties, it is that of 4e-6.
+So the order of equal vectors makes no difference, the same vectors have 1, and vectors that are all alike have what
+chance gives.
 """
 
 from __future__ import annotations
@@ -43,12 +39,16 @@ SAMPLE = 10_000  # nodes whose neighbors are compared, unless all are asked for
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float32]
 BATCH = 4096  # nodes searched at a time
-WIDTHS = (1e-6, 2e-6, 4e-6)  # of a tie, in cosines
+# Scores that rounding cannot tell apart are ties: a difference of up to 1e-6 of a cosine. The edge of any width can be
+# between two scores that are nearly as far, so the wider ones are tried too, and the largest share holds. Of more ties
+# than are listed, the share is that of the widest alone.
+WIDTHS = (1e-6, 2e-6, 4e-6)
 PAIRS = 1 << 14  # pairs of vectors whose scores are formed at a time
 QUERIES = 128  # nodes whose scores with all others are formed at a time, where ties are many
 ACROSS = 1 << 14  # and those others
 
 Doubles = NDArray[np.float64]
+TINY = np.finfo(np.float64).tiny  # divisor of a zero vector, which stays zero
 
 
 def measure_drift(
@@ -94,7 +94,7 @@ def measure_drift(
     Examples
     --------
     >>> old = Embedding(["ada", "bob", "cy"], [[1, 0], [0, 1], [0.6, 0.8]])
-    >>> new = Embedding(["bob", "ada", "dan"], [[1, 0], [0, 1], [1, 0]])  # the axes have changed places
+    >>> new = Embedding(["bob", "ada", "dan"], [[1, 0], [0, 1], [1, 0]])  # the axes are swapped
     >>> drift = measure_drift(old, new, k=1)
     >>> list(zip(drift["node"], drift["change"], drift["moved"].round(3).tolist(), strict=True))
     [('ada', 'shared', 0.0), ('bob', 'shared', 0.0), ('cy', 'lost', nan), ('dan', 'new', nan)]
@@ -112,7 +112,8 @@ def measure_drift(
         there, here = new.lookup.shared(old.lookup)
         moved = _measure_moves(old, new, here, there, R)
     if drift.shared < R.shape[0]:
-        text = f"{drift.shared:,} shared nodes with vectors do not settle a rotation of {R.shape[0]} numbers: moved is"
+        # With fewer nodes than numbers, some rotation brings any of them together.
+        text = f"{drift.shared:,} shared nodes with vectors do not fix a rotation of {R.shape[0]} numbers: moved is"
         warnings.warn(f"{text} less than it would be with more of them", stacklevel=2)
     pair = Pair(old, new, here, there)
     draw: dict[str, Any] = {"k": k, "sample": sample, "seed": seed, "threads": threads, "stages": stages}
@@ -167,7 +168,7 @@ def _compare_neighbors(
     threads: int | None,
     stages: Stages,
 ) -> Comparison:
-    """Neighbors of the nodes of a side, among that side, by the cosine; or targets of sources by the score of an edge.
+    """Compare nodes of a side, by the cosine, or targets of sources, by the score of an edge.
 
     Of a graph that is not bipartite, every node is of both sides.
     """
@@ -177,15 +178,16 @@ def _compare_neighbors(
     k = _reduce(k, others)
     before, after = (Ranking(each, score, side, threads=threads) for each in (old, new))
     mine = pair.on_side("source" if score == "link" else side)
-    places = np.flatnonzero(mine & _have_vectors(before.queries, here))
-    some = _draw(places, sample, seed)
+    eligible = some = np.flatnonzero(mine & _have_vectors(before.queries, here))
+    if sample is not None and len(eligible) > sample:
+        some = np.sort(np.random.default_rng(seed).choice(eligible, sample, replace=False))
     row_now = np.full(len(old), -1, np.int64)
     row_now[here] = there
     kept = np.full(len(here), np.nan, np.float32)
     with stages.stage("targets" if score == "link" else "neighbors", steps=-(-len(some) // BATCH)):
         kept[some] = compare_rankings(before, after, (here[some], there[some]), row_now, k, stages=stages)
     chance = min(k / others, 1.0) if others > 0 else 1.0
-    return Comparison(kept, k, chance, len(some), len(places))
+    return Comparison(kept, k, chance, len(some), len(eligible))
 
 
 def _reduce(k: int, others: int) -> int:
@@ -198,15 +200,9 @@ def _reduce(k: int, others: int) -> int:
     return others // 2
 
 
-def _draw(places: Rows, sample: int | None, seed: int) -> Rows:
-    """Draw some of the rows at random, ascending."""
-    if sample is None or len(places) <= sample:
-        return places
-    return np.sort(np.random.default_rng(seed).choice(places, sample, replace=False))
-
-
 def _have_vectors(vectors: Floats, rows: Rows) -> NDArray[np.bool_]:
     """Return which rows are not zeros.  # (len(rows),)."""
+    # In blocks, as in all of this module: vectors may be mapped, and larger than the memory.
     there = np.zeros(len(rows), bool)
     for lo in range(0, len(rows), BLOCK):
         there[lo : lo + BLOCK] = vectors[rows[lo : lo + BLOCK]].any(axis=1)
@@ -285,34 +281,25 @@ def _count(
 
 
 class Shortlist(NamedTuple):
-    """The nearest rows of some nodes, twice as many as are compared, and where the last place lies."""
+    """The nearest rows of some nodes, twice as many as are compared, and the score of the k-th."""
 
     rows: Rows  # (q, m), -1 where there is none
     scores: Doubles  # (q, m), descending; -inf where there is none
-    places: Rows  # (q,): k, or as many as there are
-    bound: Doubles  # (q,): the score of the last place; inf where there is none
+    slots: Rows  # (q,): k, or the number of answers if that is less
+    bound: Doubles  # (q,): the score of the last slot; inf where there is none
     unit: Doubles  # (q,): what a cosine of 1 is on the scale of the scores
     overrun: NDArray[np.bool_]  # (q,): there may be more ties than are listed
 
     def part(self, some: Rows) -> Shortlist:
         """Return the shortlist of some of the nodes."""
-        rows, scores, places, bound, unit, overrun = self
-        return Shortlist(rows[some], scores[some], places[some], bound[some], unit[some], overrun[some])
+        rows, scores, slots, bound, unit, overrun = self
+        return Shortlist(rows[some], scores[some], slots[some], bound[some], unit[some], overrun[some])
 
 
 class Ranking:
     """The nearest answers of nodes in one embedding: of their kind by the cosine, or targets by the score of an edge.
 
-    Parameters
-    ----------
-    embedding : Embedding
-        Its vectors stay where they are.
-    score : "cosine" or "link"
-        See `graphrefine.search.scores`; scores are those of unit queries, whose length changes no order.
-    side : "source" or "target", optional
-        That of the answers.
-    threads : int, optional
-        One for each core if not given.
+    Scores are those of unit queries, whose length changes no order; ``side`` is that of the answers.
     """
 
     def __init__(
@@ -334,26 +321,27 @@ class Ranking:
         near = np.take_along_axis(near, order, axis=1)
         scores, lengths = (np.take_along_axis(each, order, axis=1) for each in (scores, lengths))
         count = np.isfinite(scores).sum(axis=1)
-        places = np.minimum(count, k)
-        bound = np.take_along_axis(scores, np.maximum(places - 1, 0)[:, None], axis=1)[:, 0]
+        slots = np.minimum(count, k)
+        bound = np.take_along_axis(scores, np.maximum(slots - 1, 0)[:, None], axis=1)[:, 0]
         unit = np.ones(len(rows)) if self.cosine else np.median(lengths[:, :k], axis=1)
         overrun = (count == near.shape[1]) & (count > 0) & (scores[:, -1] >= bound - WIDTHS[-1] * unit)
-        return Shortlist(near, scores, places, np.where(places > 0, bound, np.inf), unit, overrun)
+        return Shortlist(near, scores, slots, np.where(slots > 0, bound, np.inf), unit, overrun)
 
     def score_pairs(self, rows: Rows, answers: Rows) -> tuple[Doubles, Doubles]:
-        """Score each row with its answers, -inf where there is none; return also lengths of the answers."""
+        """Return scores of each row with its answers, -inf where there is none; and the lengths of the answers."""
+        # In float64: the ties of the two embeddings are compared, and the search ranks by products in float32.
         scores, lengths = np.full(answers.shape, -np.inf), np.zeros(answers.shape)
         step = max(1, PAIRS // max(answers.shape[1], 1))
         for lo in range(0, len(rows), step):
             some = slice(lo, lo + step)
             asks = self.queries[rows[some]].astype(np.float64)
             there = self.answers[np.maximum(answers[some], 0)].astype(np.float64)
-            asks /= _divisors(np.sqrt(np.einsum("qd,qd->q", asks, asks)))[:, None]
+            asks /= np.maximum(np.sqrt(np.einsum("qd,qd->q", asks, asks)), TINY)[:, None]
             lengths[some] = np.sqrt(np.einsum("qmd,qmd->qm", there, there))
             products = np.einsum("qd,qmd->qm", asks, there)
             known = answers[some] >= 0
             if self.cosine:
-                products /= _divisors(lengths[some])
+                products /= np.maximum(lengths[some], TINY)
                 known &= lengths[some] > 0  # a zero vector is near nothing
             scores[some] = np.where(known, products, -np.inf)
         return scores, lengths
@@ -374,18 +362,8 @@ def compare_rankings(
 ) -> Floats:
     """Measure the share of the k nearest answers that nodes keep; NaN for those that had none.
 
-    Parameters
-    ----------
-    old, new : Ranking
-        By the same score, of the same side.
-    queries : pair of (m,) rows
-        The nodes, in the older embedding and in the newer one.
-    row_now : (n,)
-        The row in the newer embedding of each row of the older one; -1 where it is lost.
-    k : int
-        Number of places.
-    stages : Stages
-        Who is told of the progress: one step for each batch.
+    The queries are rows of the nodes in the older embedding and in the newer one; ``row_now`` is the row in the newer
+    embedding of each row of the older one, -1 where it is lost.
     """
     kept = np.full(len(queries[0]), np.nan, np.float32)
     for lo in range(0, len(kept), BATCH):
@@ -393,10 +371,10 @@ def compare_rankings(
         before, after = old.list_nearest(mine, k), new.list_nearest(theirs, k)
         now = np.where(before.rows >= 0, row_now[before.rows], -1)
         common = _compare_lists(before, after, new.score_pairs(theirs, now)[0])
-        many = np.flatnonzero((before.overrun | after.overrun) & (before.places > 0) & (after.places > 0))
+        many = np.flatnonzero((before.overrun | after.overrun) & (before.slots > 0) & (after.slots > 0))
         if len(many):
             common[many] = _compare_all(old, new, (mine, theirs), (before, after), row_now, many)
-        kept[lo : lo + BATCH] = np.where(before.places > 0, common / np.maximum(before.places, 1), np.nan)
+        kept[lo : lo + BATCH] = np.where(before.slots > 0, common / np.maximum(before.slots, 1), np.nan)
         stages.advance()
     return kept
 
@@ -430,12 +408,12 @@ def _weigh(
     classes: tuple[NDArray[np.bool_], NDArray[np.bool_]],
 ) -> Doubles:
     """Return weights of scores of two classes, where `above` and `tied` are all scores of the list.  # (q, m)."""
-    share = _share(shortlist.places, above.sum(axis=1), tied.sum(axis=1))
+    share = _share(shortlist.slots, above.sum(axis=1), tied.sum(axis=1))
     return classes[0] + classes[1] * share[:, None]
 
 
-def _share(places: Rows, above: Rows, tied: Rows) -> Doubles:
-    share: Doubles = np.clip((places - above) / np.maximum(tied, 1), 0, 1)
+def _share(slots: Rows, above: Rows, tied: Rows) -> Doubles:
+    share: Doubles = np.clip((slots - above) / np.maximum(tied, 1), 0, 1)
     return share
 
 
@@ -448,6 +426,8 @@ def _compare_all(
     many: Rows,
 ) -> Doubles:
     """Count common neighbors over all answers, in blocks of scores.  # (len(many),)."""
+    # Leaves of one hub, or vectors that collapsed, tie with more nodes than a list holds. A node's weight depends only
+    # on its class in each embedding, above or tied, so four counts of pairs of classes are enough.
     before_rows = np.arange(old.range.start, old.range.stop)
     now = row_now[before_rows]
     fresh = np.setdiff1d(np.arange(new.range.start, new.range.stop), now)
@@ -475,15 +455,10 @@ def _compare_all(
             codes = 4 * (at // above.shape[1]) + 2 * tied.ravel()[at] + tied_now.ravel()[at]
             joint += np.bincount(codes, minlength=joint.size).reshape(joint.shape)
         then, afterwards = (
-            _share(each.places, *counts) for each, counts in zip(parts, np.split(singles, 2), strict=True)
+            _share(each.slots, *counts) for each, counts in zip(parts, np.split(singles, 2), strict=True)
         )
         weights = np.stack([np.ones(len(some)), afterwards, then, np.minimum(then, afterwards)], axis=1)
         common: Doubles = (joint * weights).sum(axis=1)
         return common
 
     return np.concatenate(list(map_tasks(range(0, len(many), QUERIES), count, old.search.threads)))
-
-
-def _divisors(lengths: Doubles) -> Doubles:
-    divisors: Doubles = np.where(lengths > 0, lengths, 1)
-    return divisors

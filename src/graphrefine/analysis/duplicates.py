@@ -1,8 +1,6 @@
 """Duplicates: pairs of nodes that look like the same thing.
 
-Vectors find the candidates, and neighbors decide where there is a graph: of two copies of a thing whose edges differ a
-little, the cosine can be anything from 0.5 on, and on another graph there are thousands of pairs above 0.98, but hardly
-any two nodes have most of their neighbors in common by chance.
+Vectors find the candidates, and neighbors decide where there is a graph.
 
 ===============  =========================================================  ====================================
 input            candidates                                                 duplicates
@@ -12,13 +10,11 @@ and a graph      each node and its 20 nearest; with ``above`` all pairs,    thos
                  as without a graph                                         (see below)
 ===============  =========================================================  ====================================
 
-Nodes that cannot be told apart (with a graph: the same neighbors; without: the same vector) are one candidate, the
-first of them, which stands for all in pairs with others and makes one pair with each of its copies: 100,000 leaves of
-one hub are 99,999 rows, not five billion. ``stats["pairs"]`` counts them all.
+Identical nodes (with a graph: the same neighbors; without: the same vector) are one candidate, the first of them, which
+represents all in pairs with others and makes one pair with each of its copies. ``stats["pairs"]`` counts them all.
 
-**Neighbors as sets.** ``overlap(u, v) = |N_u & N_v| / |N_u | N_v|``, u and v themselves aside, so that two coauthors
-of one paper are as alike as two papers of the same authors. Of a directed graph a set has successors and predecessors,
-each apart. Weights do not count.
+**Neighbors as sets.** ``overlap(u, v) = |N_u & N_v| / |N_u | N_v|`` without u and v themselves. Of a directed graph
+successors and predecessors are different members. Weights do not count.
 """
 
 from __future__ import annotations
@@ -42,8 +38,11 @@ from graphrefine.search.vectors import VectorTable, check_finite
 from graphrefine.system.checks import check_integer, check_number
 from graphrefine.system.threads import usable_threads
 
-ABOVE = 0.98  # cosine, where there is no graph
-OVERLAP = 0.5  # of the neighbors: most of them
+# The cosine of two copies whose edges differ a little can be anything from 0.5 on, and on another graph thousands of
+# pairs are above 0.98. But hardly any two nodes have most of their neighbors in common by chance: so with a graph the
+# overlap decides, and the cosine only where there is none.
+ABOVE = 0.98
+OVERLAP = 0.5
 MIN_DEGREE = 3  # neighbors without which there is too little to compare
 NEAREST = 20  # candidates of each node: of planted copies, 98 to 100 of 100 are among the ten nearest
 BATCH = 4096  # nodes searched at a time
@@ -80,7 +79,7 @@ def find_duplicates(
         The graph of the embedding. With it, neighbors decide; without it, the cosine alone does.
     above : float, optional
         Lowest cosine of a pair. If not given: 0.98 without a graph; with one, the 20 nearest nodes of each node are
-        looked at, whatever their cosine.
+        candidates.
     overlap : float, optional
         With a graph: lowest share of common neighbors among all neighbors of the two, 0.5 if not given.
     min_degree : int, optional
@@ -96,8 +95,8 @@ def find_duplicates(
     Table
         A row for each pair: ``group`` (pairs that hang together have one number), ``node``, ``other``, ``cosine``; with
         a graph ``shared`` neighbors, ``overlap``, and whether an edge joins the two, ``linked``; with degrees
-        ``degree``, ``other_degree`` and ``kind``: "twins", or "leaves of one hub" ("leaves" without a graph). Copies
-        that cannot be told apart are each paired with the first of them. ``stats`` has counts and settings.
+        ``degree``, ``other_degree`` and ``kind``: "twins", or "leaves of one hub" ("leaves" without a graph). Identical
+        nodes are each paired with the first of them. ``stats`` has counts and settings.
 
     Examples
     --------
@@ -117,11 +116,14 @@ def find_duplicates(
     candidates = _find_candidates(embedding, np.sort(copies.first), bounds, usable_threads(threads), stages)
     pairs, overlaps = _confirm(embedding, copies, candidates, links, bounds, stages)
     table = _make_table(embedding, pairs, overlaps, degrees)
+    kinds = table.columns.get("kind")  # None where no degrees are known
     table.stats = {
         "nodes": len(embedding), "compared": int(eligible.sum()), "left_out": left_out, **bounds._asdict(),
         "nearest": NEAREST if bounds.above is None else None, "candidates": len(candidates.first),
         "pairs": _count_pairs(pairs, copies, len(embedding)),
-        "groups": int(table["group"].max(initial=0)), "kinds": _count_kinds(table),
+        "groups": int(table["group"].max(initial=0)),
+        "kinds": None if kinds is None
+        else {"twins": int((kinds == TWINS).sum()), "leaves": int((kinds != TWINS).sum())},
     }  # fmt: skip
     return table
 
@@ -194,7 +196,7 @@ def _find_candidates(embedding: Embedding, rows: Rows, bounds: Bounds, threads: 
 
 
 def _pair_nearest(embedding: Embedding, rows: Rows, *, threads: int, stages: Stages) -> ClosePairs:
-    """Each row with the nearest of the others, each pair once."""
+    """Pair each row with the nearest of the others, each pair once."""
     search = Search(embedding, threads=threads)
     among = np.zeros(len(embedding), np.bool_)
     among[rows] = True
@@ -202,6 +204,7 @@ def _pair_nearest(embedding: Embedding, rows: Rows, *, threads: int, stages: Sta
     with stages.stage("nearest", steps=-(-len(rows) // BATCH)):
         for lo in range(0, len(rows), BATCH):
             some = rows[lo : lo + BATCH]
+            # A search among some rows is exact; an index finds candidates of all rows, and others are dropped below.
             near = search.nearest(rows=some, k=NEAREST, among=None if search.index else among).rows
             there = (near >= 0) & among[near]
             first, second = np.repeat(some, there.sum(axis=1)), near[there]
@@ -262,18 +265,13 @@ def _number_groups(first: Rows, second: Rows, count: int) -> Rows:
     if not len(first):
         return first
     _, parts = connected_components(coo_array((np.ones(len(first)), (first, second)), shape=(count, count)), False)
-    _, places, inverse = np.unique(parts[first], return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(places))[inverse] + 1
+    _, index, inverse = np.unique(parts[first], return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(index))[inverse] + 1
 
 
-def _count_kinds(table: Table) -> dict[str, int] | None:
-    """Return the number of pairs of each kind; None if kinds are not known."""
-    kinds = table.columns.get("kind")
-    return None if kinds is None else {"twins": int((kinds == TWINS).sum()), "leaves": int((kinds != TWINS).sum())}
-
-
+# One candidate for a group of equal rows: 100,000 leaves of one hub are 99,999 pairs with the first, not five billion.
 class Copies(NamedTuple):
-    """Groups of rows that cannot be told apart, those of one row included; the first of each stands for it."""
+    """Groups of identical rows, those of one row included; the first of each represents it."""
 
     first: Rows  # (groups,)
     others: Rows  # the rows that are not the first of their group
@@ -281,13 +279,7 @@ class Copies(NamedTuple):
 
     @classmethod
     def from_groups(cls, members: Rows, starts: Rows) -> Copies:
-        """Make groups of members, each ascending, that begin at ``starts``.
-
-        Examples
-        --------
-        >>> Copies.from_groups(np.array([4, 7, 5]), np.array([0, 2, 3])).originals.tolist()
-        [4]
-        """
+        """Make groups of members, each ascending, that begin at ``starts``."""
         sizes = np.diff(starts)
         first = members[starts[:-1]]
         originals = np.repeat(first, sizes)
@@ -301,14 +293,7 @@ class Copies(NamedTuple):
 
 
 def group_vectors(table: VectorTable, eligible: Mask) -> Copies:
-    """Group eligible rows with the same vector; of a bipartite graph, of one side.
-
-    Examples
-    --------
-    >>> from graphrefine import Embedding
-    >>> group_vectors(Embedding(["a", "b", "c"], [[1, 0], [0, 1], [1, 0]]), np.ones(3, bool)).others.tolist()
-    [2]
-    """
+    """Group eligible rows with the same vector; of a bipartite graph, of one side."""
     every = ScoreSide(table.vectors, None, np.where(eligible, np.float32(0), np.float32(-np.inf)))
     parts = []
     for side in SIDES if table.sides.kind == "rows" else SIDES[:1]:
@@ -323,6 +308,7 @@ def group_neighbors(sets: NeighborSets, node: Rows, eligible: Mask) -> Copies:
 
     ``node`` is the node of each row in the graph of the sets.
     """
+    # Twins that are linked have each other as neighbor, and so differ in their sets but not in those with themselves.
     rows = np.flatnonzero(eligible)
     alone, whole = (hashes[node[rows]] for hashes in sets.hash_sets())
     members, starts = group_by(rows, alone)
@@ -349,15 +335,7 @@ class Overlaps(NamedTuple):
 
 
 class NeighborSets:
-    """The neighbors of each node of a graph.
-
-    Examples
-    --------
-    >>> square = NeighborSets(Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3]))
-    >>> shared, overlap, linked = square.compare(np.array([0, 0]), np.array([3, 1]))
-    >>> shared.tolist(), overlap.tolist(), linked.tolist()
-    ([2, 0], [1.0, 0.0], [False, True])
-    """
+    """The neighbors of each node of a graph."""
 
     def __init__(self, graph: Graph) -> None:
         from scipy.sparse import csr_array, hstack
@@ -370,15 +348,9 @@ class NeighborSets:
         self.sizes = np.diff(self._sets.indptr).astype(np.int64)  # (n,)
 
     def hash_sets(self) -> tuple[Hashes, Hashes]:
-        """Hash the neighbors of each node, and these with the node itself: equal for equal sets.  # (n,) each.
-
-        Examples
-        --------
-        >>> star, triangle = [0, 0, 0], [4, 5, 4]
-        >>> alone, whole = NeighborSets(Graph.from_edges([*star, *triangle], [1, 2, 3, 5, 6, 6])).hash_sets()
-        >>> len(set(alone[1:4].tolist())), len(set(whole[4:].tolist()))
-        (1, 1)
-        """
+        """Hash the neighbors of each node, and these with the node itself: equal for equal sets.  # (n,) each."""
+        # The sum of random numbers of 64 bits, one for each neighbor: no order counts, and two different sets have the
+        # same sum by a chance of 2^-64.
         columns = self._sets.shape[1]
         numbers = np.random.default_rng(0).integers(1, 2**64, columns, np.uint64)
         ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers[self._sets.indices], dtype=np.uint64)])
@@ -389,23 +361,21 @@ class NeighborSets:
     def compare(self, first: Rows, second: Rows) -> Overlaps:
         """Compare each pair of nodes."""
         shared, links = np.zeros(len(first), np.int64), np.zeros(len(first), np.int64)
+        # In blocks of bounded neighbors, not of pairs: two hubs have more of them than thousands of other pairs.
         ends = np.concatenate([[0], np.cumsum(self.sizes[first] + self.sizes[second])])
         start = 0
         while start < len(first):
             stop = max(start + 1, int(np.searchsorted(ends, ends[start] + ENTRIES, side="right")) - 1)
             one, other = first[start:stop], second[start:stop]
             shared[start:stop] = self._sets[one].multiply(self._sets[other]).sum(axis=1)
-            links[start:stop] = self._count_links(one, other)
+            links[start:stop] = self._pick(one, other) + (self._pick(other, one) if self._directed else 0)
             start = stop
+        # Without the two themselves: linked coauthors of one paper are as alike as two papers of the same authors.
         whole = self.sizes[first] + self.sizes[second] - 2 * links - shared
         return Overlaps(shared, (shared / np.maximum(whole, 1)).astype(np.float32), links > 0)
 
-    def _count_links(self, first: Rows, second: Rows) -> NDArray[Any]:
-        """Return edges from each first to its second, and of a directed graph those back."""
-        counts = self._pick(first, second)
-        return counts + self._pick(second, first) if self._directed else counts
-
     def _pick(self, rows: Rows, columns: Rows) -> NDArray[Any]:
+        """Return 1 where there is an edge from a row to its column, else 0."""
         from scipy.sparse import csr_array
 
         count = len(rows)

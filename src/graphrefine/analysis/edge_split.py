@@ -1,12 +1,9 @@
-"""Edges of a graph, split into train, validation and test, with pairs that are no edges: for a model of one's own.
+"""Edges of a graph, split into train, validation and test, with pairs that are no edges, to train other models.
 
 Nothing leaks. An edge is in one part alone, an undirected one in both directions. A negative is a pair that has no edge
 in any part, and is in one part alone; undirected pairs count once, whichever way round. In a directed graph pairs are
-ordered: an arc turned round may be a negative if it is no arc itself (that is what a direction means), and ``turned``
-counts those. In a bipartite graph, negatives have a source and a target, as edges do.
-
-Edges are numbered by the names of their ends, so a split depends on the graph and the seed, and not on the order of
-the file.
+ordered: an arc turned round may be a negative if it is no arc itself, and ``turned`` counts those. In a bipartite
+graph, negatives have a source and a target, as edges do.
 """
 
 from __future__ import annotations
@@ -26,10 +23,11 @@ from graphrefine import __version__
 from graphrefine.display.console import json_text
 from graphrefine.display.table import WRITERS, Table, check_table_path
 from graphrefine.embedding.scores import Pairs
-from graphrefine.errors import InputError, OutputError
+from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import (
     count_pairs,
     draw_non_edges,
+    drop_repeated,
     find_entries,
     order_by_name,
     remove_edges,
@@ -39,7 +37,7 @@ from graphrefine.graph.graph import Graph
 from graphrefine.readers.options import list_options
 from graphrefine.readers.read import read
 from graphrefine.system.checks import check_choice, check_integer, check_number
-from graphrefine.system.files import check_writable, replacing_folder
+from graphrefine.system.files import check_only, check_writable, replacing_folder
 
 ROUNDS = 100  # of drawing negatives by degree, before they are said to be too few
 
@@ -125,8 +123,8 @@ def split_edges(
     negatives : float
         Pairs without an edge for each edge, in every part.
     negatives_by : {"uniform", "degree"}
-        Negatives drawn uniformly from all pairs without an edge; or ends of the part's own edges, paired anew, so that
-        nodes are as frequent in negatives as in edges and their degrees alone tell nothing.
+        Negatives drawn uniformly from all pairs without an edge; or ends of the part's edges, paired again at random,
+        so that nodes are as frequent in negatives as in edges and their degrees alone tell nothing.
     connected : bool
         Whether the train graph keeps the connected components of the whole (directions aside), and so an edge for each
         node that has one: a random spanning forest stays in train. The held-out edges are then no uniform sample: an
@@ -177,7 +175,8 @@ def split_edges(
         "without_train_edges": int((rest.without_edges() & ~whole.without_edges()).sum()),
     }
     if whole.directed:
-        stats["turned"] = sum(_count_turned(whole, pairs) for pairs in others.values())
+        turned = (find_entries(whole, Pairs(pairs.second, pairs.first)) >= 0 for pairs in others.values())
+        stats["turned"] = sum(int(each.sum()) for each in turned)
     return EdgeSplit(
         rest,
         {part: _table(whole, pairs, weights=True) for part, pairs in own.items()},
@@ -215,8 +214,8 @@ def _deal(
     size = sum(sizes.values())
     if len(order) < size:
         raise InputError(
-            f"connected=True leaves {len(order):,} of the {graph.edges:,} edges of {graph.source} to hold out beside a "
-            f"spanning forest, and {size:,} are wanted; hold out less, or leave it out",
+            f"connected=True leaves {len(order):,} of the {graph.edges:,} edges of {graph.source} outside a spanning "
+            f"forest to hold out, and {size:,} are wanted; hold out less, or leave it out",
             argument="connected",
         )
     if size >= graph.edges or any(part > 0 and not sizes[name] for name, part in shares.items()):
@@ -235,6 +234,8 @@ def _spanning_forest(graph: Graph, edges: Pairs, order: Rows) -> NDArray[np.bool
     """Return the mask of the edges of a random spanning forest, directions aside: the last in ``order``."""
     from scipy.sparse.csgraph import minimum_spanning_tree
 
+    # The order is random, so minimum spanning trees by it are random ones. Costs begin at 1, as SciPy takes an edge of
+    # cost 0 for none.
     cost = np.empty(graph.edges)
     cost[order] = np.arange(graph.edges, 0, -1.0)
     low, high = np.minimum(*edges), np.maximum(*edges)
@@ -266,15 +267,15 @@ def _draw_negatives(
             argument="negatives",
         )
     if by == "degree":
-        return _pair_anew(graph, wants, np.argsort(order), rng)
+        return _pair_ends(graph, wants, np.argsort(order), rng)
     drawn = draw_non_edges(graph, total, order, rng)
-    mixed = rng.permutation(total)  # the draw of a dense graph may be in order
+    mixed = rng.permutation(total)  # so that no part has the pairs of the first nodes
     ends = np.cumsum([0, *(want.size for want in wants)])
     spans = zip(wants, ends[:-1], ends[1:], strict=True)
     return {want.part: _take(drawn, mixed[start:end]) for want, start, end in spans if want.size}
 
 
-def _pair_anew(graph: Graph, wants: list[_Want], rank: Rows, rng: np.random.Generator) -> dict[str, Pairs]:
+def _pair_ends(graph: Graph, wants: list[_Want], rank: Rows, rng: np.random.Generator) -> dict[str, Pairs]:
     """Pair ends of a part's edges at random, without edges of the whole graph and pairs of another part."""
     taken = np.empty(0, np.int64)
     drawn: dict[str, Pairs] = {}
@@ -307,16 +308,10 @@ def _shuffled_ends(graph: Graph, edges: Pairs, rank: Rows, count: int, rng: np.r
 
 
 def _add_new(taken: Rows, pairs: Pairs, graph: Graph, most: int) -> Rows:
-    """Append keys of new pairs that are no edges, loops or repetitions, at most so many, in their order."""
+    """Append keys of new pairs that are no edges, loops or repetitions, at most ``most``, in their order."""
     free = (pairs.first != pairs.second) & (find_entries(graph, pairs) < 0)
-    keys = pairs.first[free] * graph.nodes + pairs.second[free]
-    _, place = np.unique(keys, return_index=True)
-    keys = keys[np.sort(place)]
+    keys = drop_repeated(pairs.first[free] * graph.nodes + pairs.second[free])
     return np.concatenate([taken, keys[~np.isin(keys, taken)][:most]])
-
-
-def _count_turned(graph: Graph, pairs: Pairs) -> int:
-    return int((find_entries(graph, Pairs(pairs.second, pairs.first)) >= 0).sum())
 
 
 def _table(graph: Graph, pairs: Pairs, *, weights: bool = False) -> Table:
@@ -327,14 +322,7 @@ def _table(graph: Graph, pairs: Pairs, *, weights: bool = False) -> Table:
 
 
 def check_split_folder(folder: str | os.PathLike[str], format: str) -> None:
-    """Refuse a place where no split can be written, or a format that there is not, before any work is done for it.
-
-    Examples
-    --------
-    >>> check_split_folder("split", "xlsx")
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: format='xlsx' is not known; it can be 'csv', 'tsv', 'jsonl', 'parquet', 'arrow'
-    """
+    """Check before the work that a split can be written to this folder in this format."""
     check_choice("format", format, FORMATS)
     check_table_path(Path(os.path.realpath(folder)).parent / f"train.{format}")
     check_writable(folder, folder=True, replaceable=_check_split)
@@ -362,14 +350,9 @@ def save_split(
 
 def _check_split(folder: Path) -> None:
     """Refuse to replace a folder that is no split, or that holds anything else."""
-    names = {path.name for path in folder.iterdir()}
-    if not names:
-        return
     try:
         recipe = json.loads((folder / RECIPE).read_text(encoding="utf-8"))
-        files = {RECIPE, *recipe["files"].values()} if recipe["kind"] == KIND else set()
+        files = {RECIPE, *recipe["files"].values()} if recipe["kind"] == KIND else None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        files = set()
-    other = sorted(names - files)
-    if other:
-        raise OutputError(f"{folder}: holds {other[0]}, which is not of a split, and would be replaced")
+        files = None
+    check_only(folder, files, kind="split")

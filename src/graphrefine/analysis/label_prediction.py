@@ -1,13 +1,10 @@
 r"""Labels of the nodes that have none, predicted from the vectors by logistic regression, with probabilities.
 
-Rows have length 1, and each class has a classifier of its own against the rest (`evaluate.logistic`, liblinear's
-optimum). The labeled nodes are dealt into folds; each fold is predicted by classifiers that the others trained. These
-held-out decision values decide how decision values become probabilities and labels and are judged: the stats say
-how far to trust the answer.
+Rows have length 1, and each class has one classifier against the rest (`evaluate.logistic`, liblinear's optimum). The
+labeled nodes are dealt into folds; each fold is predicted by classifiers that the others trained. These held-out
+decision values s decide how decision values become probabilities and labels, and are judged.
 
-**Probabilities.** A classifier that was fitted to some nodes is too sure of others, or not sure enough. So its
-decision values s of nodes that it has not seen decide two numbers, the same for all classes, by the smallest log loss,
-with one more node counted as wrong so that a few right ones do not make it sure:
+**Probabilities.** Two numbers, the same for all classes, have the smallest log loss:
 
 * one label a node: :math:`p_c = e^{a s_c} / \sum_j e^{a s_j}`;
 * several: :math:`p_c = 1 / (1 + e^{-a s_c - b})`, each class for itself.
@@ -47,7 +44,7 @@ FOLDS = 5
 Rows = NDArray[np.int64]
 Float32 = NDArray[np.float32]
 Floats = NDArray[np.floating[Any]]
-STEEPEST = 100.0  # largest scale a: where classes are told apart without an error, no scale is large enough
+STEEPEST = 100.0  # largest scale a: where classes are separated without an error, no scale is large enough
 ENTRIES = 2_000_000  # decision values that decide, at most
 
 
@@ -76,8 +73,8 @@ def predict_labels(
     nodes : {"unlabeled", "all"}
         "all": the labeled ones too, each by classifiers that have not seen its labels.
     top : int, optional
-        Rows for so many of the most likely labels of each node, with a column ``given``; as many as there are classes
-        for all probabilities. By default the labels that a node is given.
+        Number of the most likely labels of each node to list, with a column ``given``; the number of classes for all
+        probabilities. By default the labels that a node is given.
     C : float, sequence of float, or "cv"
         Weight of the data against the penalty. Of several, or "cv" for a usual range, the one of the highest F1 in
         cross-validation within the labeled nodes.
@@ -95,8 +92,8 @@ def predict_labels(
     Table
         Columns ``node``, ``label`` and ``probability``, in the order of the embedding, the most likely label of a node
         first; with ``nodes="all"`` also ``labeled`` (the node has labels) and ``known`` (this label is one of them).
-        In ``stats``: the counts, the rule, and the stats of held-out nodes beside those of a control that knows how
-        frequent each label is and nothing else.
+        In ``stats``: the counts, the rule, and the scores of held-out nodes, of the vectors and of a control that knows
+        how frequent each label is and nothing else.
 
     Examples
     --------
@@ -123,7 +120,7 @@ def predict_labels(
         with stages.stage("predict", steps=-(-len(rows) // BLOCK) + 1):
             classifiers = fit_logistic(task.training, task.targets, C=penalty)
             stages.advance()
-            answer = _predict(task, rows, _Model(classifiers, rule), decisions, top, stages)
+            answer = _predict(task, rows, classifiers, rule, decisions, top, stages)
     columns = _columns(answer, names, labels, task, nodes, top)
     stats = {
         "nodes": len(names),
@@ -156,15 +153,11 @@ class _Task(NamedTuple):
     unlabeled: Rows  # with a vector and without a label, ascending
     training: Float32  # (m, k): unit rows of the labeled ones
     targets: Bool  # (m, classes)
-    classes: NDArray[Any]  # places of the columns among the classes of the labels
+    number: Rows  # (n,): of each row among the labeled ones; -1 for the others
+    classes: NDArray[Any]  # positions of the columns among the classes of the labels
     fold: Rows  # (m,)
     zeros: int  # nodes without a vector
     missing: int  # labeled nodes that the embedding does not have
-
-
-class _Model(NamedTuple):
-    classifiers: Classifiers
-    rule: Rule
 
 
 class _Answer(NamedTuple):
@@ -195,8 +188,7 @@ def _make_task(vectors: NDArray[Any], names: NDArray[Any], labels: Labels, *, fo
     if len(kept) and len(classes) < 2:
         raise InputError(
             f"{labels.source}: all {len(kept):,} labeled nodes that have a vector have the one label "
-            f"{labels.classes[classes[0]]!r}, so there is nothing to tell apart; give labels of two classes or more, "
-            'such as "yes" and "no"',
+            f'{labels.classes[classes[0]]!r}; give labels of two classes or more, such as "yes" and "no"',
             argument="labels",
         )
     if len(kept) < folds:
@@ -207,21 +199,17 @@ def _make_task(vectors: NDArray[Any], names: NDArray[Any], labels: Labels, *, fo
         )
     targets = indicator[kept][:, classes].toarray()
     unlabeled = np.sort(order[~has_label & nonzero[order]])
+    number = np.full(len(names), -1)
+    number[order[kept]] = np.arange(len(kept))
     return _Task(
-        vectors, order[kept], unlabeled, unit_rows(vectors[order[kept]]), targets, classes,
+        vectors, order[kept], unlabeled, unit_rows(vectors[order[kept]]), targets, number, classes,
         _deal(targets, folds, seed), int(len(names) - nonzero.sum()), missing,
     )  # fmt: skip
 
 
 def _deal(targets: Bool, folds: int, seed: int) -> Rows:
-    """Deal nodes into folds: those of a class, by their rarest one, are spread evenly.
-
-    Examples
-    --------
-    >>> fold = _deal(np.repeat(np.eye(2, dtype=bool), [4, 8], axis=0), 4, 0)
-    >>> np.bincount(fold[:4]).tolist(), np.bincount(fold[4:]).tolist()
-    ([1, 1, 1, 1], [2, 2, 2, 2])
-    """
+    """Deal nodes into folds: those of a class, by their rarest one, are spread evenly."""
+    # At random a rare class may lie in one fold alone, whose nodes would then be predicted without a positive example.
     counts = targets.sum(axis=0)
     rarest = np.where(targets, counts, len(targets) + 1).argmin(axis=1)
     order = np.lexsort((np.random.default_rng((seed, folds)).random(len(targets)), rarest))
@@ -269,6 +257,7 @@ def _predict_folds(task: _Task, penalty: float, *, threads: int | None, stages: 
 
 def _decide(classifiers: Classifiers, rows: Float32, training: int) -> NDArray[np.float64]:
     """Return decision values; a class of none or of all training nodes has the odds of half a node more."""
+    # Its classifier has an infinite intercept, and a probability of exactly 0 would make the log loss infinite.
     bounds, intercepts = np.log(2 * training + 1), classifiers.intercepts
     finite = np.where(np.isfinite(intercepts), intercepts, np.sign(intercepts) * bounds)
     return Classifiers(classifiers.weights, finite).decision(rows)
@@ -284,18 +273,23 @@ def _frequencies(task: _Task) -> NDArray[np.float64]:
     return decisions
 
 
-def _predict(task: _Task, rows: Rows, model: _Model, decisions: Float32, top: int | None, stages: Stages) -> _Answer:
+def _predict(
+    task: _Task,
+    rows: Rows,
+    classifiers: Classifiers,
+    rule: Rule,
+    decisions: Float32,
+    top: int | None,
+    stages: Stages,
+) -> _Answer:
     """Predict the labels of rows in blocks; of a labeled node by its held-out decision values."""
-    place = np.full(len(task.vectors), -1)
-    place[task.labeled] = np.arange(len(task.labeled))
     parts = []
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
-        values = _decide(model.classifiers, unit_rows(task.vectors[block]), len(task.labeled))
-        held_out = place[block] >= 0
-        values[held_out] = decisions[place[block[held_out]]]
-        probabilities = model.rule.probabilities(values)
-        parts.append(_list_labels(block, probabilities, model.rule, top))
+        values = _decide(classifiers, unit_rows(task.vectors[block]), len(task.labeled))
+        held_out = task.number[block] >= 0
+        values[held_out] = decisions[task.number[block[held_out]]]
+        parts.append(_list_labels(block, rule.probabilities(values), rule, top))
         stages.advance()
     return _Answer(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
@@ -321,10 +315,9 @@ def _columns(
     if top is not None:
         columns["given"] = answer.given
     if nodes == "all":
-        place = np.full(len(names), -1)
-        place[task.labeled] = np.arange(len(task.labeled))
-        columns["labeled"] = place[answer.row] >= 0
-        columns["known"] = columns["labeled"] & task.targets[place[answer.row], answer.column]
+        number = task.number[answer.row]
+        columns["labeled"] = number >= 0
+        columns["known"] = columns["labeled"] & task.targets[number, answer.column]
     return columns
 
 
@@ -350,15 +343,6 @@ def describe_prediction(table: Table) -> list[str]:
 class Rule:
     """From decision values to probabilities and labels.
 
-    Attributes
-    ----------
-    several : bool
-        Whether a node may have several labels.
-    scale, shift : float
-        a and b.
-    threshold : float
-        Least probability of a label beside the most likely one; 1 and more where a node has one label.
-
     Examples
     --------
     >>> rule = Rule(several=False, scale=1.0)
@@ -366,14 +350,16 @@ class Rule:
     ([[0.75, 0.25]], [[True, False]])
     """
 
-    several: bool
-    scale: float = 1.0
-    shift: float = 0.0
-    threshold: float = 2.0
+    several: bool  # whether a node may have several labels
+    scale: float = 1.0  # a
+    shift: float = 0.0  # b
+    threshold: float = 2.0  # least probability of a second label; above 1 where a node has one label
 
     @classmethod
     def learn(cls, decisions: Floats, truth: Bool, *, several: bool) -> Rule:
         """Learn the rule from decision values (m, classes) of nodes whose labels were hidden from the classifiers."""
+        # A classifier is surer of the nodes that it was fitted to than of others: by their values the scale would be
+        # too large.
         step = max(1, decisions.size // ENTRIES)
         values, truth = np.asarray(decisions[::step], np.float64), truth[::step]
         if not several:
@@ -429,22 +415,13 @@ def _learn_line(decisions: NDArray[np.float64], truth: Bool) -> tuple[float, flo
 
 
 def _learn_threshold(probabilities: NDArray[np.float64], truth: Bool) -> float:
-    """Find the threshold of the highest Micro F1, where the most likely label is given in any case.
-
-    Examples
-    --------
-    Both nodes have their second label too, of probability 0.4 and 0.3; the third class is right for none:
-
-    >>> truth = np.array([[True, True, False], [True, True, False]])
-    >>> round(_learn_threshold(np.array([[0.9, 0.4, 0.1], [0.8, 0.3, 0.2]]), truth), 3)
-    0.25
-    """
+    """Find the threshold of the highest Micro F1, where the most likely label is given in any case."""
     first = top_classes(probabilities, np.ones(len(probabilities)))
     others = np.where(first, -1.0, probabilities).ravel()
     order = np.argsort(-others, kind="stable")[: others.size - len(first)]
     hits = np.cumsum(np.concatenate([[(first & truth).sum()], truth.ravel()[order]]))
     quality = hits / (len(first) + np.arange(len(hits)) + truth.sum())
-    count = int(np.argmax(quality))  # of labels beside the most likely ones
+    count = int(np.argmax(quality))  # of labels after the most likely ones
     values = others[order]
     if count == 0:
         return 2.0
@@ -467,6 +444,8 @@ def judge(rule: Rule, decisions: Floats, truth: Bool) -> tuple[ClassCounts, dict
 
 def cross_judge(decisions: Floats, truth: Bool, fold: NDArray[np.int64], *, several: bool) -> dict[str, float]:
     """Measure held-out decision values, each fold by the rule that the other folds decide."""
+    # The rule that the answer uses is learned from all folds. By it the scores would be of nodes whose labels chose the
+    # scale and the threshold, and would look better than those of new nodes.
     parts = []
     for number in range(int(fold.max()) + 1):
         rule = Rule.learn(decisions[fold != number], truth[fold != number], several=several)

@@ -1,13 +1,8 @@
 r"""Missing edges: the pairs of nodes without an edge that most likely have one.
 
 What makes an edge likely differs from graph to graph, so it is learned from the graph itself: a tenth of its edges is
-held out, the features of pairs are computed from the rest, and a logistic regression tells
-those pairs that were edges from other candidates. Then the candidates of the whole graph are
-ranked. The features enter as logarithms, standardized, with their squares and products: so the score can be any product
-of powers, and a little more.
-
-How good it is: half of the candidates rank the other half, on the held-out edges. The part of held-out edges among the
-first pairs stands beside that of plain scores. It is a lower bound: some of the other pairs may well be missing edges.
+held out, the features of pairs are computed from the rest, and a logistic regression learns which pairs were edges.
+Then the candidates of the whole graph are ranked.
 
 **Features.** With A the adjacency matrix without weights, from sources to targets, and S the same without directions:
 
@@ -23,11 +18,7 @@ low rank a, r            :math:`D_{out}^a U_r \Sigma_r V_r^T D_{in}^a`, where :m
                          singular triplets of :math:`D_{out}^{-a} A D_{in}^{-a}`: A without the other triplets
 =======================  ==============================================================================================
 
-They are computed for all pairs of some nodes (rows) with all nodes (columns), in blocks.
-
-**Candidates.** Rows are taken in the order of their degrees, in blocks. A value below the smallest of the highest so
-far is passed over, so that memory is bounded. Of equal values the pair with the smaller key counts first: which pairs
-are candidates does not depend on the threads.
+They are computed for all pairs of some nodes (rows, in the order of their degrees) with all nodes (columns), in blocks.
 """
 
 from __future__ import annotations
@@ -193,7 +184,8 @@ class _Model:
         rows = np.concatenate([np.flatnonzero(edges), others[::step]])
         design = _expand((columns[rows] - mean) / scale, products)
         classifiers = fit_logistic(design, edges[rows, None], C=PENALTY, tol=TOLERANCE)
-        shift = np.log(step)  # as if each of the others stood there so many times
+        # Only every step-th of the others was fitted: the odds of an edge are `step` times smaller among all.
+        shift = np.log(step)
         return cls(mean, scale, products, replace(classifiers, intercepts=classifiers.intercepts - shift))
 
     def score(self, columns: Doubles) -> Doubles:
@@ -203,17 +195,12 @@ class _Model:
 
 
 def _expand(columns: Doubles, products: bool) -> Doubles:
-    """Return columns, and their squares and products.
-
-    Examples
-    --------
-    >>> _expand(np.array([[2.0, 3.0]]), True).tolist()
-    [[2.0, 3.0, 4.0, 6.0, 9.0]]
-    """
+    """Return columns, and their squares and products."""
+    # Columns are logarithms of features: with products, the score can be any product of powers, and a little more.
     columns = np.clip(columns, -10, 10)
     if not products:
         return columns
-    pairs = [columns[:, [place]] * columns[:, place:] for place in range(columns.shape[1])]
+    pairs = [columns[:, [first]] * columns[:, first:] for first in range(columns.shape[1])]
     return np.concatenate([columns, *pairs], axis=1)
 
 
@@ -243,11 +230,12 @@ def _learn(graph: Graph, tools: _Tools) -> _Lesson:
     every, marks = np.concatenate(columns), np.concatenate(edges)
     if not marks.any() or marks.all():
         raise InputError(
-            f"{graph.source}: none of the {held_out:,} edges held out to learn from can be told from other pairs by "
-            "the rest of the graph, or all pairs are edges; a graph with more edges is needed"
+            f"{graph.source}: none of the {held_out:,} edges held out to learn from is a candidate, or all candidates "
+            "are edges; a graph with more edges is needed"
         )
     with one_blas_thread():
         model = _Model.fit(every, marks)
+        # Half of the candidates rank the other half, so that no pair is ranked by a model that has seen it.
         half = np.random.default_rng((tools.seed, len(marks))).random(len(marks)) < 0.5
         scores = np.empty(len(marks))
         for part in (half, ~half):
@@ -263,10 +251,12 @@ def _describe(features: PairFeatures, candidates: Candidates) -> Doubles:
 
 def _judge(lesson: _Lesson, names: list[str], top: int) -> dict[str, Any]:
     """Measure the part of held-out edges among the first ``top`` pairs, by the model and by plain scores."""
-    plain = {name: names.index(name) for name in BASELINES if name in names}
+    # A lower bound: some of the other pairs may well be missing edges.
     precision = {"score": _precision(lesson.scores, lesson.edges, top)}
-    for name, place in plain.items():
-        precision[name] = _precision([values[:, place] for values in lesson.values], lesson.edges, top)
+    for name in BASELINES:
+        if name in names:
+            column = names.index(name)
+            precision[name] = _precision([values[:, column] for values in lesson.values], lesson.edges, top)
     return {"part": HELD_OUT, "edges": lesson.held_out, "draws": len(lesson.edges), "top": top, "precision": precision}
 
 
@@ -284,8 +274,8 @@ def _columns(
         first, second = np.minimum(first, second), np.maximum(first, second)
     columns = {"source": graph.names_of(first), "target": graph.names_of(second), "score": scores[rows]}
     if "common neighbors" in features.names:
-        place = features.names.index("common neighbors")
-        columns["common_neighbors"] = candidates.values[rows, place].astype(np.int64)
+        column = features.names.index("common neighbors")
+        columns["common_neighbors"] = candidates.values[rows, column].astype(np.int64)
     return columns
 
 
@@ -294,10 +284,10 @@ def describe_links(table: Table) -> list[str]:
     stats, held = table.stats, table.stats["held_out"]
     plain = dict(held["precision"])
     own = plain.pop("score")
-    beside = ", ".join(f"{name} {value:.1%}" for name, value in plain.items())
+    others = ", ".join(f"{name} {value:.1%}" for name, value in plain.items())
     lines = [
         f"with {held['edges']:,} edges ({held['part']:.0%}) hidden, {own:.1%} of the first {held['top']:,} pairs were "
-        f"hidden edges; by plain scores: {beside}"
+        f"hidden edges; by plain scores: {others}"
     ]
     searched, all_nodes = stats["searched_nodes"], stats["nodes_with_edges"]
     if searched < all_nodes:
@@ -314,13 +304,7 @@ class Candidates(NamedTuple):
 
 
 def search_rows(graph: Graph) -> Rows:
-    """Return rows whose pairs are searched, by descending degree: all that have edges, or as many as the work allows.
-
-    Examples
-    --------
-    >>> search_rows(Graph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])).tolist()
-    [0, 1, 2, 3]
-    """
+    """Return rows whose pairs are searched, by descending degree: all with edges, or as many as the work allows."""
     counts = graph.out_counts if graph.sources is None else graph.out_counts[: graph.sources]
     order = np.argsort(-counts, kind="stable")
     most = int(WORK / (graph.entries + WIDTH * graph.nodes))
@@ -330,7 +314,7 @@ def search_rows(graph: Graph) -> Rows:
 def collect_candidates(features: PairFeatures, rows: Rows, *, count: int, threads: int, stages: Stages) -> Candidates:
     """Collect the ``count`` highest positive values of each feature among the pairs of ``rows``, each pair once."""
     graph = features.graph
-    rank = np.full(graph.nodes, len(rows))  # place of a node among the rows, or after all of them
+    rank = np.full(graph.nodes, len(rows))  # position of a node among the rows, or after all of them
     rank[rows] = np.arange(len(rows))
     size = max(1, min(CELLS // graph.nodes, 256))
     pool = _Pool(len(features.names), count)
@@ -340,7 +324,7 @@ def collect_candidates(features: PairFeatures, rows: Rows, *, count: int, thread
         arrays = features.block(block)
         free = _could_be_edges(graph, block, rank).ravel()
         flat = [array.ravel() for array in arrays]
-        cells = np.unique(np.concatenate([pool.select(values, free, place) for place, values in enumerate(flat)]))
+        cells = np.unique(np.concatenate([pool.select(values, free, index) for index, values in enumerate(flat)]))
         keys = block[cells // graph.nodes] * graph.nodes + cells % graph.nodes
         return keys, np.stack([values[cells] for values in flat], axis=1)
 
@@ -364,12 +348,14 @@ def _could_be_edges(graph: Graph, block: Rows, rank: Rows) -> NDArray[np.bool_]:
         free[:, : graph.sources or 0] = False
     else:
         free = rank > rank[block][:, None]
-    for place, row in enumerate(block.tolist()):
-        free[place, graph.indices[graph.indptr[row] : graph.indptr[row + 1]]] = False
-        free[place, row] = False
+    for index, row in enumerate(block.tolist()):
+        free[index, graph.indices[graph.indptr[row] : graph.indptr[row + 1]]] = False
+        free[index, row] = False
     return free
 
 
+# Values below the smallest of the highest so far are passed over, so that memory is bounded; of equal values the pair
+# with the smaller key counts first, so that the candidates do not depend on the threads.
 class _Pool:
     """The pairs with the highest values of each feature, so far."""
 
@@ -381,7 +367,7 @@ class _Pool:
         self._least = np.zeros(features, np.float32)  # values below are not among the highest
 
     def select(self, values: Floats, free: NDArray[np.bool_], feature: int) -> Rows:
-        """Cells of a block that may be among the highest: at most ``count``, the first of equals."""
+        """Return cells of a block that may be among the highest: at most ``count``, the first of equals."""
         cells = np.flatnonzero(free & (values >= self._least[feature]) & (values > 0))
         if len(cells) <= self._count:
             return cells
@@ -462,7 +448,7 @@ class PairFeatures:
     def describe(self, values: Floats, first: Rows, second: Rows) -> NDArray[np.float64]:
         """Make the columns of a model: logarithms of the features, and facts of both ends.  # (m, columns)."""
         low = [SMALLEST.get(name, SMALLEST_RANK) for name in self.names]
-        columns = [np.log(np.maximum(values[:, place], 0) + least) for place, least in enumerate(low)]
+        columns = [np.log(np.maximum(values[:, index], 0) + least) for index, least in enumerate(low)]
         if self.graph.weighted:
             sums, arrivals = self.graph.degrees(), self.graph.transposed().degrees()
             columns.append(np.log1p(sums[first]) + np.log1p(arrivals[second]))

@@ -1,10 +1,11 @@
-"""The command line: ``graphrefine``. A command has its options and help in ``commands/``, its work in a module here."""
+"""The command line: ``graphrefine``. One module a command, with its options, its help and its work."""
 
 
 def start() -> None:
-    """Run the program, as the command on the path does. Ctrl-C ends it without a word until there is work to undo."""
+    """Run the program, as the command on the path does."""
     import signal
 
+    # Until there is work to undo, Ctrl-C ends the program without a traceback of the imports.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     from graphrefine.cli.main import main

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphrefine.cli.options import JSON, READING, THREADS, Option, command, reading_options, under
+from graphrefine.cli import options as opt
+from graphrefine.cli.options import Option, command, under
 from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.embedding.formats import format_place
 
@@ -22,10 +23,10 @@ BEYOND = 1  # exit code of an embedding that is not as it should be
     first=("graph", "against", "max_drift", "min_neighbors"),
     short_help="Is an embedding whole, the same here, close to another?",
     params=[
-        click.Argument(["embedding"], metavar="EMBEDDING"),
+        opt.EMBEDDING,
         Option(["--graph"], metavar="FILE",
                help="The graph that it was made from: run its recipe again, and compare the bits."),
-        Option(["--features"], metavar="FILE", help="The features that it was made with, beside --graph."),
+        Option(["--features"], metavar="FILE", help="The features that it was made with, in addition to --graph."),
         Option(["--expect"], metavar="FINGERPRINT",
                help="The fingerprint that it must have, or the digits of a part; for formats that hold none."),
         *under(
@@ -40,14 +41,10 @@ BEYOND = 1  # exit code of an embedding that is not as it should be
                    help="Largest share of the nodes that NEW does not have, or has as zeros, from 0 to 1."),
             Option(["-k"], type=int, default=10, show_default=True, metavar="K",
                    help="How many neighbors to compare; fewer where these would be all."),
-            Option(["--all", "every"], is_flag=True,
-                   help="Compare the neighbors of all shared nodes, not of a sample of 10,000 (of each side)."),
-            Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the sample."),
         ),
-        Option(["--embedding-format"], metavar="NAME",
-               help="Format of EMBEDDING and NEW where their suffixes do not say."),
+        Option(["--embedding-format"], metavar="NAME", help="Format of both embeddings if their suffixes do not say."),
         Option(["--table"], metavar="NAME", help="Of a PostgreSQL server: the table."),
-        THREADS, JSON, *READING,
+        opt.EVERY, opt.SEED, opt.THREADS, opt.JSON, *opt.READING,
     ],
 )  # fmt: skip
 def check(
@@ -61,10 +58,9 @@ def check(
 ) -> None:
     """Check that an embedding is whole, can be made again here, and is close enough to another one.
 
-    Its file is held to the fingerprint that it was written with. Limits hold for each side of a
-    bipartite graph. Exit code 0: all is well; 1: a file, EMBEDDING or NEW, is damaged or of no use, other vectors come
-    out here, or NEW is beyond a limit; 2: a mistake in the command, such as a path that is missing, cannot be read or
-    is no embedding.
+    Its file is compared with the fingerprint in it. Limits hold for each side of a bipartite graph. Exit code 0: all is
+    well; 1: EMBEDDING or NEW is damaged, other vectors come out here, or NEW is beyond a limit; 2: a mistake in the
+    command, such as a missing path.
 
     \b
     graphrefine check friends
@@ -75,7 +71,7 @@ def check(
     from graphrefine.analysis.drift import SAMPLE
 
     start = perf_counter()
-    reading = {name: value for name, value in reading_options(options).items() if value is not None}
+    reading = {name: value for name, value in opt.reading_options(options).items() if value is not None}
     with progress_bar() as bar:
         verdict = check_embedding(
             embedding,
@@ -89,36 +85,35 @@ def check(
         )
     spent = perf_counter() - start
     if as_json:
-        figures = {"ok": verdict.ok, "problems": verdict.problems, "notes": verdict.notes, **verdict.stats}
-        if "remade" in figures:
-            figures["reading"] = figures["remade"].pop("reading")
-        show_json({**figures, "graph": graph, "against": against, "seconds": spent})
+        stats = {"ok": verdict.ok, "problems": verdict.problems, "notes": verdict.notes, **verdict.stats}
+        if "remade" in stats:
+            stats["reading"] = stats["remade"].pop("reading")
+        show_json({**stats, "graph": graph, "against": against, "seconds": spent})
     else:
         _print(verdict, format_place(embedding), against)
     if not verdict.ok:
         raise click.exceptions.Exit(BEYOND)
 
 
-def _print(verdict: Verdict, place: str, against: str | None) -> None:
+def _print(verdict: Verdict, name: str, against: str | None) -> None:
     from graphrefine.cli.drift import describe_drift
 
-    figures = verdict.stats
-    if "remade" in figures:
-        note(f"read: {figures['remade']['reading']}")
-    for remark in verdict.notes:
-        note(f"note: {remark}")
-    if "drift" in figures:
-        for line in describe_drift(figures["drift"]):
-            note(line)
+    stats = verdict.stats
+    if "remade" in stats:
+        note(f"read: {stats['remade']['reading']}")
+    for line in verdict.notes:
+        note(f"note: {line}")
+    for line in describe_drift(stats["drift"]) if "drift" in stats else ():
+        note(line)
     words = []
-    if figures.get("whole") or (figures.get("whole") is None and verdict.ok and "expected" in figures):
+    if stats.get("whole") or (stats.get("whole") is None and verdict.ok and "expected" in stats):
         words.append("whole")
-    if figures.get("remade", {}).get("same_vectors"):
+    if stats.get("remade", {}).get("same_vectors"):
         words.append("the same bits here")
     if against is not None and verdict.ok:
         words.append(f"{format_place(against)} is within the limits")
-    if "fingerprint" in figures:
-        size = f"{figures['nodes']:,} nodes x {figures['dim']}"
-        print(f"{place}: {', '.join([size, figures['fingerprint']['name'], *words])}")
+    if "fingerprint" in stats:
+        size = f"{stats['nodes']:,} nodes x {stats['dim']}"
+        print(f"{name}: {', '.join([size, stats['fingerprint']['name'], *words])}")
     for problem in verdict.problems:
         print(f"problem: {problem}")

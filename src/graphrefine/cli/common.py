@@ -23,16 +23,17 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
     from graphrefine.search.vectors import VectorTable
 
-JSON_ROWS = 1000  # of a table that has no file
+JSON_ROWS = 1000  # of a table that is not written to a file: a million rows as JSON are of no use at a terminal
 TOKEN_LENGTH = 4096  # characters that are read of a file
-LABEL_ARGUMENTS = {"labels_header": "header", "labels_variable": "variable"}  # of the library, by option
+# Options of labels have other names than the arguments of the library where a command also reads a graph.
+LABEL_ARGUMENTS = {"labels_header": "header", "labels_variable": "variable"}
 LABEL_OPTIONS = (*(str(option.name) for option in LABEL_READING), "labels_variable")
 
 
 def check_not_input(output: str | None, inputs: Iterable[Any]) -> None:
     """Raise OutputError where an output would replace an input: the same file, or one inside the other.
 
-    Links are followed. What is no path or does not exist is passed over: its reader has a better error.
+    Links are followed. An input that is no path or does not exist is left to its reader, which has a better error.
 
     Examples
     --------
@@ -50,6 +51,7 @@ def check_not_input(output: str | None, inputs: Iterable[Any]) -> None:
         path = Path(each).resolve()
         if path.samefile(target):
             problem = "is an input"
+        # A folder that is above the current one is no embedding: `check_output` refuses it with a better reason.
         elif path.is_relative_to(target) and not Path().resolve().is_relative_to(target):
             problem = f"contains {each}, an input"
         elif target.is_file() and target.is_relative_to(path):
@@ -60,37 +62,34 @@ def check_not_input(output: str | None, inputs: Iterable[Any]) -> None:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Whether two paths are of one file or folder."""
+    """Return whether two paths are of one file or folder."""
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)  # noqa: PTH110, PTH121
 
 
 def read_token(token: str | None, file: str | None) -> str | None:
-    """Return the token of a server: from the option, the first line of a file, or GRAPHREFINE_TOKEN.
-
-    Other users of the machine can see a command line, but neither a file nor the environment.
-    """
+    """Return the token of a server: from the option, the first line of a file, or GRAPHREFINE_TOKEN."""
+    # Other users of the machine can see a command line, but neither a file nor the environment.
     if token is not None and file is not None:
         raise click.BadParameter("cannot be used with --token; leave one of them out", param_hint="--token-file")
+    source = "--token"
     if file is not None:
-        name = "standard input" if file == "-" else file
+        source = "standard input" if file == "-" else file
         try:
+            # One line, and never more than a token can have: a wrong name may be that of a large file, or of a device.
             with contextlib.nullcontext(sys.stdin) if file == "-" else Path(file).open(encoding="utf-8") as lines:
-                token = lines.readline(TOKEN_LENGTH).strip()
+                token = lines.readline(TOKEN_LENGTH)
         except (OSError, UnicodeDecodeError) as error:
-            raise FormatError(name, f"no token can be read: {getattr(error, 'strerror', None) or error}") from None
-        if not token:
-            raise FormatError(name, "the first line is empty; a token is expected there")
-    if token is None:
-        token = os.environ.get("GRAPHREFINE_TOKEN")
-        if token is not None and not token.strip():
-            raise InputError("GRAPHREFINE_TOKEN is empty; unset it, or put a token there")
+            raise FormatError(source, f"no token can be read: {getattr(error, 'strerror', None) or error}") from None
+    elif token is None:
+        source, token = "GRAPHREFINE_TOKEN", os.environ.get("GRAPHREFINE_TOKEN")
     if token is not None and not token.strip():
-        raise InputError("the token is empty; leave it out, and one is made where it is needed", argument="token")
-    return token
+        # As of a variable that was never set: nobody means to serve with a token that protects nothing.
+        raise FormatError(source, "the token is empty; leave it out, and one is made where it is needed")
+    return None if token is None else token.strip()
 
 
 def check_table_output(output: str | None, *inputs: str | None) -> None:
-    """Check before the work that a table can be written, and replaces none of the inputs."""
+    """Raise OutputError before the work if a table cannot be written, or would replace one of the inputs."""
     from graphrefine.display.table import check_table_path
 
     if output is not None:
@@ -136,13 +135,12 @@ def take_labels(
         return None
     try:
         if graph is not None and is_attribute(labels, graph):
-            reason = "is for a file, and --labels names an attribute of the graph's nodes"
-            refuse_options(reason, *LABEL_OPTIONS)
+            refuse_options("is for a file, and --labels names an attribute of the graph's nodes", *LABEL_OPTIONS)
             return as_labels((graph, labels), names=names)
         return read_labels(labels, names=names, **keywords)
     except InputError as error:
-        options_of = {argument: option for option, argument in LABEL_ARGUMENTS.items()}
-        error.argument = options_of.get(str(error.argument), error.argument)
+        if error.argument in LABEL_ARGUMENTS.values():
+            error.argument = f"labels_{error.argument}"
         raise
 
 

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphrefine.cli import options as opt
 from graphrefine.cli.common import check_not_input, read_graph, show_labels, take_labels
-from graphrefine.cli.options import (
-    GRAPH,
-    JSON,
-    LABEL_READING,
-    LABELS_VARIABLE,
-    READING,
-    THREADS,
-    Option,
-    command,
-    parse_counts,
-    parse_numbers,
-    parse_penalty,
-    reading_options,
-)
+from graphrefine.cli.options import Option, command
 from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.errors import InputError, OutputError
 from graphrefine.progress import Stages
@@ -30,10 +16,6 @@ from graphrefine.system.memory import parse_size
 
 if TYPE_CHECKING:
     from graphrefine.evaluate.results import Comparison, Row
-
-
-def _parse_names(_: Any, __: Any, value: str | None) -> list[str] | None:
-    return None if value is None else [name.strip() for name in value.split(",") if name.strip()]
 
 
 def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
@@ -50,13 +32,13 @@ def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
     first=("labels", "methods", "dims", "output"),
     short_help="Quality and cost of methods on a graph.",
     params=[
-        GRAPH,
+        opt.GRAPH,
         Option(["--labels"], metavar="FILE",
                help="Labels of nodes, as for evaluate labels, or an attribute of GRAPH's nodes: methods are judged by "
                     "node classification.  [default: by edges that are held out]"),
-        Option(["--methods"], metavar="A,B,...", callback=_parse_names,
+        Option(["--methods"], metavar="A,B,...", callback=opt.parse_names,
                help="Names of methods; graphrefine methods lists them.  [default: all]"),
-        Option(["--dims"], metavar="K,K,...", callback=parse_counts,
+        Option(["--dims"], metavar="K,K,...", callback=opt.parse_counts,
                help="Lengths of the vectors.  [default: 128, or the number of nodes if that is less]"),
         Option(["-o", "--output"], metavar="FOLDER",
                help="Folder for the report: a page, a plot, and all numbers. The same command adds the rows that are "
@@ -65,33 +47,33 @@ def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
                help="Limit for each method and dimension."),
         Option(["--memory-limit"], metavar="SIZE", callback=_parse_size,
                help="Limit of memory, as in 500MB.  [default: 8GB, or 80% of the free memory if that is less]"),
-        Option(["--ratios", "--ratio"], default="0.5", show_default=True, metavar="R,R,...", callback=parse_numbers,
+        Option(["--ratios", "--ratio"], default="0.5", show_default=True, metavar="R,R,...", callback=opt.parse_numbers,
                help="Parts of the labeled nodes that train."),
         Option(["--repeats"], type=int, metavar="N",
                help="Random splits for each ratio [default: 10, and 50 at ratios up to 0.05]; or repeats of holding "
                     "edges out [default: 1]."),
-        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=parse_penalty,
+        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=opt.parse_penalty,
                help="Weight of the data in the logistic regression; see evaluate labels."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Seed of the methods, the splits and the held-out edges."),
-        THREADS, JSON, *LABEL_READING, *LABELS_VARIABLE, *READING,
+        opt.SEED, opt.THREADS, opt.JSON, *opt.LABEL_READING, opt.LABELS_VARIABLE, *opt.READING,
     ],
 )  # fmt: skip
 def compare(graph: str, labels: str | None, output: str | None, as_json: bool, **options: Any) -> None:
-    """Embed GRAPH by many methods, each in a process of its own, and show the quality and the cost of each.
+    """Embed GRAPH by many methods, each in a separate process, and show the quality and the cost of each.
 
     Rows are sorted by quality: Micro F1 of the labels, or AUC of held-out edges. A method that cannot take the graph,
     fails, or passes a limit is a row with the reason.
     """
+    from graphrefine.display.report import write_report
     from graphrefine.evaluate.compare import compare as run
+    from graphrefine.evaluate.compare_report import make_report
 
     check_not_input(output, [graph, labels, options["nodes"]])
     folder = _ReportFolder(graph, output)
     with progress_bar() as bar:
         with Stages(bar).stage("read"):
-            whole = read_graph(graph, threads=options["threads"], **reading_options(options))
+            whole = read_graph(graph, threads=options["threads"], **opt.reading_options(options))
             node_labels = take_labels(labels, options, whole.names, graph=whole)
-            folder.tell = partial(show_labels, node_labels, whole.names)
+        readings = show_labels(node_labels, whole.names)
         try:
             comparison = run(
                 whole, labels=node_labels, previous=folder.previous, on_row=folder.add_row, progress=bar, **options
@@ -101,13 +83,16 @@ def compare(graph: str, labels: str | None, output: str | None, as_json: bool, *
             raise
     try:
         if output is not None:
-            folder.write(comparison)
+            write_report(output, make_report(comparison, folder.title), comparison.to_dict())
             note(f"report: {output}")
     finally:  # also if the report cannot be written
         if as_json:
-            show_json({**comparison.to_dict(), "reading": whole.reading, **folder.readings, "report": output})
+            show_json({**comparison.to_dict(), "reading": whole.reading, **readings, "report": output})
         else:
-            _show(comparison)
+            print(f"{comparison.text()}\n\n{comparison.protocol}")
+            for row in comparison.rows:
+                if row.message:
+                    print(f"{row.name}: {row.reason}")
     if not comparison.finished:
         raise InputError("no method finished; the rows say why")
 
@@ -121,8 +106,6 @@ class _ReportFolder:
 
         self.output, self.title, self.full = output, make_title(graph), False
         self.comparison: Comparison | None = None
-        self.tell: Callable[[], dict[str, str]] = dict  # prints how labels were read
-        self.readings: dict[str, str] = {}
         self.previous = None if output is None else check_report_folder(output, kind=KIND, identity=self.title)
 
     def add_row(self, comparison: Comparison, row: Row | None) -> None:
@@ -134,7 +117,6 @@ class _ReportFolder:
         if row is None:
             if self.output is not None:
                 check_inputs(self.output, self.previous, comparison)
-            self.readings = self.tell()
             return
         scores = ", ".join(f"{name} {value}" for name, value in row.cells.items())
         note(f"{row.name}: {f'{scores}, {row.cost()[0]}' if row.status == 'done' else row.reason}")
@@ -142,7 +124,8 @@ class _ReportFolder:
             return
         try:
             save_results(self.output, comparison.to_dict(), kind=KIND, title=self.title)
-        except OutputError as error:  # there may be room again in the end; if not, the rows are printed all the same
+        except OutputError as error:
+            # Hours of work must not end for a full disk: the rows are printed in the end, and written if there is room.
             self.full = True
             note(f"warning: {error}")
 
@@ -153,18 +136,3 @@ class _ReportFolder:
         note(str(self.comparison))
         if self.output is not None and not self.full:
             note(f"note: these rows are kept in {self.output}; the same command goes on from there")
-
-    def write(self, comparison: Comparison) -> None:
-        """Write the report."""
-        from graphrefine.display.report import write_report
-        from graphrefine.evaluate.compare_report import make_report
-
-        assert self.output is not None
-        write_report(self.output, make_report(comparison, self.title), comparison.to_dict())
-
-
-def _show(comparison: Comparison) -> None:
-    print(f"{comparison.text()}\n\n{comparison.protocol}")
-    for row in comparison.rows:
-        if row.message:
-            print(f"{row.name}: {row.reason}")

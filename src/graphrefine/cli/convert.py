@@ -58,6 +58,7 @@ def convert(
     read_as, write_as = input_format(source, from_format), choose_format(target, to_format)
     if "table" in write_as.takes and table is None and not read_as.server:
         table = table_name(source)
+    # With a server at both ends, --table is the table to write; with one to read from, the table to read.
     written = table if "table" in write_as.takes or not read_as.server else None
     options = write_as.options({"table": written, **writing})
     if not write_as.server:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from graphrefine.cli.common import check_table_output, show_table_or_json
-from graphrefine.cli.options import JSON, TABLE, THREADS, Option, command
+from graphrefine.cli.options import EVERY, JSON, SEED, TABLE, THREADS, Option, command
 from graphrefine.display.console import progress_bar
 
 
@@ -20,11 +20,8 @@ from graphrefine.display.console import progress_bar
         click.Argument(["old"], metavar="OLD"),
         click.Argument(["new"], metavar="NEW"),
         Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbors to compare."),
-        Option(["--all", "every"], is_flag=True,
-               help="Compare the neighbors of all shared nodes, not of a sample of 10,000 (of each side)."),
-        TABLE,
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the sample."),
-        Option(["--format"], metavar="NAME", help="Format of OLD and NEW where their suffixes do not say."),
+        EVERY, TABLE, SEED,
+        Option(["--format"], metavar="NAME", help="Format of OLD and NEW if their suffixes do not say."),
         THREADS, JSON,
     ],
 )  # fmt: skip
@@ -34,8 +31,7 @@ def drift(
 ) -> None:  # fmt: skip
     """Print what has become of the nodes of OLD in NEW: moved how far, lost, new, and how many neighbors each has kept.
 
-    Rotations do not count: NEW is aligned to OLD first. Two seeds on one graph do not keep all neighbors either; the
-    page on answers has figures to compare with.
+    Rotations do not count: NEW is aligned to OLD first. Two seeds on one graph do not keep all neighbors either.
 
     \b
     graphrefine drift monday tuesday -o drift.csv
@@ -55,31 +51,32 @@ def drift(
     show_table_or_json(table, output=output, as_json=as_json, lines=lines, seconds=spent, old=old, new_embedding=new)
 
 
-def describe_drift(figures: dict[str, Any]) -> list[str]:
+def describe_drift(stats: dict[str, Any]) -> list[str]:
     """Return the stats of drift in words."""
-    lines = [f"{figures['shared']:,} nodes shared, {figures['lost']:,} lost, {figures['new']:,} new"]
-    if figures["vanished"]:
-        lines[0] += f"; {figures['vanished']:,} shared nodes have zero vectors now, which they had not"
-    sides = {f"{side} side: ": each for side, each in figures.get("sides", {}).items()} or {"": figures}
+    lines = [f"{stats['shared']:,} nodes shared, {stats['lost']:,} lost, {stats['new']:,} new"]
+    if stats["vanished"]:
+        lines[0] += f"; {stats['vanished']:,} shared nodes have zero vectors now, which they had not"
+    sides = {f"{side} side: ": each for side, each in stats.get("sides", {}).items()} or {"": stats}
     for prefix, each in sides.items():
         if (moved := each["moved"]) is not None:
             spread = f"median {moved['median']:.3f}, 95% below {moved['p95']:.3f}"
             lines.append(f"{prefix}moved: mean {moved['mean']:.3f}, {spread}")
         if each["kept"] is not None:
             lines.append(f"{prefix}neighbors kept: {_describe_share(each, each['shared'])}")
-    targets = figures.get("targets")
+    targets = stats.get("targets")
     if targets is not None and targets["kept"] is not None:
-        shared = figures["sides"]["source"]["shared"] if "sides" in figures else figures["shared"]
+        shared = stats["sides"]["source"]["shared"] if "sides" in stats else stats["shared"]
         lines.append(f"targets of sources kept: {_describe_share(targets, shared)}")
     return lines
 
 
-def _describe_share(figures: dict[str, Any], shared: int) -> str:
-    """Return the share that is kept, what it would be by chance, and of which nodes if not of all that are shared."""
-    chance = f" ({figures['chance']:.2f} by chance)" if figures["chance"] > 0.1 else ""
+def _describe_share(stats: dict[str, Any], shared: int) -> str:
+    """Return the share that is kept, the share by chance, and of which nodes if not of all that are shared."""
+    # Of a small graph, k nodes are many: without the share by chance 0.5 would look like stable vectors.
+    chance = f" ({stats['chance']:.2f} by chance)" if stats["chance"] > 0.1 else ""
     nodes = ""
-    if figures["sampled"] < figures["eligible"]:
-        nodes = f", of {figures['sampled']:,} nodes drawn at random"
-    elif figures["eligible"] < shared:
-        nodes = f", of the {figures['eligible']:,} shared nodes that had vectors"
-    return f"{figures['kept']:.3f} of the {figures['k']} nearest{chance}{nodes}"
+    if stats["sampled"] < stats["eligible"]:
+        nodes = f", of {stats['sampled']:,} nodes drawn at random"
+    elif stats["eligible"] < shared:
+        nodes = f", of the {stats['eligible']:,} shared nodes that had vectors"
+    return f"{stats['kept']:.3f} of the {stats['k']} nearest{chance}{nodes}"

@@ -5,10 +5,8 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from graphrefine.cli.common import check_table_output, read_graph_of, show_table_or_json
-from graphrefine.cli.options import JSON, READING, TABLE, THREADS, Option, command
+from graphrefine.cli.options import EMBEDDING, EMBEDDING_FORMAT, JSON, READING, TABLE, THREADS, Option, command
 from graphrefine.display.console import progress_bar, seconds
 
 if TYPE_CHECKING:
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
     first=("graph", "output", "above", "min_degree"),
     short_help="Pairs of nodes that look like the same thing.",
     params=[
-        click.Argument(["embedding"], metavar="EMBEDDING"),
+        EMBEDDING,
         Option(["--graph"], metavar="GRAPH", help="The graph of the embedding, whose neighbors decide."),
         Option(["--above"], type=float, metavar="COSINE",
                help="Lowest cosine of a pair.  [default: 0.98 without --graph; with it, the 20 nearest nodes of each "
@@ -29,9 +27,7 @@ if TYPE_CHECKING:
                help="Lowest share of common neighbors, with --graph.  [default: 0.5]"),
         Option(["--min-degree"], type=int, metavar="N",
                help="Leave out nodes with fewer neighbors, such as leaves.  [default: 3, if degrees are known]"),
-        TABLE,
-        Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
-        THREADS, JSON, *READING,
+        TABLE, EMBEDDING_FORMAT, THREADS, JSON, *READING,
     ],
 )  # fmt: skip
 def duplicates(
@@ -41,8 +37,8 @@ def duplicates(
     """Find pairs of nodes that look like the same thing, the most alike first.
 
     With --graph the neighbors decide: of the nodes that are near by their vectors, those that have most of their
-    neighbors in common. Without it the cosine alone does, and leaves of one hub, which have the same vector, are told
-    apart only where EMBEDDING holds degrees.
+    neighbors in common. Without it the cosine alone does, and leaves of one hub, which have the same vector, are left
+    out only where EMBEDDING holds degrees.
 
     \b
     graphrefine duplicates papers --graph citations.csv -o pairs.csv
@@ -66,19 +62,19 @@ def duplicates(
 
 def _describe(table: Table, spent: float) -> list[str]:
     """Return lines on what the table itself does not say."""
-    figures, left_out = table.stats, table.stats["left_out"]
+    stats = table.stats
     reasons = {
-        "few_neighbors": f"fewer than {figures['min_degree']} neighbors",
-        "zero_vectors": "a zero vector",
-        "not_in_graph": "no place in the graph",
+        "few_neighbors": f"with fewer than {stats['min_degree']} neighbors",
+        "zero_vectors": "with a zero vector",
+        "not_in_graph": "not in the graph",
     }
-    others = ", ".join(f"{count:,} with {reasons[reason]}" for reason, count in left_out.items() if count)
+    others = ", ".join(f"{count:,} {reasons[reason]}" for reason, count in stats["left_out"].items() if count)
     lines = [
-        f"{figures['pairs']:,} pairs in {figures['groups']:,} groups, of {figures['compared']:,} nodes compared in "
+        f"{stats['pairs']:,} pairs in {stats['groups']:,} groups, of {stats['compared']:,} nodes compared in "
         f"{seconds(spent)}" + (f"; left out: {others}" if others else "")
     ]
-    if figures["pairs"] > len(table):
-        lines.append(f"copies that cannot be told apart are listed once each: {len(table):,} rows for all pairs")
-    if figures["kinds"] is None:
-        lines.append("note: the embedding holds no degrees, so leaves of one hub are not told apart; --graph does that")
+    if stats["pairs"] > len(table):
+        lines.append(f"identical nodes are listed once each: {len(table):,} rows for all pairs")
+    if stats["kinds"] is None:
+        lines.append("note: the embedding holds no degrees, so leaves of one hub are pairs too; pass --graph")
     return lines

@@ -6,25 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphrefine.cli import options as opt
 from graphrefine.cli.common import read_graph, refuse_options, show_labels, take_labels
-from graphrefine.cli.options import (
-    GRAPH,
-    JSON,
-    LABEL_READING,
-    METHOD,
-    READING,
-    SET,
-    THREADS,
-    VARIABLE,
-    Group,
-    Option,
-    method_options,
-    parse_counts,
-    parse_names,
-    parse_numbers,
-    parse_penalty,
-    reading_options,
-)
+from graphrefine.cli.options import Group, Option
 from graphrefine.display.console import progress_bar, show_json, show_table
 from graphrefine.embedding.formats import format_place
 
@@ -42,26 +26,21 @@ evaluate = Group("evaluate", help="Quality of an embedding for a task.", no_args
     first=("ratios", "C", "cluster", "label_column"),
     short_help="Labels of nodes, predicted from vectors: F1; clusters: NMI.",
     params=[
-        click.Argument(["embedding"], metavar="EMBEDDING"),
+        opt.EMBEDDING,
         click.Argument(["labels"], metavar="LABELS"),
         Option(["--ratios"], default="0.1,0.3,0.5,0.7,0.9", show_default=True, metavar="R,R,...",
-               callback=parse_numbers, help="Parts of the nodes that train."),
-        Option(["--repeats"], type=int, metavar="N",
-               help="Random splits for each ratio.  [default: 10, and 50 at ratios up to 0.05]"),
-        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=parse_penalty,
+               callback=opt.parse_numbers, help="Parts of the nodes that train."),
+        opt.REPEATS,
+        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=opt.parse_penalty,
                help="Weight of the data in the logistic regression: a number; or several with commas between, or 'cv', "
                     "of which cross-validation on the training nodes chooses."),
         Option(["--cluster"], is_flag=True,
                help="Compare clusters of the vectors with the labels too: k-means with as many clusters as classes; "
-                    "NMI and adjusted Rand index, beside those of random vectors."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Seed of the splits, and of the clusters."),
+                    "NMI and adjusted Rand index, with those of random vectors."),
         Option(["--unlabeled"], type=click.Choice(["drop", "keep"]), default="drop", show_default=True,
                help="Leave nodes without labels out before splitting, or split all nodes, as the authors' code "
                     "does."),
-        VARIABLE,
-        Option(["--format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
-        THREADS, JSON, *LABEL_READING,
+        opt.VARIABLE, opt.FORMAT, opt.SEED, opt.THREADS, opt.JSON, *opt.LABEL_READING,
     ],
 )  # fmt: skip
 def labels(embedding: str, labels: str, format: str | None, cluster: bool, as_json: bool, **protocol: Any) -> None:
@@ -96,12 +75,12 @@ def labels(embedding: str, labels: str, format: str | None, cluster: bool, as_js
     first=("dim", "method", "held_out", "repeats"),
     short_help="Held-out edges, found by vectors: AUC, AP, ranks.",
     params=[
-        GRAPH, METHOD, DIM, SET,
+        opt.GRAPH, opt.METHOD, DIM, opt.SET,
         Option(["--held-out"], type=float, default=0.3, show_default=True, metavar="PART",
                help="Part of the edges to hold out."),
         Option(["--repeats"], type=int, default=1, show_default=True, metavar="N",
                help="Number of repeats, each with other edges held out."),
-        Option(["--scores"], metavar="NAME,NAME,...", callback=parse_names,
+        Option(["--scores"], metavar="NAME,NAME,...", callback=opt.parse_names,
                help="Scores: dot, cosine, dot-degree, cosine-degree, spectral; degree is added.  [default: all]"),
         Option(["--corruptions"], type=int, default=1000, show_default=True, metavar="N",
                help="Nodes to rank each held-out edge against."),
@@ -110,9 +89,7 @@ def labels(embedding: str, labels: str, format: str | None, cluster: bool, as_js
         Option(["--turned"], type=float, metavar="PART",
                help="Directed graphs: part of the pairs without an arc that are held-out arcs turned round.  "
                     "[default: 0.5]"),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Seed of the held-out edges, the pairs drawn, and the method."),
-        THREADS, JSON, *READING,
+        opt.SEED, opt.THREADS, opt.JSON, *opt.READING,
     ],
 )  # fmt: skip
 def links(graph: str, scores: tuple[str, ...] | None, threads: int | None, as_json: bool, **options: Any) -> None:
@@ -124,14 +101,14 @@ def links(graph: str, scores: tuple[str, ...] | None, threads: int | None, as_js
     from graphrefine.evaluate import evaluate_links
     from graphrefine.evaluate.link_scores import SCORES
 
-    reading = reading_options(options)
+    reading = opt.reading_options(options)
     protocol = {name: options.pop(name) for name in LINK_PROTOCOL}
     protocol |= {"scores": tuple(SCORES) if scores is None else scores, "threads": threads}
-    method, _, settings = method_options(options)
+    method, _, settings = opt.method_options(options)
     with progress_bar() as bar:
         whole = read_graph(graph, threads=threads, **reading)
-        figures = evaluate_links(whole, method.name, progress=bar, **protocol, **settings)
-    _show(figures, as_json, reading=whole.reading)
+        scored = evaluate_links(whole, method.name, progress=bar, **protocol, **settings)
+    _show(scored, as_json, reading=whole.reading)
 
 
 @evaluate.command(
@@ -139,18 +116,15 @@ def links(graph: str, scores: tuple[str, ...] | None, threads: int | None, as_js
     first=("dim", "method", "top", "sample"),
     short_help="Edges among the closest pairs of vectors: precision.",
     params=[
-        GRAPH,
+        opt.GRAPH,
         click.Argument(["embedding"], metavar="[EMBEDDING]", required=False),
-        METHOD, DIM, SET,
-        Option(["--top"], metavar="K,K,...", callback=parse_counts,
+        opt.METHOD, DIM, opt.SET,
+        Option(["--top"], metavar="K,K,...", callback=opt.parse_counts,
                help="Numbers of closest pairs.  [default: 100, 1000 ... up to the number of edges]"),
         Option(["--sample"], type=int, metavar="N",
                help="Number of random nodes whose pairs are judged.  [default: all nodes, or as many as have 1,000 "
                     "million pairs]"),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Seed of the sample, and of the method."),
-        Option(["--embedding-format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
-        THREADS, JSON, *READING,
+        opt.SEED, opt.EMBEDDING_FORMAT, opt.THREADS, opt.JSON, *opt.READING,
     ],
 )  # fmt: skip
 def reconstruction(
@@ -159,14 +133,14 @@ def reconstruction(
 ) -> None:  # fmt: skip
     """Reconstruct the network: the part of edges of GRAPH among the pairs whose vectors are closest, precision@K.
 
-    The vectors are those of EMBEDDING or, without it, those of a method. Beside them: the product of the degrees, a
-    random order, and the highest possible precision.
+    The vectors are those of EMBEDDING or, without it, those of a method. They are compared with the product of the
+    degrees, a random order, and the highest possible precision.
     """
     from graphrefine.embedding.embedding import load
     from graphrefine.evaluate import evaluate_reconstruction
     from graphrefine.evaluate.links import VectorMaker
 
-    reading, seed = reading_options(options), options["seed"]
+    reading, seed = opt.reading_options(options), options["seed"]
     if embedding is not None:
         refuse_options("is for making vectors, and EMBEDDING has them; leave one out", "method", "dim", "assigned")
     elif embedding_format is not None:
@@ -177,14 +151,14 @@ def reconstruction(
             vectors: Any = load(embedding, format=embedding_format)
             origin: dict[str, Any] = {"embedding": format_place(embedding)}
         else:
-            method, _, settings = method_options(options)
+            method, _, settings = opt.method_options(options)
             maker = VectorMaker.from_method(method.name, whole, settings, threads=threads, progress=bar)
             vectors = maker.embedding(whole).vectors
             origin = {"method": maker.name, "settings": maker.settings}
-        figures = evaluate_reconstruction(
+        scored = evaluate_reconstruction(
             whole, vectors, top=top, sample=sample, seed=seed, threads=threads, progress=bar
         )
-    _show(figures, as_json, reading=whole.reading, **origin)
+    _show(scored, as_json, reading=whole.reading, **origin)
 
 
 def _show(result: Result, as_json: bool, **origin: Any) -> None:

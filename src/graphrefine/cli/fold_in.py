@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from graphrefine.cli.common import check_not_input, is_same, read_graph
-from graphrefine.cli.options import JSON, READING, SKIP, THREADS, Option, command
+from graphrefine.cli.options import JSON, OUTPUT_FORMAT, READING, SKIP, THREADS, Option, command
 from graphrefine.display.console import note, seconds, show_json
 from graphrefine.embedding.formats import check_output
-
-if TYPE_CHECKING:
-    from graphrefine.graph.lookup import Unknown
 
 NOTHING = {"edges": 0, "nodes": 0, "names": []}  # was left out
 
@@ -27,22 +24,15 @@ NOTHING = {"edges": 0, "nodes": 0, "names": []}  # was left out
         Option(["--into", "old"], required=True, metavar="OLD", help="The embedding that has the known nodes."),
         Option(["-o", "--output"], required=True, metavar="OUT",
                help="Where the vectors of the new nodes go; the suffix says how, as for graphrefine embed."),
-        Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not say."),
         Option(["--extend"], is_flag=True, help="Write the known nodes too, the new ones below them."),
-        SKIP, THREADS, JSON, *(option for option in READING if option.name not in ("directed", "bipartite", "nodes")),
+        OUTPUT_FORMAT, SKIP, THREADS, JSON,
+        *(option for option in READING if option.name not in ("directed", "bipartite", "nodes")),
     ],
 )  # fmt: skip
 def fold_in(
-    edges: str,
-    old: str,
-    output: str,
-    output_format: str | None,
-    extend: bool,
-    unknown: Unknown,
-    threads: int | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+    edges: str, old: str, output: str, output_format: str | None, extend: bool, skip: bool, threads: int | None,
+    as_json: bool, **options: Any,
+) -> None:  # fmt: skip
     """Compute vectors for new nodes from their edges to nodes of OLD, without its graph and in milliseconds.
 
     EDGES is a file as for graphrefine embed, whose edges lead from a new node to one of OLD, or to another new node:
@@ -59,7 +49,7 @@ def fold_in(
     kind = {"bipartite": True} if embedding.sides.kind == "rows" else {"directed": True}
     graph = read_graph(edges, **{**options, **kind, "threads": threads})
     start = perf_counter()
-    new = embedding.fold_in(graph, unknown=unknown)
+    new = embedding.fold_in(graph, unknown="skip" if skip else "error")
     spent = perf_counter() - start
     learnt, zeros = new.recipe["learnt"], zero_rows(new.vectors)
     (embedding.extended(new) if extend else new).save(output, format=output_format)
@@ -69,7 +59,7 @@ def fold_in(
         return show_json({
             "output": output, "into": old, "nodes": len(new), "edges": graph.edges, "dim": new.dim,
             "zero_vectors": zeros, "learnt": learnt, "extended": extend, "seconds": spent, "reading": graph.reading,
-            **({"skipped": new.recipe.get("skipped", NOTHING)} if unknown == "skip" else {}),
+            **({"skipped": new.recipe.get("skipped", NOTHING)} if skip else {}),
         })  # fmt: skip
     print(f"{output}: {len(new):,} new nodes x {new.dim} from {graph.edges:,} edges in {seconds(spent)}")
     return None

@@ -1,4 +1,4 @@
-"""``graphrefine ingest``: edges to a graph on disk, whatever their number."""
+"""``graphrefine ingest``: edges to a graph on disk, also more than the memory holds."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from graphrefine.display.console import note, progress_bar, show_json
 @command(
     "ingest",
     first=("output", "memory", "weights", "directed"),
-    short_help="Edges to a graph on disk, whatever their number.",
+    short_help="Edges to a graph on disk, also more than the memory holds.",
     params=[
         click.Argument(["edges"], metavar="EDGES...", nargs=-1, required=True),
         Option(["-o", "--output"], required=True, metavar="OUT",
-               help="The graph on disk, a folder, usually called NAME.grf. Unfinished work is in OUT.work beside it; a "
-                    "run that was killed goes on from there."),
+               help="The graph on disk, a folder, usually called NAME.grf. Unfinished work is in OUT.work, next to "
+                    "it; a run that was killed goes on from there."),
         Option(["--memory"], metavar="AMOUNT",
                help="Largest amount of memory, as in 8GB or 512MB.  [default: most of the free memory]"),
         THREADS, JSON, *READING,
@@ -34,7 +34,7 @@ def ingest(
     EDGES are files (edge lists, csv, tsv, parquet, arrow, also compressed), folders of files, or patterns in quotes;
     several are parts of one list. Graphs in other formats (mat, GraphML, JSON ...) are read whole, if they fit.
     """
-    from graphrefine.cli.describe import remarks
+    from graphrefine.cli.describe import list_notes
     from graphrefine.ingestion.ingest import ingest_files
     from graphrefine.readers.options import ReadOptions
 
@@ -45,7 +45,7 @@ def ingest(
         ingestion = ingest_files(edges, output, reading, memory=memory, watcher=bar)
     graph, seconds = ingestion.graph, {**ingestion.seconds, "total": perf_counter() - start}
     size = sum(path.stat().st_size for path in graph.path.iterdir())
-    figures = {
+    stats = {
         "output": output,
         "nodes": graph.nodes,
         "edges": graph.edges,
@@ -60,9 +60,9 @@ def ingest(
         "graph": graph.summary(),
     }
     note(f"read: {graph.reading}")
-    for line in remarks(graph):
+    for line in list_notes(graph):
         note(f"note: {line}")
     if as_json:
-        return show_json(figures)
+        return show_json(stats)
     print(f"{output}: {graph!r}, {size / 1e6:,.0f} MB, in {seconds['total']:,.1f} s")
     return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from graphrefine.progress import Stages
 if TYPE_CHECKING:
     from graphrefine.live.reader import LiveReader
     from graphrefine.live.service import LiveService
+    from graphrefine.live.writer import Live
 
 FOLDER = click.Argument(["folder"], metavar="FOLDER")
 live = Group(
@@ -30,6 +32,15 @@ def _report(as_json: bool, stats: dict[str, Any], text: str) -> None:
         show_json(stats)
     else:
         print(text)
+
+
+@contextmanager
+def _open_for(stage: str, folder: str, threads: int | None) -> Iterator[Live]:
+    """Open a folder for writing, for one stage of work that is shown as it goes."""
+    from graphrefine.live.writer import Live
+
+    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage(stage):
+        yield live
 
 
 @live.command(
@@ -54,7 +65,7 @@ def create(
     \b
     graphrefine live create friends.csv -o friends.live
     """  # noqa: D301
-    from graphrefine.cli.describe import remarks
+    from graphrefine.cli.describe import list_notes
     from graphrefine.live.model import LiveSettings
     from graphrefine.live.writer import create_live
     from graphrefine.readers.read import read
@@ -66,11 +77,10 @@ def create(
         edges = read(graph, threads=threads, **reading_options(options))
         seconds = create_live(edges, output, settings, threads=threads, watcher=bar)
     note(f"read: {edges.reading}")
-    for line in remarks(edges):
+    for line in list_notes(edges):
         note(f"note: {line}")
-    total = perf_counter() - start
-    stats = {"output": output, "nodes": edges.nodes, "edges": edges.edges, "reading": edges.reading}
-    stats["seconds"] = {**seconds, "total": total}
+    seconds["total"] = total = perf_counter() - start
+    stats = {"output": output, "nodes": edges.nodes, "edges": edges.edges, "reading": edges.reading, "seconds": seconds}
     _report(as_json, stats, f"{output}: {edges.nodes:,} nodes x {dim}, {edges.edges:,} edges, in {total:,.1f} s")
 
 
@@ -105,31 +115,27 @@ def apply(
     -,bob,cleo,
     """  # noqa: D301
     from graphrefine.live.changes import apply_changes
-    from graphrefine.live.writer import Live
 
     start = perf_counter()
-    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live:
-        with Stages(bar).stage("apply"):
-            counts = apply_changes(live, changes, size=size, resume=resume, skip_unknown=skip_unknown, format=format)
+    with _open_for("apply", folder, threads) as live:
+        counts = apply_changes(live, changes, size=size, resume=resume, skip_unknown=skip_unknown, format=format)
         state = live.stats()
-        refreshes = len(live.drift())
-    spent = perf_counter() - start
-    if counts["before"] and not as_json:
-        note(f"{counts['before']:,} records counted already")
-    if counts["skipped"] and not as_json:
-        note(f"note: removals of what was not there, passed over: {counts['skipped']:,}")
-    _report(
-        as_json,
-        {"folder": folder, "changes_file": changes, **counts, **state, "seconds": spent},
-        f"{folder}: {counts['changes']:,} changes in {counts['groups']:,} groups, {counts['new_nodes']:,} new nodes, "
-        f"in {spent:,.1f} s; {state['nodes']:,} nodes, {state['edges']:,} edges; bounds within {state['tolerance']}: "
-        f"{state['within_tolerance']:.1%}; refreshes: {refreshes}",
+    stats = {"folder": folder, "changes_file": changes, **counts, **state, "seconds": perf_counter() - start}
+    text = (
+        f"{folder}: {counts['changes']:,} changes in {counts['groups']:,} groups, in {stats['seconds']:,.1f} s; "
+        f"counted before: {counts['before']:,}; not there to be removed: {counts['skipped']:,}; {_describe(state)}"
     )
+    _report(as_json, stats, text)
+
+
+def _describe(state: dict[str, Any]) -> str:
+    within = f"bounds within {state['tolerance']}: {state['within_tolerance']:.1%}, none: {state['without_bound']:,}"
+    return f"{state['nodes']:,} nodes, {state['edges']:,} edges; {within}"
 
 
 @live.command(
     "refresh",
-    short_help="Basis and axes anew, now.",
+    short_help="Fit basis and axes again, now.",
     params=[FOLDER, THREADS, JSON],
 )
 def refresh(folder: str, threads: int | None, as_json: bool) -> None:
@@ -137,16 +143,11 @@ def refresh(folder: str, threads: int | None, as_json: bool) -> None:
 
     A writer does so by itself when it is due.
     """
-    from graphrefine.live.writer import Live
-
-    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("refresh"):
+    with _open_for("refresh", folder, threads) as live:
         stats = live.refresh()
-    _report(
-        as_json,
-        {"folder": folder, **stats},
-        f"{folder}: refreshed in {stats['seconds']:,.1f} s; mean drift {stats['drift']:.3f}; the basis holds "
-        f"{stats['captured_energy']:.1%} of the energy",
-    )
+    energy = f"the basis holds {stats['captured_energy']:.1%} of the energy"
+    text = f"{folder}: refreshed in {stats['seconds']:,.1f} s; mean drift {stats['drift']:.3f}; {energy}"
+    _report(as_json, {"folder": folder, **stats}, text)
 
 
 @live.command(
@@ -159,14 +160,9 @@ def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
 
     The exit code is 2 if not.
     """
-    from graphrefine.live.writer import Live
-
-    with progress_bar() as bar, Live(folder, threads=threads, watcher=bar) as live, Stages(bar).stage("check"):
+    with _open_for("check", folder, threads) as live:
         stats = live.check(deep=not quick)
-    text = (
-        f"{folder}: {stats['nodes']:,} nodes, {stats['edges']:,} edges, {stats['group']:,} groups; bounds within "
-        f"{stats['tolerance']}: {stats['within_tolerance']:.1%}, none: {stats['without_bound']:,}"
-    )
+    text = f"{folder}: {_describe(stats)}; groups: {stats['group']:,}"
     if not quick:
         text += (
             f"\nlargest residual {stats['largest_residual']:.2e}, largest lag {stats['largest_lag']:.2e}, "
@@ -209,23 +205,21 @@ def export(
     from graphrefine.embedding.formats.pgvector import table_name
     from graphrefine.live.reader import LiveReader
 
-    if (output is None) == (to is None):
-        raise InputError("give -o, a file, or --to, the address of a PostgreSQL server", argument="output")
     if to is not None and changed_since is not None:
-        problem = "a table gets what it does not have yet; leave --changed-since out"
-        raise InputError(problem, argument="changed_since")
+        raise InputError("a table gets what it does not have yet; leave --changed-since out", argument="changed_since")
     check_not_input(output, [folder])
     with LiveReader(folder) as live:
-        if to is not None:
-            count, place = _export_table(live, to, table or table_name(folder))
-        else:
-            assert output is not None
+        if to is not None and output is None:
+            count, target = _export_table(live, to, table or table_name(folder))
+        elif output is not None and to is None:
             embedding = live.snapshot(after=changed_since)
             embedding.save(output, format=output_format)
-            count, place = len(embedding), output
-        stats = {"folder": folder, "output": place, "nodes": len(live), "written": count, "dim": live.dim}
+            count, target = len(embedding), output
+        else:
+            raise InputError("give -o, a file, or --to, the address of a PostgreSQL server", argument="output")
+        stats = {"folder": folder, "output": target, "nodes": len(live), "written": count, "dim": live.dim}
         stats |= {"group": live.group, "after": changed_since}
-    text = f"{place}: {count:,} of {stats['nodes']:,} nodes x {stats['dim']}, after group {stats['group']:,}"
+    text = f"{target}: {count:,} of {stats['nodes']:,} nodes x {stats['dim']}, after group {stats['group']:,}"
     _report(as_json, stats, text)
 
 
@@ -235,7 +229,8 @@ def _export_table(live: LiveReader, address: str, table: str) -> tuple[int, str]
     from graphrefine.embedding.state import State
 
     check_address(address)
-    recipe = None if live.sources is not None else table_recipe(address, table=table)  # two sides are written whole
+    # Two sides are written whole: the lengths of all targets change with the mean of their degrees.
+    recipe = None if live.sources is not None else table_recipe(address, table=table)
     if recipe is None or recipe.get("folder") != live.id:
         some = live.snapshot()
         write(address, some.data, table=table)
@@ -307,6 +302,7 @@ def serve(
     def print_address(url: str, bound: int, token: str, live: LiveService) -> None:
         if as_json:
             counts = {"nodes": len(live), "dim": live.dim, "group": live.group}
+            # Flushed, as a program that has started the server waits for this line.
             print(json.dumps({"url": url, "port": bound, "token": token, **counts}), flush=True)
         else:
             note(f"{url}  (Ctrl-C ends it)")

@@ -14,11 +14,11 @@ is handled from the first moment. With GRAPHREFINE_LOG, a level such as info, th
 from __future__ import annotations
 
 import errno
+import io
 import logging
 import os
 import signal
 import sys
-import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -26,8 +26,6 @@ from typing import Any, NoReturn
 
 from graphrefine.display.console import StreamError, escape_controls, plain_streams
 from graphrefine.errors import GraphRefineError, InputError, mask_secrets
-
-NO_MORE_THREADS = "no more threads can be started: a limit of processes, or of memory, is reached; raise it"
 
 
 def main() -> None:
@@ -39,15 +37,14 @@ def main() -> None:
 
 
 def _open_missing_streams() -> None:
-    """Open the null device for each standard stream that is closed.
-
-    Otherwise the first file that is opened gets the number of that stream, and messages are written into it.
-    """
+    """Open the null device for each standard stream that is closed."""
+    # Otherwise the first file that is opened gets the number of that stream, and messages are written into it: the
+    # output of a run below a shell's `2>&-` would begin with its own warnings.
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+            os.open(os.devnull, os.O_RDWR)  # uses the lowest number that is free
     sys.stdin = sys.stdin or open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
@@ -67,18 +64,18 @@ def run(arguments: list[str]) -> int:
         if error.errno == errno.EPIPE:
             return 128 + 13  # as if SIGPIPE had ended it
         return _fail(f"{error.filename}: {error.strerror}")
-    except OSError as error:  # of a file or of the system, which nobody below has turned into an error of ours
+    except OSError as error:  # of a file or of the system, which no function below has turned into an error of ours
         path = f"{error.filename}: " if error.filename is not None else ""
         return _fail(f"{path}{error.strerror or error}")
 
 
 def _run_with_streams(arguments: list[str]) -> int:
-    if hasattr(sys.stdout, "reconfigure"):
+    if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # the name of a file may not be valid text
     with plain_streams(arguments):
         code = _dispatch(arguments)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        # Here, where a failure is an error with an exit code: Python's own flush at the end only complains.
+        sys.stdout.flush()
     return code
 
 
@@ -91,7 +88,8 @@ def _dispatch(arguments: list[str]) -> int:
     if "_GRAPHREFINE_COMPLETE" in os.environ:  # a shell asks what could come next
         cli.main(arguments, prog_name="graphrefine")
     try:
-        with _show_log(), warnings.catch_warnings(), cli.make_context("graphrefine", arguments) as context:
+        _show_log()
+        with warnings.catch_warnings(), cli.make_context("graphrefine", arguments) as context:
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning
             cli.invoke(context)
@@ -100,46 +98,33 @@ def _dispatch(arguments: list[str]) -> int:
     except click.UsageError as mistake:
         command = mistake.ctx.command_path if mistake.ctx else "graphrefine"
         return _fail(f"{mistake.format_message().rstrip('.')} (see {command} --help)")
-    except click.ClickException as mistake:  # an error of the library, with the option to blame
+    except click.ClickException as mistake:  # an error of the library, with the name of the option
         return _fail(mistake.message)
     except GraphRefineError as mistake:
         return _fail(str(mistake))
     except ImportError as error:
-        if isinstance(error.__cause__, ImportError):  # the kernels, whose message says what to do
-            return _fail(str(error))
-        *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-        if "graphrefine" in (error.name or "", str(frame.f_globals.get("__name__")).partition(".")[0]):
-            raise  # a bug of ours, unlike a package that is there and damaged
-        reason = (str(error).strip() or "no reason is given").splitlines()[0]
-        return _fail(f"a package that is installed cannot be loaded: {reason}; install it again")
-    except RuntimeError as error:
-        if "can't start new thread" not in str(error):
+        # Most often a package that was compiled for another NumPy. A module of ours that is missing is a bug.
+        if (error.name or "").startswith("graphrefine"):
             raise
-        return _fail(NO_MORE_THREADS)
+        reason = str(error).strip().partition("\n")[0]
+        return _fail(f"a package that is installed cannot be loaded: {reason}; install it again")
     except MemoryError:
         return _fail("not enough memory; a smaller --dim needs less, and graphrefine info says how much")
     return 0
 
 
-@contextmanager
-def _show_log() -> Iterator[None]:
-    """Send the log of the library to stderr, from the level in GRAPHREFINE_LOG on."""
-    if not (level := os.environ.get("GRAPHREFINE_LOG")):
-        yield
+def _show_log() -> None:
+    """Write the log of the library to stderr, from the level in GRAPHREFINE_LOG on."""
+    level = os.environ.get("GRAPHREFINE_LOG", "").upper()
+    if not level:
         return
-    number = logging.getLevelNamesMapping().get(level.upper())
-    if number is None:
-        raise InputError(f"GRAPHREFINE_LOG is {level!r}, but must be debug, info, warning or error")
-    logger, handler = logging.getLogger("graphrefine"), logging.StreamHandler()
+    if level not in logging.getLevelNamesMapping():
+        raise InputError(f"GRAPHREFINE_LOG is {level.lower()!r}, but must be debug, info, warning or error")
+    handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    before = logger.level
+    logger = logging.getLogger("graphrefine")
     logger.addHandler(handler)
-    logger.setLevel(number)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
-        logger.removeHandler(handler)
+    logger.setLevel(level)
 
 
 def _fail(message: str) -> int:
@@ -154,7 +139,7 @@ def _print_error(message: str) -> None:
 
 
 def _show_warning(message: Any, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any) -> None:
-    """Print what is meant for the user as one line, and what is meant for developers with its line of code."""
+    """Print a warning for the user as one line, and one for developers with its line of code."""
     if not issubclass(category, UserWarning):
         print(warnings.formatwarning(message, category, filename, lineno), end="", file=sys.stderr)
         return
@@ -178,6 +163,8 @@ class Stopped(KeyboardInterrupt):
 @contextmanager
 def _stop_on_signals() -> Iterator[None]:
     """Raise `Stopped` on signals that end a program, so that unfinished output is removed; a second one kills."""
+    # The default of SIGTERM and SIGHUP ends a process at once, and would leave hidden folders next to the output. An
+    # exception passes through the `with` of each unfinished file instead. Whoever is impatient, signals again.
     numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
     caught = [number for number in numbers if before[number] != signal.SIG_IGN]  # nohup stays in force

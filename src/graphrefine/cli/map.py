@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from graphrefine.cli.common import check_not_input, refuse_options, show_labels, take_labels
-from graphrefine.cli.options import JSON, LABEL_READING, THREADS, VARIABLE, Option, command
+from graphrefine.cli.options import EMBEDDING, FORMAT, JSON, LABEL_READING, SEED, THREADS, VARIABLE, Option, command
 from graphrefine.display.console import note, progress_bar, seconds, show_json
 from graphrefine.progress import Stages
 
@@ -26,21 +26,18 @@ def _parse_names(_: Any, __: Any, value: str) -> int:
     first=("output", "labels", "method", "title"),
     short_help="The nodes in the plane: a picture, a page or a table.",
     params=[
-        click.Argument(["embedding"], metavar="EMBEDDING"),
+        EMBEDDING,
         Option(["-o", "--output"], required=True, metavar="OUT",
                help="A picture (.png, .svg), a page to look around in (.html), or a table (.parquet)."),
         Option(["--labels"], metavar="LABELS",
                help="What to color by: a table (node, label), or a .mat file, as for graphrefine evaluate labels."),
         Option(["--method"], type=click.Choice(["auto", "clusters", "pca"]), default="auto", show_default=True,
-               help="How nodes are placed: near those that are like them, or on the principal plane."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Of the layout."),
+               help="How nodes are arranged: near those that are like them, or on the principal plane."),
         Option(["--title"], metavar="TEXT", help="Of the picture.  [default: the embedding's name and size]"),
         Option(["--names"], default="12", show_default=True, metavar="N|none", callback=_parse_names,
                help="How many nodes have their names on a picture: those with the most neighbors."),
         Option(["--dark"], is_flag=True, help="A picture for a dark page."),
-        VARIABLE,
-        Option(["--format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
-        THREADS, JSON, *LABEL_READING,
+        VARIABLE, FORMAT, SEED, THREADS, JSON, *LABEL_READING,
     ],
 )  # fmt: skip
 def map(
@@ -53,7 +50,7 @@ def map(
     graphrefine map friends -o friends.png
     graphrefine map friends --labels clubs.csv -o friends.html
 
-    The layout is kept beside EMBEDDING, in the folder EMBEDDING.map, for the next time.
+    The layout is kept next to EMBEDDING, in the folder EMBEDDING.map, for the next time.
     """  # noqa: D301
     from graphrefine.display.maps import check_map_output, make_map
     from graphrefine.embedding.embedding import load

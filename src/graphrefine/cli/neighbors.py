@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from graphrefine.cli import options as opt
 from graphrefine.cli.common import check_table_output, show_labels, take_labels
-from graphrefine.cli.options import JSON, LABEL_READING, SKIP, TABLE, THREADS, VARIABLE, Option, command
+from graphrefine.cli.options import Option, command
 from graphrefine.display.console import note, progress_bar, seconds, show_json, show_table
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import InputError
 
 if TYPE_CHECKING:
     from graphrefine.display.table import Table
     from graphrefine.embedding.embedding import Embedding
-    from graphrefine.search.searcher import Search
 
 KINDS = {None: "an undirected", "columns": "a directed", "rows": "a bipartite"}  # of graphs, by their sides
 MOST_NAMES = 5  # of those that were left out, in JSON
@@ -29,7 +27,7 @@ MOST_NAMES = 5  # of those that were left out, in JSON
     first=("k", "score", "unlinked", "output"),
     short_help="The nodes nearest to a node.",
     params=[
-        click.Argument(["embedding"], metavar="EMBEDDING"),
+        opt.EMBEDDING,
         click.Argument(["nodes"], metavar="NODE...", nargs=-1),
         Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbors."),
         Option(["--score"], type=click.Choice(["cosine", "dot", "link"]), default="cosine", show_default=True,
@@ -37,34 +35,23 @@ MOST_NAMES = 5  # of those that were left out, in JSON
                     "(dot), or nodes that are likely to be linked, hubs first (link)."),
         Option(["--from", "listed"], metavar="FILE", help="Names of further nodes, one on each line; - for stdin."),
         Option(["--all", "every"], is_flag=True, help="The neighbors of every node, written to -o block by block."),
-        TABLE,
+        opt.TABLE,
         Option(["--vectors"], metavar="FILE",
                help="Search for the vectors of this embedding instead of nodes, such as those of new nodes."),
         Option(["--labels"], metavar="LABELS", help="Which node has which label; for --label."),
         Option(["--label"], metavar="LABEL", help="Find only nodes that have this label."),
-        VARIABLE,
+        opt.VARIABLE,
         Option(["--unlinked"], metavar="GRAPH",
                help="Leave out nodes that are neighbors in this graph: near, but not linked yet."),
         Option(["--side"], type=click.Choice(["source", "target"]),
-               help="The side of the nodes, where a name stands on both of a bipartite graph."),
-        Option(["--index/--exact"], default=None,
-               help="Search by an index, made if there is none and kept beside EMBEDDING; or all vectors.  "
-                    "[default: by an index beyond a million nodes]"),
-        Option(["--format"], metavar="NAME", help="Format of EMBEDDING where its suffix does not say."),
-        SKIP, THREADS, JSON, *LABEL_READING,
+               help="The side of the nodes, where a name is on both of a bipartite graph."),
+        opt.INDEX, opt.FORMAT, opt.SKIP, opt.THREADS, opt.JSON, *opt.LABEL_READING,
     ],
 )  # fmt: skip
 def neighbors(
-    embedding: str,
-    nodes: tuple[str, ...],
-    listed: str | None,
-    every: bool,
-    vectors: str | None,
-    output: str | None,
-    format: str | None,
-    as_json: bool,
-    **options: Any,
-) -> None:
+    embedding: str, nodes: tuple[str, ...], listed: str | None, every: bool, vectors: str | None, output: str | None,
+    format: str | None, skip: bool, as_json: bool, **options: Any,
+) -> None:  # fmt: skip
     """Print the nodes nearest to each NODE, the nearest first, itself left out.
 
     \b
@@ -77,27 +64,39 @@ def neighbors(
     graphrefine neighbors shop --all --score link --side source -o offers.csv
     """  # noqa: D301
     from graphrefine.embedding.embedding import load
+    from graphrefine.readers.small_table import read_names
+    from graphrefine.search.index import INDEX_BEYOND
     from graphrefine.search.neighbors import ask
+    from graphrefine.search.searcher import Search
+    from graphrefine.tables.source import Source
 
-    names = [*nodes, *([] if listed is None else _read_names(listed))]
-    if [bool(names), vectors is not None, every].count(True) != 1:
+    if [bool(nodes or listed), vectors is not None, every].count(True) != 1:
         raise click.UsageError("name nodes, or give --all or --vectors, to find the neighbors of")
     check_table_output(output, embedding, listed, vectors, options["labels"], options["unlinked"])
+    names: list[Any] = list(nodes)
+    if listed is not None:
+        names += read_names(Source(listed, needs="a name on each line is expected"))
     table = load(embedding, format=format)
     if every:
         return _write_all(table, output, as_json, options)
     queries = None if vectors is None else load(vectors)
-    if queries is not None:
+    skipped: list[Any] = []
+    if queries is None:
+        names = [table.lookup.as_name(name) for name in names]
+        skipped = _find_unknown(table, names, options["side"], skip=skip)
+        names = [name for name in names if name not in skipped]
+    else:
         _check_same_kind(table, queries)
-    query_names = [table.lookup.as_name(name) for name in names] if queries is None else queries.names.tolist()
-    skipped = _find_unknown(table, query_names, options) if queries is None else []
-    query_names = [name for name in query_names if name not in skipped]
+        names = queries.names.tolist()
     labels = take_labels(options["labels"], options, table.names)
-    search = _make_search(table, options)
+    if options["index"] is None and len(table) > INDEX_BEYOND:
+        note(f"{len(table):,} nodes are searched by an index, made now if there is none; --exact searches them all")
+    with progress_bar() as bar:
+        search = Search(table, options["score"], index=options["index"], threads=options["threads"], watcher=bar)
     start = perf_counter()
-    neighbor_lists = ask(
+    lists = ask(
         search,
-        query_names if queries is None else None,
+        names if queries is None else None,
         vectors=None if queries is None else queries.vectors,
         labels=labels,
         **{name: options[name] for name in ("k", "label", "unlinked", "side")},
@@ -105,39 +104,37 @@ def neighbors(
     spent = perf_counter() - start
     readings = show_labels(labels, table.names)
     if output is not None:
-        neighbor_lists.table().save(output)
+        lists.table().save(output)
+    answers = list(zip(names, lists, strict=True))
+    index = search.index
     if as_json:
-        results = [
-            {"node": node, "neighbors": [near._asdict() for near in nearest]}
-            for node, nearest in zip(query_names, neighbor_lists, strict=True)
-        ]
-        stats = {
-            "results": results,
-            "score": options["score"],
-            **_index_stats(search),
-            **readings,
-            "seconds": spent,
-        }
-        if options["unknown"] == "skip":
+        results = [{"node": node, "neighbors": [near._asdict() for near in nearest]} for node, nearest in answers]
+        stats: dict[str, Any] = {"results": results, "score": options["score"], "search": "exact"}
+        if index is not None:
+            path = None if index.path is None else str(index.path)
+            stats |= {"search": "index", "index": {"path": path, "made": index.is_new, "recall": index.recall}}
+        stats |= {**readings, "seconds": spent}
+        if skip:
             stats["skipped"] = {"count": len(skipped), "names": skipped[:MOST_NAMES]}
         return show_json(stats)
-    lines = [
-        (str(node) if place == 0 else "", str(near.node), f"{near.score:.4f}")
-        for node, nearest in zip(query_names, neighbor_lists, strict=True)
-        for place, near in enumerate(nearest)
+    rows = [
+        (str(node) if rank == 0 else "", str(near.node), f"{near.score:.4f}")
+        for node, nearest in answers
+        for rank, near in enumerate(nearest)
     ]
-    show_table([("node", "neighbor", options["score"]), *lines], left=(0, 1))
-    for node, nearest in zip(query_names, neighbor_lists, strict=True):
+    show_table([("node", "neighbor", options["score"]), *rows], left=(0, 1))
+    for node, nearest in answers:
         if not nearest:
             note(f"note: nothing is near {node!r}: its vector is zero, or nothing may be found")
-    if search.index is not None:
-        place = search.index.path or f"is not kept ({search.index.problem})"
-        note(f"index {place}: recall@10 {search.index.recall:.3f}; {len(query_names)} searched in {seconds(spent)}")
+    if index is not None:
+        where = index.path or f"is not kept ({index.problem})"
+        note(f"index {where}: recall@10 {index.recall:.3f}; {len(names)} searched in {seconds(spent)}")
     return None
 
 
 def _check_same_kind(embedding: Embedding, queries: Embedding) -> None:
-    """Refuse vectors of one kind of graph to be compared with those of another, where both say what they are."""
+    """Raise InputError if vectors of one kind of graph would be compared with those of another."""
+    # Vectors of a directed graph are two halves, source and target: their cosines with others mean nothing.
     kinds = [KINDS[each.sides.kind] for each in (queries, embedding)]
     if embedding.recipe and queries.recipe and kinds[0] != kinds[1]:
         raise InputError(
@@ -155,9 +152,9 @@ def _write_all(embedding: Embedding, output: str | None, as_json: bool, options:
     from graphrefine.search.neighbors import all_neighbors
 
     if output is None:
-        raise click.UsageError("--all is for a table; say where it goes, with -o near.parquet or another name")
-    side, bipartite = options.pop("side"), embedding.sides.kind == "rows"
-    if side is not None and not bipartite:
+        raise click.UsageError("--all is for a table; name it, as in -o near.parquet")
+    side = options.pop("side")
+    if side is not None and embedding.sides.kind != "rows":
         raise click.UsageError("--side is for bipartite graphs; leave it out")
     labels = take_labels(options["labels"], options, embedding.names)
     limits = {name: options[name] for name in ("k", "score", "index", "label", "unlinked", "threads")}
@@ -183,42 +180,13 @@ def _write_all(embedding: Embedding, output: str | None, as_json: bool, options:
     return None
 
 
-def _find_unknown(embedding: Embedding, names: list[Any], options: dict[str, Any]) -> list[Any]:
-    """Return names that no node has, where they are to be left out; otherwise the search raises."""
+def _find_unknown(embedding: Embedding, names: list[Any], side: Any, *, skip: bool) -> list[Any]:
+    """Return the names that no node has, with a note; UnknownNameError if they are not to be skipped."""
     from graphrefine.graph.lookup import list_some
 
-    rows = embedding.lookup.rows(names, options["side"], unknown=options["unknown"])
+    rows = embedding.lookup.rows(names, side, unknown="skip" if skip else "error")
     skipped = [names[at] for at in (rows < 0).nonzero()[0]]
     if skipped:
         some = f"{len(skipped):,} of {len(names):,}, such as {list_some(skipped)}"
         note(f"note: names that no node has were left out: {some}")
     return skipped
-
-
-def _make_search(embedding: Embedding, options: dict[str, Any]) -> Search:
-    from graphrefine.search.index import INDEX_BEYOND
-    from graphrefine.search.searcher import Search
-
-    if options["index"] is None and len(embedding) > INDEX_BEYOND:
-        note(f"{len(embedding):,} nodes are searched by an index, made now if there is none; --exact searches them all")
-    with progress_bar() as bar:
-        return Search(embedding, options["score"], index=options["index"], threads=options["threads"], watcher=bar)
-
-
-def _index_stats(search: Search) -> dict[str, Any]:
-    if search.index is None:
-        return {"search": "exact"}
-    path = search.index.path
-    stats = {"path": None if path is None else str(path), "made": search.index.is_new, "recall": search.index.recall}
-    return {"search": "index", "index": stats}
-
-
-def _read_names(file: str) -> list[str]:
-    """Names, one on each line; empty lines are passed over."""
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except OSError as error:
-        raise FormatError(file, f"cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise FormatError(file, f"is not UTF-8 text: {error.reason} at byte {error.start}") from None
-    return [name for line in text.splitlines() if (name := line.strip())]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import Field, fields
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from graphrefine.methods.contract import Method
 
 FIRST, FURTHER = "Main options", "Further options"  # headings of the options that matter most, and of those below
-PATHS = ("output", "work", "graph", "labels", "features", "columns", "align_to", "config")  # "" would be the folder
+# An empty path would be the current folder: a variable of a shell script that is not set must not become that.
+PATHS = ("output", "work", "graph", "labels", "features", "columns", "align_to", "config")
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
 
-Item = TypeVar("Item")
+REFINE_HEADING = "The method's settings (all methods: dim and seed; the others are REFINE's)"
 
 
 class Option(click.Option):
@@ -35,18 +36,17 @@ class Option(click.Option):
 
 
 class Command(click.Command):
-    """A command whose help lists the options that matter most first, then the others under their headings, in order.
+    """A command whose help lists the options in ``first`` first, then the others under their headings, in order."""
 
-    ``first`` has the names of at most four options, those that most people need. The function imports what is slow
-    itself, so that ``--help`` need not wait for it.
-    """
+    # The help of the program lists every command, and so imports the module of each. Functions of commands import NumPy
+    # and all that is slow inside their bodies: ``graphrefine --help`` must answer within 0.2 s (benchmarks/start.py).
 
     def __init__(self, name: str | None, *, first: tuple[str, ...] = (), **settings: Any) -> None:
         super().__init__(name, **settings)
         self.first = first
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error of the library names the option to blame."""
+        """Run the command; an error of the library names the option that it is about."""
         for each in self.params:
             value, is_argument = ctx.params.get(str(each.name)), isinstance(each, click.Argument)
             if value == "" and (is_argument or each.name in PATHS):
@@ -112,26 +112,15 @@ class Group(click.Group):
         return list(self.commands)
 
 
-def _parse_weights(_: Any, __: Any, value: str | None) -> str | bool | None:
-    return False if value == "none" else value
-
-
-def _parse_delimiter(_: Any, __: Any, value: str | None) -> str | None:
-    return value if value is None else DELIMITERS.get(value, value)
-
-
-def _parse_nodes(_: Any, __: Any, value: str | None) -> str | int | None:
-    return int(value) if value is not None and value.isdecimal() else value
-
-
-def _parse_filter(_: Any, __: Any, value: str | None) -> Any:
+def parse_filter(_: Any, __: Any, value: str | None) -> Any:
+    """Parse the name of a filter, or its coefficients with commas between."""
     return value if value is None or "," not in value else parse_numbers(None, None, value)
 
 
-def _split_by_commas(kind: Callable[[str], Item], expected: str) -> Callable[[Any, Any, str | None], Any]:
+def _split_by_commas(kind: Callable[[str], Any], expected: str) -> Callable[[Any, Any, str | None], Any]:
     """Return the callback of an option that takes values with commas between; None stays None."""
 
-    def parse(_: Any, __: Any, value: str | None) -> tuple[Item, ...] | None:
+    def parse(_: Any, __: Any, value: str | None) -> tuple[Any, ...] | None:
         try:
             return None if value is None else tuple(map(kind, value.split(",")))
         except ValueError:
@@ -153,17 +142,6 @@ def parse_penalty(_: Any, __: Any, value: str) -> str | float | tuple[float, ...
     return numbers[0] if len(numbers) == 1 else numbers
 
 
-def choose_word(on: str, off: str) -> Callable[[Any, Any, bool], str]:
-    """Return the callback of a flag for one of two words: click before 8.3 takes no default beside a flag_value.
-
-    Examples
-    --------
-    >>> choose_word("skip", "error")(None, None, False)
-    'error'
-    """
-    return lambda _, __, value: on if value else off
-
-
 def under(heading: str, *options: Option) -> tuple[Option, ...]:
     """Set the heading of options, and return them."""
     for option in options:
@@ -171,18 +149,15 @@ def under(heading: str, *options: Option) -> tuple[Option, ...]:
     return options
 
 
-_METAVARS = {
-    "weights": "COLUMN",
-    "column": "COLUMN",
-    "nodes": "FILE",
-    "format": "NAME",
-    "delimiter": "CHAR",
-    "characters": "CHARS",
-    "name": "NAME",
-    "moment": "TIME",
-    "count": "N",
+METAVARS = {  # by the kind of an option of reading
+    "weights": "COLUMN", "column": "COLUMN", "nodes": "FILE", "format": "NAME", "delimiter": "CHAR",
+    "characters": "CHARS", "name": "NAME", "moment": "TIME", "count": "N",
+}  # fmt: skip
+PARSERS: dict[str, Callable[[str], Any]] = {
+    "weights": lambda value: False if value == "none" else value,
+    "delimiter": lambda value: DELIMITERS.get(value, value),
+    "nodes": lambda value: int(value) if value.isdecimal() else value,
 }
-_PARSERS = {"weights": _parse_weights, "delimiter": _parse_delimiter, "nodes": _parse_nodes}
 
 
 def _reading_option(field: Field[Any]) -> Option:
@@ -194,11 +169,12 @@ def _reading_option(field: Field[Any]) -> Option:
         help = f"{help}  [default: {field.metadata['otherwise']}]"
     if kind in ("switch", "direction"):
         return Option([f"--{name}/--{'un' if kind == 'direction' else 'no-'}{name}"], default=None, help=help)
+    parse = PARSERS.get(kind)
     return Option(
         ["--comments", "--comment"] if name == "comments" else [f"--{name}"],
         type=int if kind == "count" else None,
-        metavar=_METAVARS[kind],
-        callback=_PARSERS.get(kind),
+        metavar=METAVARS[kind],
+        callback=None if parse is None else lambda _, __, value: None if value is None else parse(value),
         default=field.default,
         show_default=field.default is not None,
         help=help,
@@ -223,15 +199,14 @@ class IntegerOrAuto(click.ParamType):  # type: ignore[type-arg]  # generic in th
             self.fail(f"{value!r} is neither a whole number nor 'auto'", param, ctx)
 
 
-KINDS = {"int": int, "int | None": int, "float": float, "float | None": float}
-TYPES = {"dim": IntegerOrAuto()}
-CALLBACKS = {"filter": _parse_filter}
+# The type of an option by the type of its field, which `from __future__ import annotations` leaves as text.
+TYPES = {"int": int, "int | None": int, "float": float, "float | None": float}
 
 
-def setting_options(kind: type, heading: str, *, skip: Collection[str] = ()) -> tuple[Option, ...]:
+def setting_options(kind: type, heading: str) -> tuple[Option, ...]:
     """Return one option for each field of a dataclass of settings, with its help text and its default.
 
-    An option that is not given is None, whatever the default: presets and files come before defaults.
+    An option that is not given is None, whichever the default: presets and files come before defaults.
 
     Examples
     --------
@@ -239,50 +214,56 @@ def setting_options(kind: type, heading: str, *, skip: Collection[str] = ()) -> 
     >>> [option.opts for option in setting_options(MethodSettings, "Any method")]
     [['--dim'], ['--seed']]
     """
-    return under(heading, *(_setting_option(each) for each in fields(kind) if each.name not in skip))
+    return under(heading, *map(_setting_option, fields(kind)))
 
 
 def _setting_option(each: Field[Any]) -> Option:
-    name, about = each.name.replace("_", "-"), each.metadata
-    text = f"{about['help']}{_default_text(about['default'], each.default)}"
+    name, about, default = each.name.replace("_", "-"), each.metadata, each.default
+    if isinstance(default, bool):
+        default = "yes" if default else "no"
+    elif isinstance(default, float):
+        default = f"{default:g}"
+    default = about["default"] or default
+    text = about["help"] if default is None else f"{about['help']}  [default: {default}]"
     if about["flag"]:
         return Option([f"--{name}/--{about['flag']}"], default=None, help=text)
-    kind = TYPES.get(each.name, KINDS.get(str(each.type), str))
-    return Option([f"--{name}"], type=kind, metavar=about["metavar"], help=text, callback=CALLBACKS.get(each.name))
+    type: Any = IntegerOrAuto() if name == "dim" else TYPES.get(str(each.type), str)
+    callback = parse_filter if name == "filter" else None
+    return Option([f"--{name}"], type=type, metavar=about["metavar"], help=text, callback=callback)
 
 
-def _default_text(words: str | None, value: Any) -> str:
-    if words is None and value is None:
-        return ""
-    text = {True: "yes", False: "no"}.get(value, value) if isinstance(value, bool) else value
-    return f"  [default: {words or (f'{text:g}' if isinstance(text, float) else text)}]"
-
-
-PRESET = Option(
-    ["--preset"],
-    metavar="NAME",
-    help="'paper' computes what the paper's authors' code does; options beside it override it.",
-)
 REFINING = (
-    *setting_options(RefineSettings, "The method's settings (all methods: dim and seed; the others are REFINE's)"),
-    *under("The method's settings (all methods: dim and seed; the others are REFINE's)", PRESET),
-)
+    *setting_options(RefineSettings, REFINE_HEADING),
+    *under(
+        REFINE_HEADING,
+        Option(["--preset"], metavar="NAME",
+               help="'paper' computes what the paper's authors' code does; further options override it."),
+    ),
+)  # fmt: skip
 RUNNING = setting_options(RunSettings, "Memory and machines")
 MEMORY = next(option for option in RUNNING if option.name == "memory")
 GRAPH = click.Argument(["graph"], metavar="GRAPH")
+EMBEDDING = click.Argument(["embedding"], metavar="EMBEDDING")
+FORMAT = Option(["--format"], metavar="NAME", help="Format of EMBEDDING if its suffix does not say.")
+EMBEDDING_FORMAT = Option(["--embedding-format"], metavar="NAME",
+                          help="Format of EMBEDDING if its suffix does not say.")  # fmt: skip
+OUTPUT_FORMAT = Option(["--output-format"], metavar="NAME", help="Format of OUT if its suffix does not say.")
+SEED = Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of all random numbers.")
 METHOD = Option(["--method"], default="refine", show_default=True, metavar="NAME",
                 help="Which one; graphrefine methods lists them.")  # fmt: skip
 SET = Option(["--set", "assigned"], multiple=True, metavar="SETTING=VALUE",
              help="A setting of the method, as graphrefine methods NAME lists them; can be given again.")  # fmt: skip
-CONFIG = Option(["--config"], metavar="FILE",
-                help="The method and its settings from a JSON file, as graphrefine tune writes it; options override "
-                     "it.")  # fmt: skip
 SUFFIXES = ", ".join(  # of the formats of embeddings, with their names where the suffixes have other words
     " ".join(each.suffixes or ["none"]) + (f" ({each.name})" if f".{each.name}" not in each.suffixes else "")
     for each in FORMATS
 )
-SKIP = Option(["--skip-unknown", "unknown"], is_flag=True, callback=choose_word("skip", "error"),
-              help="Go on without names that no node has, and tell how many they are.")  # fmt: skip
+SKIP = Option(["--skip-unknown", "skip"], is_flag=True,
+              help="Go on without names that no node has, and print how many they are.")  # fmt: skip
+INDEX = Option(["--index/--exact"], default=None,
+               help="Search by an index, made if there is none and kept next to EMBEDDING; or all "
+                    "vectors.  [default: by an index beyond a million nodes]")  # fmt: skip
+EVERY = Option(["--all", "every"], is_flag=True,
+               help="Compare the neighbors of all shared nodes, not of a sample of 10,000 (of each side).")  # fmt: skip
 LABEL_READING = under(
     "Reading the labels",
     Option(["--label-column"], metavar="COLUMN",
@@ -292,12 +273,14 @@ LABEL_READING = under(
     Option(["--labels-header/--no-labels-header"], default=None,
            help="Names of the columns in the first line of text.  [default: detected]"),
 )  # fmt: skip
-LABELS_VARIABLE = under(
-    "Reading the labels",
-    Option(["--labels-variable"], default="group", show_default=True, metavar="NAME", help="Variable of a .mat file."),
-)
-VARIABLE = Option(["--variable", "labels_variable"], default="group", show_default=True, metavar="NAME",
-                  help="Matrix in a .mat file of labels.")  # fmt: skip
+VARIABLE, LABELS_VARIABLE = (
+    Option([spelling, "labels_variable"], default="group", show_default=True, metavar="NAME",
+           help="Matrix in a .mat file of labels.")
+    for spelling in ("--variable", "--labels-variable")
+)  # fmt: skip
+under("Reading the labels", LABELS_VARIABLE)
+REPEATS = Option(["--repeats"], type=int, metavar="N",
+                 help="Random splits for each ratio.  [default: 10, and 50 at ratios up to 0.05]")  # fmt: skip
 TABLE = Option(["-o", "--output"], metavar="TABLE",
                help="Write all rows there: .csv, .tsv, .jsonl, .parquet or .arrow.")  # fmt: skip
 TOKEN = (
@@ -314,19 +297,21 @@ def reading_options(options: dict[str, Any]) -> dict[str, Any]:
     return {str(option.name): options.pop(str(option.name)) for option in READING}
 
 
-def run_values(options: dict[str, Any]) -> dict[str, Any]:
-    """Take the settings of the run, those that are given, out of a command's options."""
-    values = {each.name: options.pop(each.name) for each in fields(RunSettings) if each.name in options}
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def method_options(options: dict[str, Any]) -> tuple[Method[Any], str | None, dict[str, Any]]:
     """Take the method, its preset and its settings out of a command's options."""
-    path = options.pop("config", None)
-    configured = {} if path is None else _config(path, options)
     from graphrefine.methods.registry import find_method  # too slow for --help
 
-    method, preset = find_method(options.pop("method")), options.pop("preset", None)
+    path, preset = options.pop("config", None), options.pop("preset", None)
+    configured: dict[str, Any] = {}
+    if path is not None:
+        if preset is not None:
+            raise click.BadParameter("cannot be used with --preset; leave one of them out", param_hint="--config")
+        config = read_config(path)
+        source = click.get_current_context().get_parameter_source("method")
+        if source is not click.core.ParameterSource.DEFAULT and options["method"] != config.method:
+            raise click.BadParameter(f"{path} has settings of {config.method}", param_hint="--method")
+        options["method"], configured = config
+    method = find_method(options.pop("method"))
     for assignment in options.pop("assigned"):
         name, equals, text = assignment.partition("=")
         if not equals or not name:
@@ -334,22 +319,8 @@ def method_options(options: dict[str, Any]) -> tuple[Method[Any], str | None, di
         if options.get(name) is not None:
             raise click.BadParameter(f"{name!r} is given twice", param_hint="--set")
         options[name] = parse_setting(method.settings, name, text, of=f"method {method.name!r}")
-    for name, value in configured.items():
-        if options.get(name) is None:
-            options[name] = value
-    return method, preset, options
-
-
-def _config(path: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Read the settings in a file; its method becomes that of the options."""
-    if options.get("preset") is not None:
-        raise click.BadParameter("cannot be used with --preset; leave one of them out", param_hint="--config")
-    config = read_config(path)
-    by_hand = click.get_current_context().get_parameter_source("method") is not click.core.ParameterSource.DEFAULT
-    if by_hand and options["method"] != config.method:
-        raise click.BadParameter(f"{path} has settings of {config.method}", param_hint="--method")
-    options["method"] = config.method
-    return config.settings
+    given = {name: value for name, value in options.items() if value is not None}
+    return method, preset, {**options, **configured, **given}
 
 
 def name_option(problem: GraphRefineError | Warning, command: click.Command) -> str:

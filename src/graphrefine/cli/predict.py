@@ -6,20 +6,9 @@ from typing import Any
 
 import click
 
+from graphrefine.cli import options as opt
 from graphrefine.cli.common import check_table_output, read_graph, show_labels, show_table_or_json, take_labels
-from graphrefine.cli.options import (
-    GRAPH,
-    JSON,
-    LABEL_READING,
-    READING,
-    THREADS,
-    VARIABLE,
-    Group,
-    Option,
-    choose_word,
-    parse_penalty,
-    reading_options,
-)
+from graphrefine.cli.options import Group, Option
 from graphrefine.display.console import progress_bar
 from graphrefine.embedding.formats import format_place
 
@@ -31,34 +20,31 @@ predict = Group("predict", help="Labels of nodes, and missing edges.", no_args_i
 
 @predict.command(
     "labels",
-    first=("output", "nodes", "top", "label_column"),
+    first=("output", "every", "top", "label_column"),
     short_help="Labels of the nodes that have none, with probabilities.",
     params=[
-        click.Argument(["embedding"], metavar="EMBEDDING"),
+        opt.EMBEDDING,
         click.Argument(["labels"], metavar="LABELS"),
         OUTPUT,
-        Option(["--all", "nodes"], is_flag=True, callback=choose_word("all", "unlabeled"),
+        Option(["--all", "every"], is_flag=True,
                help="Predict labeled nodes too, each by classifiers that have not seen its labels."),
         Option(["--top"], type=int, metavar="N",
                help="List the N most likely labels of each node.  [default: the labels that it is given]"),
-        Option(["--C", "C"], default="cv", show_default=True, metavar="C", callback=parse_penalty,
+        Option(["--C", "C"], default="cv", show_default=True, metavar="C", callback=opt.parse_penalty,
                help="Weight of the data in the logistic regression: a number; or several with commas between, or 'cv', "
                     "of which cross-validation on the labeled nodes chooses."),
         Option(["--folds"], type=int, default=5, show_default=True, metavar="N",
                help="Parts of the labeled nodes, each predicted by classifiers of the others."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the folds."),
-        VARIABLE,
-        Option(["--format"], metavar="NAME", help="Format of EMBEDDING, if its suffix does not say."),
-        THREADS, JSON, *LABEL_READING,
+        opt.VARIABLE, opt.FORMAT, opt.SEED, opt.THREADS, opt.JSON, *opt.LABEL_READING,
     ],
 )  # fmt: skip
 def labels(
-    embedding: str, labels: str, format: str | None, output: str | None, as_json: bool, **options: Any
+    embedding: str, labels: str, format: str | None, output: str | None, every: bool, as_json: bool, **options: Any
 ) -> None:  # fmt: skip
     """Predict labels of the nodes of EMBEDDING that LABELS has none for, with probabilities.
 
     One logistic regression for each class, on vectors of length 1. If any node has several labels, any node may be
-    given several. The figures at the end are those of labeled nodes whose labels were hidden: they say how far to
+    given several. The scores at the end are those of labeled nodes whose labels were hidden: they say how far to
     trust the answer.
 
     \b
@@ -73,7 +59,8 @@ def labels(
     vectors = load(embedding, format=format)
     node_labels = take_labels(labels, options, vectors.names)
     with progress_bar() as bar:
-        table = predict_labels(vectors, node_labels, watcher=bar, **options)
+        nodes: Any = "all" if every else "unlabeled"
+        table = predict_labels(vectors, node_labels, nodes=nodes, watcher=bar, **options)
     show_labels(node_labels, vectors.names)
     lines = describe_prediction(table)
     show_table_or_json(table, output=output, as_json=as_json, lines=lines, embedding=format_place(embedding))
@@ -84,18 +71,16 @@ def labels(
     first=("output", "top", "weights", "directed"),
     short_help="Missing edges, the most likely first.",
     params=[
-        GRAPH, OUTPUT,
+        opt.GRAPH, OUTPUT,
         Option(["--top"], type=int, default=1000, show_default=True, metavar="N", help="Number of pairs."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Seed of the hidden edges, and of the low-rank parts."),
-        THREADS, JSON, *READING,
+        opt.SEED, opt.THREADS, opt.JSON, *opt.READING,
     ],
 )  # fmt: skip
 def links(graph: str, output: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
     """Predict the pairs of nodes of GRAPH without an edge that most likely have one.
 
     What makes an edge likely is learned from the graph: a tenth of its edges is hidden, and found again by degrees,
-    common neighbors, paths of three steps and low-rank parts of its matrix. The figures at the end say how many of the
+    common neighbors, paths of three steps and low-rank parts of its matrix. The scores at the end say how many of the
     first pairs were hidden edges, by this score and by plain ones.
 
     \b
@@ -105,7 +90,7 @@ def links(graph: str, output: str | None, threads: int | None, as_json: bool, **
     from graphrefine.analysis.link_prediction import describe_links, predict_links
 
     check_table_output(output, graph, options["nodes"])
-    reading = reading_options(options)
+    reading = opt.reading_options(options)
     with progress_bar() as bar:
         whole = read_graph(graph, threads=threads, **reading)
         table = predict_links(whole, threads=threads, watcher=bar, **options)

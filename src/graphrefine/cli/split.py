@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from graphrefine.cli.common import check_not_input, read_graph
-from graphrefine.cli.options import GRAPH, JSON, READING, THREADS, Option, command, reading_options, under
+from graphrefine.cli.options import GRAPH, JSON, READING, SEED, THREADS, Option, command, reading_options, under
 from graphrefine.display.console import note, progress_bar, show_json, show_table
 from graphrefine.progress import Stages
 
@@ -19,12 +19,11 @@ _PARTS = under(
     Option(["--negatives"], type=float, default=1.0, show_default=True, metavar="N",
            help="Pairs without an edge for each edge, in every part; 0 for none."),
     Option(["--negatives-by"], type=click.Choice(["uniform", "degree"]), default="uniform", show_default=True,
-           help="Draw them from all pairs alike; or pair the ends of a part's own edges anew, so that degrees tell "
+           help="Draw them from all pairs alike; or pair the ends of a part's edges again, so that degrees say "
                 "nothing."),
     Option(["--connected"], is_flag=True,
            help="Keep a spanning forest in train, so that no node loses its last edge. The other parts are then no "
                 "uniform sample of the edges."),
-    Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the split."),
 )  # fmt: skip
 
 
@@ -38,7 +37,7 @@ _PARTS = under(
                "replace."),
         Option(["--table", "table"], type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]), default="csv",
                show_default=True, help="Format of the tables."),
-        *_PARTS, THREADS, JSON, *READING,
+        *_PARTS, SEED, THREADS, JSON, *READING,
     ],
 )  # fmt: skip
 def split(graph: str, output: str, table: str, threads: int | None, as_json: bool, **options: Any) -> None:

@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import click
-
+from graphrefine.cli import options as opt
 from graphrefine.cli.common import check_not_input, read_graph, show_labels, take_labels
-from graphrefine.cli.options import (
-    GRAPH,
-    JSON,
-    LABEL_READING,
-    LABELS_VARIABLE,
-    READING,
-    THREADS,
-    Option,
-    command,
-    parse_counts,
-    reading_options,
-)
+from graphrefine.cli.options import Option, command
 from graphrefine.display.console import progress_bar, show_json, show_table
 from graphrefine.progress import Stages
-
-if TYPE_CHECKING:
-    from graphrefine.evaluate.tune import Tuning
-
-
-def _parse_penalty(_: Any, __: Any, value: str) -> str | float:
-    try:
-        return value if value == "cv" else float(value)
-    except ValueError:
-        raise click.BadParameter(f"{value!r} is neither a number nor 'cv'") from None
 
 
 @command(
@@ -38,7 +16,7 @@ def _parse_penalty(_: Any, __: Any, value: str) -> str | float:
     first=("labels", "budget", "dims", "output"),
     short_help="The best settings for a graph, found by trying.",
     params=[
-        GRAPH,
+        opt.GRAPH,
         Option(["--labels"], metavar="FILE",
                help="Labels of nodes, as for evaluate labels, or an attribute of GRAPH's nodes: settings are judged by "
                     "cross-validated Micro F1.  [default: by edges that are held out]"),
@@ -49,16 +27,14 @@ def _parse_penalty(_: Any, __: Any, value: str) -> str | float:
                     "split.  [default: all labels]"),
         Option(["--split-seed"], type=int, default=0, show_default=True, metavar="N",
                help="Seed of that split: the --seed of evaluate labels."),
-        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=_parse_penalty,
+        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=opt.parse_penalty,
                help="Weight of the data in the logistic regression, for all trials; 'cv': the best for the default "
                     "settings."),
-        Option(["--dims"], metavar="K,K,...", callback=parse_counts,
+        Option(["--dims"], metavar="K,K,...", callback=opt.parse_counts,
                help="Lengths of the vectors to try; longer is nearly always better, and costs more.  [default: 128]"),
         Option(["-o", "--output"], metavar="FILE",
                help="File for the best settings, as JSON: graphrefine embed --config FILE takes it."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N",
-               help="Seed of the vectors, the folds and the held-out edges."),
-        THREADS, JSON, *LABEL_READING, *LABELS_VARIABLE, *READING,
+        opt.SEED, opt.THREADS, opt.JSON, *opt.LABEL_READING, opt.LABELS_VARIABLE, *opt.READING,
     ],
 )  # fmt: skip
 def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **options: Any) -> None:
@@ -72,7 +48,7 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
     from graphrefine.system.files import check_writable
 
     parse_seconds(options["budget"])
-    reading = reading_options(options)
+    reading = opt.reading_options(options)
     check_not_input(output, [graph, labels, reading["nodes"]])
     if output is not None:
         check_writable(output)
@@ -80,23 +56,18 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
         with Stages(bar).stage("read"):
             whole = read_graph(graph, threads=options["threads"], **reading)
             node_labels = take_labels(labels, options, whole.names, graph=whole)
-        figures = show_labels(node_labels, whole.names)
+        readings = show_labels(node_labels, whole.names)
         tuning = run(whole, node_labels, progress=bar, **options)
     if output is not None:
         tuning.save(output)
     if as_json:
-        return show_json({
-            "graph": graph, "output": output, "reading": whole.reading, **figures, **tuning.to_dict(),
-        })  # fmt: skip
-    _show(tuning)
-    return None
-
-
-def _show(tuning: Tuning) -> None:
+        origin = {"graph": graph, "output": output, "reading": whole.reading, **readings}
+        return show_json({**origin, **tuning.to_dict()})
     table = tuning.text_rows()
-    show_table(table, left=[place for place, name in enumerate(table[0]) if name in ("settings", "")])
+    show_table(table, left=[column for column, name in enumerate(table[0]) if name in ("settings", "")])
     end = "nothing was left to try" if tuning.complete else f"the budget of {tuning.budget:g} s ended the search"
     count = f"{len(tuning.trail)} trial{'s' * (len(tuning.trail) > 1)}"
     print(f"\n{tuning.protocol}; {count} in {tuning.seconds:.1f} s, {end}")
     best = next(trial for trial in tuning.trail if trial.settings == tuning.best)
     print(f"best: {best.name}" if tuning.changes else "best: the default")
+    return None

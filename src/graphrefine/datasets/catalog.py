@@ -3,7 +3,7 @@
 The sizes are those of Table 3, edges counted once; for PPI and Wikipedia the table counts entries of the matrix, two
 for an edge and one for a self-loop. The checksums are those of the files that this project is tested with, whose
 headers bear the dates of the originals (2009 and 2015); they were not compared with the servers. None is published for
-Flickr and YouTube, and their server is asked without TLS: nobody can tell whether a download is the file, so it needs
+Flickr and YouTube, and their server is asked without TLS: a download cannot be verified, so it needs
 ``unverified=True``, and must have the sizes.
 """
 

@@ -9,7 +9,7 @@ probability ``mixing``, else among those of one of the communities of its start.
 block model of Karrer and Newman (Physical Review E, 2011) and, with ``mixing`` 1, the model of Chung and Lu. Self-loops
 and repeated edges are drawn again, so the number of edges is exact.
 
-Stand-ins are graphs of the shape of Flickr and YouTube, in place of the real ones. The numbers of nodes, edges, classes
+Stand-ins are graphs of the shape of Flickr and YouTube. The numbers of nodes, edges, classes
 and labeled nodes are those of the real graph; the largest degree and the labels of a node are about the same. The
 mixing of communities and the noise of labels were set so that REFINE's F1 with 9% of the labels comes out near the
 published one. So a stand-in shows the cost of a method at that size; its scores there are those of the generator.

@@ -79,7 +79,7 @@ def load(
     download : bool
         False: refuse to download.
     unverified : bool
-        True: download also what nobody can verify, as there is neither a checksum nor TLS.
+        True: download also what cannot be verified, as there is neither a checksum nor TLS.
     threads : int, optional
         Threads for reading.
     progress : Watcher, optional
@@ -94,7 +94,7 @@ def load(
     if path is None:
         if entry.sha256 is None and not entry.url.startswith("https://") and not unverified:
             raise DownloadError(
-                f"{entry.url}: has neither TLS nor a published checksum, so nobody can tell whether what comes is "
+                f"{entry.url}: has neither TLS nor a published checksum, so it cannot be verified that the download is "
                 f"{entry.title}; {advise_download(entry)}, from a source that you trust, or pass unverified=True",
                 argument="unverified",
             )

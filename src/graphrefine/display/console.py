@@ -1,8 +1,7 @@
 r"""Output at a terminal: a progress bar, tables, notes. Results go to stdout, all else to stderr.
 
-Names of nodes and files come from strangers. A control character in one could color, overwrite or hide what is
-next to it, set the title of the window, or turn the direction of a line. In text for people such characters are written
-as ``\x1b``; JSON has its own form, and files of data keep names as they are.
+Control characters are written as ``\x1b`` in text for people; JSON has its own form, and files of data keep names as
+they are.
 """
 
 from __future__ import annotations
@@ -20,9 +19,9 @@ from graphrefine.progress import Watcher
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-
-# Written out wherever text for people has them, as terminals obey them.
-# C0 but tab and line feed, DEL, C1; separators of lines; characters that turn the direction of what follows.
+# Names of nodes and files come from strangers, and terminals obey the control characters in them: one could overwrite
+# or hide what is next to it, set the title of the window, or turn the direction of a line. These are C0 except tab and
+# line feed, DEL, C1; separators of lines; characters that turn the direction of what follows.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _LINES = re.compile(f"{_CONTROLS.pattern}|[\t\n]")
 
@@ -113,8 +112,6 @@ def show_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -
 def format_table(rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> str:
     r"""Format rows of text, the first one being the names of the columns; these columns to the left, the others right.
 
-    Names of nodes are what strangers put into files: a line feed in one must not make a row, nor an escape a color.
-
     Examples
     --------
     >>> print(format_table([("node", "score"), ("a\x1b[31m\nb", "1")]))
@@ -165,16 +162,8 @@ class StreamError(OSError):
 class PlainStream:
     """A text stream for a person: what is written to it is plain, and failures are a `StreamError` with its name.
 
-    Without a name they are nobody's loss: remarks that cannot be written do not end the work that they are about.
-
-    Parameters
-    ----------
-    stream
-        Where it goes.
-    name
-        Of the stream, for messages; None for one whose failures are ignored.
-    secrets
-        Words that must not be seen, and what is written instead.
+    Without a name failures are ignored: a note that cannot be written does not end the work that it is about. Words
+    among the secrets are replaced.
     """
 
     def __init__(self, stream: Any, name: str | None, secrets: Sequence[tuple[str, str]] = ()) -> None:

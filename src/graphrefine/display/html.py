@@ -61,11 +61,5 @@ def shorten(text: Any, letters: int = LETTERS) -> str:
 
 
 def count_of(number: int, thing: str) -> str:
-    """Format a number of things.
-
-    Examples
-    --------
-    >>> count_of(1, "node"), count_of(1200, "edge")
-    ('1 node', '1,200 edges')
-    """
+    """Format a number of things."""
     return f"{number:,} {thing}{'s' * (number != 1)}"

@@ -55,13 +55,7 @@ def identify_machine() -> str:
 
 
 def describe_machine(facts: dict[str, Any]) -> str:
-    """Describe the machine in a line.
-
-    Examples
-    --------
-    >>> describe_machine({"cpu": "Z80", "cores": 1, "memory_gb": None, "os": "CP/M", "python": "3.11", "numpy": None})
-    'Z80, 1 core, CP/M; python 3.11'
-    """
+    """Describe the machine in a line."""
     cores, memory = facts["cores"], facts["memory_gb"]
     hardware = [facts["cpu"], f"{cores} core{'s' * (cores != 1)}", memory and f"{memory:g} GB", facts["os"]]
     software = [f"{name} {facts[name]}" for name in list(facts)[4:] if facts[name]]

@@ -40,20 +40,14 @@ FilePath = str | os.PathLike[str]
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table, with a mark: good, bad, or missing.
-
-    Examples
-    --------
-    >>> Cell(12345).text, Cell(0.123456).text, Cell(None).text
-    ('12,345', '0.1235', '–')
-    """
+    """A cell of a table, with a mark: good, bad, or missing."""
 
     value: str | float | None
     mark: Mark = ""
 
     @property
     def text(self) -> str:
-        """The value in words."""
+        """Value as text."""
         if self.value is None or self.value != self.value:  # NaN alone differs from itself
             return NOTHING
         if isinstance(self.value, str):
@@ -144,26 +138,10 @@ def paragraphs(text: str) -> list[str]:
 def check_report_folder(
     folder: FilePath, *, kind: str, identity: str, keep: Collection[str] = ()
 ) -> dict[str, Any] | None:
-    """Check before the work that a report can be written.
+    """Check before the work that a report can be written; return the results of its earlier version, if there is one.
 
-    Parameters
-    ----------
-    folder : path
-        A folder that is not there yet, is empty, or holds an earlier version of the same report.
-    kind, identity : str
-        The report's ``kind`` and ``title``.
-    keep : collection of str
-        Folders within the report's that are not its own, and are kept.
-
-    Returns
-    -------
-    dict or None
-        The results of the earlier version, if there is one.
-
-    Raises
-    ------
-    OutputError
-        If it cannot be written, or other files would be lost.
+    The folder is not there yet, is empty, or holds an earlier version of the report of this kind and title (identity);
+    ``keep`` are folders in it that other code writes.
     """
     target = check_writable(folder, folder=True, replaceable=lambda path: _check_same(path, kind, identity, keep))
     return _read_results(target)
@@ -172,16 +150,8 @@ def check_report_folder(
 def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *, keep: Collection[str] = ()) -> None:
     """Write a report, replacing its earlier version in one step or, if anything fails, not at all.
 
-    Parameters
-    ----------
-    folder : path
-        See `check_report_folder`.
-    report : Report
-        The page for people. Without matplotlib its plots are left out, and the page says so.
-    results : mapping
-        The numbers for programs; ``kind``, ``title``, ``version``, ``machine``, ``command`` and ``date`` are added.
-    keep : collection of str
-        See `check_report_folder`.
+    Without matplotlib plots are left out, and the page says so. To the results, the numbers for programs, ``kind``,
+    ``title``, ``version``, ``machine``, ``command`` and ``date`` are added.
 
     Examples
     --------
@@ -225,7 +195,7 @@ def save_results(
 
 @contextmanager
 def _output_errors(folder: FilePath) -> Iterator[None]:
-    """Raise OutputError for what the disk refuses: `compare` warns, and goes on with its methods."""
+    """Raise OutputError for errors of the disk: `compare` warns, and goes on with its methods."""
     try:
         yield
     except OutputError:

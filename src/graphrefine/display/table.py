@@ -253,14 +253,7 @@ def _cell(value: Any) -> str:
 
 
 def check_table_path(path: str | os.PathLike[str]) -> None:
-    """Raise InputError for a path or a suffix that no table can be written to, before any work is done for it.
-
-    Examples
-    --------
-    >>> check_table_path("near.xlsx")
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: near.xlsx: no table has the suffix '.xlsx'; it can be .csv, .tsv, .jsonl, .parquet, .arrow
-    """  # noqa: E501  the message is one line
+    """Raise InputError for a path or a suffix that no table can be written to, before any work is done for it."""
     writer = _writer(path)
     if writer in (_write_parquet, _write_arrow):
         _pyarrow(f"{os.fspath(path)}:")
@@ -323,12 +316,10 @@ def _write_csv(blocks: Blocks, path: Path, delimiter: str = ",") -> None:
             lines.writerows(zip(*map(_texts, columns.values()), strict=True))
 
 
+# The csv module quotes carriage returns and line feeds in names only if its line end has both. So it writes both, and
+# the carriage return is dropped here: otherwise a name with one would be two rows.
 class _Lines:
-    """A file whose lines end as on Unix.
-
-    The csv module quotes carriage returns and line feeds in names only if its own line end has both, so it writes both,
-    and the carriage return is dropped here.
-    """
+    """A file whose lines end as on Unix."""
 
     def __init__(self, file: IO[str]) -> None:
         self._file = file

@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
-from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from graphrefine.embedding.fold_in import turn_fold_map
 from graphrefine.embedding.side_maps import turn_side_maps
 from graphrefine.embedding.state import EmbeddingData, State, StatefulVectors
 from graphrefine.errors import ArgumentWarning, InputError
-from graphrefine.graph.lookup import SIDES, Side, list_some, quote_name
+from graphrefine.graph.lookup import SIDES, Side, list_some
 from graphrefine.graph.node_ids import Names, as_names
 from graphrefine.kernels.numerics import bits_of, compare_bits, describe_numerics, origin_of, warn_of_differences
 from graphrefine.linalg import unit_rows
@@ -51,7 +50,7 @@ def take_subset(table: StatefulVectors, key: Any) -> EmbeddingData:
     distinct, counts = np.unique(rows, return_counts=True)
     if len(distinct) < len(rows):
         twice = table.names[distinct[counts > 1]].tolist()
-        raise InputError(f"names that stand twice in the subset: {list_some(twice)}; a row can be taken once")
+        raise InputError(f"duplicate names in the subset: {list_some(twice)}; name each node once")
     recipe = table.recipe
     if table.sides.kind == "rows":  # sources stay above targets
         on_target = rows >= table.sides.start
@@ -94,7 +93,7 @@ def _check_distinct(tables: Sequence[StatefulVectors]) -> None:
             if len(shared):
                 names = list_some(table.names[shared].tolist())
                 raise InputError(
-                    f"names that stand in two of the embeddings, number {earlier} and {later} of the list: "
+                    f"duplicate names in the embeddings {earlier} and {later} of the list: "
                     f"{len(shared):,}, such as {names}; take them from one alone, as in "
                     "b.subset([name for name in b if name not in a])"
                 )
@@ -111,14 +110,14 @@ def _join_recipes(recipes: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
 
 
 def _kind(recipe: dict[str, Any]) -> tuple[Any, ...]:
-    """All of a recipe that decides whether vectors can be compared; of new nodes, of those they were folded into."""
+    """Return what decides whether vectors can be compared; of new nodes, of those they were folded into."""
     origin = origin_of(recipe)
     settings = {name: value for name, value in settings_of(origin).items() if name != "sources"}
     return settings, origin.get(GRAPH), bits_of(recipe)
 
 
 def _warn_of_recipes(recipes: list[dict[str, Any]]) -> None:
-    """Tell the caller of `Embedding.concat` or `extended` that vectors of different recipes stand together."""
+    """Warn the caller of `Embedding.concat` or `extended` of different recipes."""
     reasons = [reason for each in recipes[1:] if (reason := compare_bits(recipes[0], each)) is not None]
     versions = dict.fromkeys(describe_numerics(recipe).partition(":")[0] for recipe in recipes)
     reasons = list(dict.fromkeys(reasons)) or ([" and ".join(versions)] if len(versions) > 1 else [])
@@ -147,20 +146,17 @@ def _check_axes(table: StatefulVectors, dim: int) -> None:
     """Refuse vectors whose first axes do not say most, or whose lengths have a meaning."""
     recipe, again = table.recipe, f"embed the graph with dim={dim} instead"
     if table.sides.kind is not None:
-        kind = "directed" if table.sides.kind == "columns" else "bipartite"
-        problem = f"the vectors are of a {kind} graph: their products are scores, and would change; {again}"
+        problem = f"products of source and target are scores, and would change; {again}"
     elif "aligned" in recipe:
-        problem = "the vectors were turned by align_to(), so that their first axes are not the ones that say most; "
-        problem += "truncate both embeddings first, then align"
+        problem = "align_to() has rotated the axes, so that the first do not say most; truncate both first, then align"
     elif "method" not in recipe:
-        problem = "how the vectors were made is not recorded: the first axes may not be the ones that say most; "
-        problem += f"if you know that they are: Embedding(e.names, e.vectors[:, :{dim}])"
+        problem = f"how the vectors were made is not recorded; Embedding(e.names, e.vectors[:, :{dim}]) truncates any"
     else:
         origin = recipe.get("into", recipe) if recipe["method"] == "fold-in" else recipe
         method = origin.get("method")
         if method in METHODS and find_method(method).principal and origin.get("filter") != "none":
             return
-        problem = f"the axes of {method!r} are not in the order of what they say: the first are no better; {again}"
+        problem = f"the axes of {method!r} are not ordered, so that the first are no better; {again}"
     raise InputError(f"truncated({dim}): {problem}")
 
 
@@ -190,7 +186,7 @@ def align_vectors(moved: StatefulVectors, fixed: StatefulVectors) -> EmbeddingDa
 
 
 def join_names(names: Sequence[Names]) -> Names:
-    """Names one below the other; integers beside strings stay what they are."""
+    """Return names one below the other; integers and strings together stay what they are."""
     if len({each.dtype for each in names}) == 1:
         return np.concatenate(names)
     listed = [name for each in names for name in each.tolist()]
@@ -200,15 +196,21 @@ def join_names(names: Sequence[Names]) -> Names:
 def align_tables(moved: StatefulVectors, fixed: StatefulVectors) -> tuple[NDArray[np.float64], Drift]:
     """Return the rotation of vectors onto others by the nodes that both have, and the drift that remains."""
     check_alike(moved, fixed)
-    for table, place in _places(moved, fixed):
+    labels = [label if table.path is None else str(table.path)
+              for table, label in ((moved, "the new embedding"), (fixed, "the old embedding"))]  # fmt: skip
+    for table, label in zip((moved, fixed), labels, strict=True):
         try:
             check_finite(table.vectors, table.names)
             table.lookup.check_distinct()
         except InputError as error:
-            raise InputError(f"{place}: {error}") from error
+            raise InputError(f"{label}: {error}") from error
     shared = moved.lookup.shared(fixed.lookup)
     if not len(shared[0]):
-        raise InputError(f"no node is in both embeddings, so there is nothing to align by; {_tell_names(moved, fixed)}")
+        some, others = (list_some(table.names.tolist()) or "nothing" for table in (moved, fixed))
+        raise InputError(
+            "no node is in both embeddings, so there is nothing to align by; numbers and texts are different names, as "
+            f"are texts of other characters: {labels[0]} has {some}, {labels[1]} has {others}"
+        )
     if moved.sides.kind == "columns":  # one rotation for source and target, so that their products stay
         here, there = (np.concatenate([2 * rows, 2 * rows + 1]) for rows in shared)
         shared = (here, there)
@@ -217,36 +219,13 @@ def align_tables(moved: StatefulVectors, fixed: StatefulVectors) -> tuple[NDArra
     return R, drift(ours, theirs, shared, R)
 
 
-def _places(moved: StatefulVectors, fixed: StatefulVectors) -> list[tuple[StatefulVectors, str]]:
-    """Each table with its file, or with its part in this, for a message."""
-    words = (moved, "the new embedding"), (fixed, "the old embedding")
-    return [(table, text if table.path is None else str(table.path)) for table, text in words]
-
-
-def _tell_names(moved: StatefulVectors, fixed: StatefulVectors) -> str:
-    """How the names of two tables without a common one differ, as far as can be told."""
-    firsts = [
-        f"{quote_name(table.names[0]) if len(table.names) else 'no node'} in {place}"
-        for table, place in _places(moved, fixed)
-    ]
-    text = f"the names begin with {' and with '.join(firsts)}"
-    mine, theirs = ({normalize("NFC", str(name)) for name in table.names.tolist()} for table in (moved, fixed))
-    if not mine & theirs:
-        return text
-    kinds = [{type(name) for name in table.names.tolist()} for table in (moved, fixed)]
-    if kinds[0] == kinds[1] == {str}:
-        example = quote_name(min(mine & theirs))
-        return f"{text}; some look the same, such as {example}, and have other characters (Unicode NFC and NFD)"
-    return f"{text}; some look the same, but numbers and texts are different names"
-
-
 def rotatable(table: StatefulVectors) -> Floats:
     """Return the vectors as rows to be rotated alike: of directed graphs, the source and then the target of a node."""
     return table.vectors.reshape(-1, table.dim // 2) if table.sides.kind == "columns" else table.vectors
 
 
 def check_alike(one: StatefulVectors, other: StatefulVectors) -> None:
-    """Raise InputError unless the vectors of two tables can stand side by side."""
+    """Raise InputError unless vectors of two tables can be compared, and appended to each other."""
     if other.sides.kind != one.sides.kind:
         raise InputError(
             "one embedding has source and target vectors, and the other has none, or has them in another way; make "
@@ -280,7 +259,7 @@ def rotation(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> NDArray
 
 
 def rotate(vectors: Floats, R: NDArray[np.float64]) -> Floats:
-    """``vectors @ R``, as a new array."""
+    """Return ``vectors @ R`` as a new array."""
     out = np.empty((len(vectors), R.shape[1]), np.float32)
     with one_blas_thread():
         for lo in range(0, len(vectors), BLOCK):

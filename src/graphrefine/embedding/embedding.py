@@ -1,8 +1,7 @@
-"""Embedding: the vectors of a graph's nodes, their names, the recipe that made them, and what they are for."""
+"""Embedding: the vectors of a graph's nodes, their names, and the recipe that made them."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Hashable, Iterable, Iterator, KeysView, Mapping
 from functools import cached_property
@@ -16,14 +15,13 @@ from graphrefine.embedding.fingerprint import Fingerprint, fingerprint_of
 from graphrefine.embedding.formats import explain_damage, format_place, is_address
 from graphrefine.embedding.formats.io import load_data, names_as_text, write_embedding
 from graphrefine.embedding.learn import learn_state
-from graphrefine.embedding.state import DEGREE_WEIGHT, EmbeddingData, State
+from graphrefine.embedding.state import DEGREE_WEIGHT, EmbeddingData, State, as_recipe
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.lookup import Lookup, Name, Side, Sides, Unknown, quote_name
 from graphrefine.graph.node_ids import as_names
 from graphrefine.kernels.numerics import warn_of_numerics
-from graphrefine.search.vectors import as_vectors, check_finite, has_finite_sum
-from graphrefine.system import as_plain
-from graphrefine.system.companions import Stamp, stamp_file
+from graphrefine.search.companions import stamp_file
+from graphrefine.search.vectors import Stamp, as_vectors, check_finite, has_finite_sum
 from graphrefine.system.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
 
 OneName = str | int | np.integer[Any]
 Score = Literal["cosine", "dot", "link"]
-_ROWS_COMPARED = 1 << 14  # at a time
+_ROWS_COMPARED = 1 << 14  # at a time: a comparison of all makes an array of as many truth values
 
 
 class SearchKeywords(TypedDict, total=False):
@@ -78,16 +76,11 @@ class Embedding:
     names : ndarray of n int64, or of n str or other ids (dtype object)
     vectors : ndarray of float32, (n, k), in memory or mapped from a file (then read-only)
     recipe : dict
-    state : State
-        Degrees, and all that was learned from the graph.
-    sides : Sides
-        Rows or columns of source and target vectors; see `graphrefine.graph.lookup`.
-    path : Path or None
-        The file that the vectors were loaded from; an index or a map of them is stored next to it.
-    file_stamp : dict or None
-        Size and time of that file when it was opened.
-    is_bare : bool
-        Whether that file has names and numbers alone, so that nothing says what their graph was.
+    state : State, degrees and all that was learned from the graph
+    sides : Sides, rows or columns of source and target vectors
+    path : Path or None, the file that the vectors were loaded from; an index or a map is stored next to it
+    file_stamp : dict or None, size and time of that file when it was opened
+    is_bare : bool, whether that file has names and numbers alone, so that nothing says what their graph was
 
     Examples
     --------
@@ -123,7 +116,7 @@ class Embedding:
         self.vectors = data.vectors
         self.recipe = as_recipe(data.recipe)
         self.state = data.state.checked(*data.vectors.shape, sides=self.recipe.get("sides"), mapped=data.mapped)
-        self.sides = Sides.of(self.recipe, data.vectors.shape)
+        self.sides = Sides.from_recipe(self.recipe, data.vectors.shape)
         self.names = as_names(data.names, len(data.vectors))
         if not is_finite:
             check_finite(self.vectors, self.names)
@@ -159,7 +152,7 @@ class Embedding:
         return len(self.vectors)
 
     def __getitem__(self, key: Any) -> NDArray[np.float32]:
-        """Return the vector of a node, or those of several; `graphrefine.graph.lookup.Lookup.select` explains keys.
+        """Return the vector of a node, or those of several; for keys see `graphrefine.graph.lookup.Lookup.select`.
 
         Examples
         --------
@@ -202,7 +195,7 @@ class Embedding:
         return self.vectors
 
     def items(self) -> Iterator[tuple[Any, NDArray[np.float32]]]:
-        """Pairs of name and vector, in the order of the rows.
+        """Return pairs of name and vector, in the order of the rows.
 
         Examples
         --------
@@ -212,7 +205,7 @@ class Embedding:
         return zip(self.names.tolist(), self.vectors, strict=True)
 
     def to_dict(self) -> dict[Any, NDArray[np.float32]]:
-        """Vectors by name, as views; InputError where a name stands on both sides of a bipartite graph.
+        """Return the vectors by name, as views; InputError where both sides of a bipartite graph have a name.
 
         Examples
         --------
@@ -222,7 +215,7 @@ class Embedding:
         vectors = dict(self.items())
         if len(vectors) < len(self):
             for name in self:
-                self.index(name)  # raises the error of the name that stands twice
+                self.index(name)  # raises the error of a name on both sides
         return vectors
 
     @property
@@ -232,26 +225,20 @@ class Embedding:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the vectors for NumPy: themselves, unless another type or a copy is asked for."""
-        same = dtype is None or np.dtype(dtype) == self.vectors.dtype
-        if copy is False and not same:
+        if copy is False and dtype is not None and np.dtype(dtype) != self.vectors.dtype:
             raise InputError(f"the vectors are float32: as {np.dtype(dtype)} they need a copy", argument="copy")
-        return self.vectors if same and not copy else np.array(self.vectors, dtype)
+        return np.array(self.vectors, dtype, copy=copy)
 
     def __dlpack__(self, **options: Any) -> Any:
         """Return the vectors by DLPack, for torch, JAX, CuPy and others; they share the memory."""
-        try:
-            return self.vectors.__dlpack__(**options)
-        except BufferError as error:
-            if self.vectors.flags.writeable:
-                raise
-            raise BufferError(f"{error}; the vectors are read-only: numpy.array(embedding) is a copy to give") from None
+        return self.vectors.__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[Any, int]:
         """Return the processor."""
         return self.vectors.__dlpack_device__()
 
     def __eq__(self, other: object) -> bool:
-        """Whether names, vectors, recipe and state are the same, rows in the same order."""
+        """Return whether names, vectors, recipe and state are the same, rows in the same order."""
         if not isinstance(other, Embedding):
             return NotImplemented
         same = self.shape == other.shape and self.recipe == other.recipe and self.names.dtype == other.names.dtype
@@ -263,12 +250,12 @@ class Embedding:
     __hash__ = None  # type: ignore[assignment]  # equal by content, which can change
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but what can be made again, for pickles and copies."""
+        """Return all but caches, for pickles and copies."""
         kept = ("names", "vectors", "recipe", "state", "sides", "path", "file_stamp", "is_bare")
         return {name: value for name, value in self.__dict__.items() if name in kept}
 
     def index(self, name: Name, *, side: Side | None = None) -> int:
-        """Give the row of a node in `vectors`; or, where a side is named, in `source` or `target`.
+        """Return the row of a node in `vectors`; or, where a side is named, in `source` or `target`.
 
         Examples
         --------
@@ -326,16 +313,16 @@ class Embedding:
         return self.sides.names(self.names, "source")
 
     @property
-    def score_name(self) -> str:
-        """Name of the score that `graphrefine.Embedding.score` gives, as in `graphrefine evaluate links`."""
-        if self.sides.kind is not None:
-            return "dot"
-        return "cosine" if self.degrees is None else "cosine-degree"
-
-    @property
     def target_names(self) -> NDArray[Any]:
         """The node of each row of `target`."""
         return self.sides.names(self.names, "target")
+
+    @property
+    def score_name(self) -> str:
+        """Name of the score that `score` gives, as in `graphrefine evaluate links`."""
+        if self.sides.kind is not None:
+            return "dot"
+        return "cosine" if self.degrees is None else "cosine-degree"
 
     @overload
     def score(self, u: OneName, v: OneName, *, unknown: Unknown = "error") -> float: ...  # type: ignore[overload-overlap]
@@ -349,11 +336,10 @@ class Embedding:
     ) -> NDArray[np.float32]: ...
 
     def score(self, u: Any, v: Any = None, *, unknown: Unknown = "error") -> Any:
-        """Likelihood of edges between nodes: the higher, the likelier; for nodes that are alike, take the cosine.
+        """Return the likelihood of edges between nodes; for nodes that are alike, take the cosine.
 
         ``cos(x_u, x_v) + w (ln d_u + ln d_v)`` with w the `degree_weight`; the cosine alone where `degrees` is None;
-        ``source_u . target_v`` of directed and bipartite graphs, with u among the sources and v among the targets.
-        `score_name` tells which.
+        ``source_u . target_v`` of directed and bipartite graphs. `score_name` says which.
 
         Parameters
         ----------
@@ -362,15 +348,12 @@ class Embedding:
         v : name, or sequence of as many names, optional
             One name against several is scored with each of them. None means every node.
         unknown : "error" or "skip"
-            Names that no node has: an error, or NaN in their place, with a warning.
+            Names that no node has: an error, or NaN and a warning.
 
         Returns
         -------
-        float
-            For two names.
-        ndarray of float32
-            (m,) for m pairs; (n,) for a name and every node, in the order of the rows; (m, n) for m names and every
-            node.
+        float or ndarray of float32
+            A number for two names; (m,) for m pairs; (n,) for a name and every node; (m, n) for m names and every node.
 
         Examples
         --------
@@ -417,25 +400,20 @@ class Embedding:
         k : int
             Number of targets; fewer where there are no more.
         exclude : names of targets, Graph, table or pairs (source, target), or mapping of sources to targets
-            Targets to leave out: those named, or the ones that a source has there. A node is never recommended to
-            itself.
+            Targets to leave out: those named, or the ones that a source has there. A node is never its own target.
         unknown : "error" or "skip"
-            Names that no source has: an error, or an empty list in their place, with a warning.
+            Names that no source has: an error, or an empty list and a warning.
 
         Returns
         -------
         list of Recommendation(node, score)
-            Or, for several nodes, a list of such lists. Both have `table`, `to_pandas`, `to_polars` and `to_arrow`.
+            For several nodes, a list of such lists. Both have `table`, `to_pandas`, `to_polars` and `to_arrow`.
 
         Examples
         --------
         >>> two = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
         >>> two.recommend("ann") == [("cake", 3.0), ("tea", 1.0)], two.recommend("ann", exclude=["cake"])
         (True, [Recommendation(node='tea', score=1.0)])
-        >>> two.recommend(["ann"]).table()
-        source  target  rank  score
-        ann     cake       1      3
-        ann     tea        2      1
         """
         from graphrefine.embedding.recommend import recommend
 
@@ -478,35 +456,33 @@ class Embedding:
         nodes : name, or sequence of names
             Whose neighbors; or give ``vectors``.
         k : int
-            Number of neighbors; fewer, if there are no more.
+            Number of neighbors; fewer where there are no more.
         vectors : array of shape (dim,) or (q, dim)
             Find the nodes near these instead.
         score : "cosine", "dot" or "link"
-            Measure of nearness. "cosine": nodes that are alike, whatever their degree; one with a zero vector has
-            no neighbors. "dot": the inner product, for vectors whose length has a meaning; of unit vectors, as
-            REFINE's are, the cosine. "link": what `score` gives, nodes that are likely to be linked, hubs first.
+            "cosine": nodes that are alike, of any degree; a zero vector has no neighbors. "dot": the inner product, for
+            vectors whose length has a meaning. "link": nodes that are likely to be linked, by `score`.
         index : bool
-            Whether to search by an index rather than exactly (extra ``ann``): made if it is missing, stored beside the
-            file that the embedding was loaded from. If not given: beyond a million nodes.
+            Whether to search by an index rather than exactly (extra ``ann``), stored next to the file of the
+            embedding. If not given: beyond a million nodes.
         among : names
             Find only these nodes.
         labels, label
             Find only nodes that have that label; ``labels`` is what `graphrefine evaluate labels` takes.
         unlinked : Graph, or what `graphrefine.read` takes
-            Leave out the neighbors that a node has in this graph: near, but not linked yet.
+            Leave out the neighbors that a node has in this graph.
         side : "source" or "target"
-            Where a name stands on both sides of a bipartite graph. Its neighbors by the cosine are of the same side,
-            by "link" of the other.
+            For a name on both sides of a bipartite graph. Its neighbors by the cosine are of the same side, by "link"
+            of the other.
         unknown : "error" or "skip"
-            Names that no node has: an error, or an empty list in their place, with a warning.
+            Names that no node has: an error, or an empty list and a warning.
         threads : int
-            One for each core if not given; the answer does not depend on it.
+            Number of threads, one for each core if not given. The answer does not depend on it.
 
         Returns
         -------
         list of Neighbor(node, score)
-            Or, for several nodes or vectors, a list of such lists. Both have `table`, `to_pandas`, `to_polars` and
-            `to_arrow`.
+            For several nodes or vectors, a list of such lists. Both have `table`, `to_pandas` and the like.
 
         Examples
         --------
@@ -515,16 +491,13 @@ class Embedding:
         [('cy', 0.8), ('ada', 0.6)]
         >>> people.neighbors(vectors=[0, 2], k=1)
         [Neighbor(node='cy', score=1.0)]
-        >>> people.neighbors(["ada", "cy"], k=1).table()
-        node  neighbor  rank  score
-        ada   bob          1    0.6
-        cy    bob          1    0.8
         """
-        limits: dict[str, Any] = {"among": among, "labels": labels, "label": label, "unlinked": unlinked}
-        limits |= {"side": side, "unknown": unknown, "threads": threads}
         from graphrefine.search.neighbors import find_neighbors
 
-        return find_neighbors(self, nodes, k, vectors=vectors, score=score, index=index, **limits)
+        return find_neighbors(
+            self, nodes, k, vectors=vectors, score=score, index=index, among=among, labels=labels, label=label,
+            unlinked=unlinked, side=side, unknown=unknown, threads=threads,
+        )  # fmt: skip
 
     def all_neighbors(
         self,
@@ -551,16 +524,18 @@ class Embedding:
         bob   cy           1    0.8
         cy    bob          1    0.8
         """
-        limits: dict[str, Any] = {"among": among, "labels": labels, "label": label, "unlinked": unlinked}
         from graphrefine.search.neighbors import all_neighbors, join_tables
 
-        return join_tables(all_neighbors(self, k, score=score, index=index, threads=threads, watch=watch, **limits))
+        return join_tables(all_neighbors(
+            self, k, score=score, index=index, among=among, labels=labels, label=label, unlinked=unlinked,
+            threads=threads, watch=watch,
+        ))  # fmt: skip
 
     @one_blas_thread()  # as in a run
     def learn(self, graph: Graph, *, seed: int = 0) -> Embedding:
         """Return the same vectors with a fold map and a degree weight, learned from the graph that they were made from.
 
-        ``graphrefine.embed(..., learn=True)`` and ``graphrefine embed`` do so as the last stage of a run.
+        ``graphrefine.embed(..., learn=True)`` does so as the last stage of a run.
 
         Examples
         --------
@@ -585,10 +560,7 @@ class Embedding:
         return fingerprint_of(self.data)
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame that shares the memory: names as its index, axes as columns ``v0``, ``v1`` and on.
-
-        ``pandas.DataFrame(embedding)`` is the same without names.
-        """
+        """Return a pandas DataFrame that shares the memory: names as its index, axes as columns ``v0``, ``v1`` ..."""
         try:
             import pandas as pd
         except ModuleNotFoundError:
@@ -630,10 +602,10 @@ class Embedding:
         return arrow_table(names_as_text(self.data, "an Arrow table", stacklevel=4))
 
     def subset(self, nodes: Any) -> Embedding:
-        """Return the embedding of some nodes, in the order given, with the recipe and the state that is still true.
+        """Return the embedding of some nodes, in the order given, with what stays true of recipe and state.
 
-        The fold map is not: it goes with the degrees of all nodes. ``nodes`` is what stands in ``embedding[nodes]``:
-        a list of names, a slice, a mask, an array of rows. Of a bipartite graph, sources stay above targets.
+        ``nodes`` is what ``embedding[nodes]`` takes. The fold map goes with the degrees of all nodes and is left out.
+        Of a bipartite graph, sources stay above targets.
 
         Examples
         --------
@@ -648,7 +620,7 @@ class Embedding:
 
     @classmethod
     def concat(cls, embeddings: Iterable[Embedding]) -> Embedding:
-        """Return the rows of several embeddings, one below the other; names that two of them have are refused.
+        """Return the rows of several embeddings, one below the other; a name that two of them have is refused.
 
         Where the recipes differ, a warning says that the vectors need not be comparable, and the recipe is what all
         share.
@@ -670,10 +642,9 @@ class Embedding:
     def truncated(self, dim: int) -> Embedding:
         """Return the first ``dim`` axes, rows of length 1 again: shorter vectors without another run.
 
-        The axes of REFINE and of ProNE are principal: the first say most. In the default tier of REFINE they are as
-        good as a run with that ``dim``, within 0.7 Micro F1. Other vectors are refused, with the way out:
-        those of directed and bipartite graphs, by other methods, of unknown origin, and turned by `align_to`. What was
-        learned on all axes (fold map, degree weight) is left behind; `learn` learns it anew.
+        The axes of REFINE and of ProNE are principal, so the first say most: in the default tier within 0.7 Micro F1 of
+        a run with that ``dim``. Vectors without such axes are refused. What was learned on all axes is left out;
+        `learn` learns it again.
 
         Examples
         --------
@@ -687,23 +658,22 @@ class Embedding:
         return type(self).from_data(truncate(self, dim))
 
     def fold_in(self, edges: Any, *, unknown: Unknown = "error", **reading: Unpack[ReadKeywords]) -> Embedding:
-        """Vectors for new nodes from their edges alone, in milliseconds; formula: `graphrefine.embedding.fold_in`.
+        """Return vectors for new nodes from their edges alone; formula: `graphrefine.embedding.fold_in`.
 
         Parameters
         ----------
         edges
             Pairs (new node, known node) or triples with a weight, in anything that `graphrefine.read` takes, with its
-            options. New nodes may also be neighbors of each other. An edge that is listed again adds its weight. Of
-            directed and bipartite graphs: pairs (source, target), of which one is new.
+            options. New nodes may also be neighbors of each other. Of directed and bipartite graphs: pairs (source,
+            target), of which one is new.
         unknown : "error" or "skip"
-            Edges to nodes that are neither known nor new: an error, or left out, with a warning.
+            Edges to nodes that are neither known nor new: an error, or left out with a warning.
 
         Returns
         -------
         Embedding
-            Of the new nodes alone. A node without known neighbors has a zero vector, with a warning. Where nothing
-            was learned from the graph (`fold_map` is None), the vector is the mean of the neighbors' vectors, with a
-            warning if graphrefine made them.
+            Of the new nodes alone. A node without known neighbors has a zero vector. Where nothing was learned from the
+            graph (`fold_map` is None), a vector is the mean of the neighbors' vectors. Both with a warning.
 
         Examples
         --------
@@ -734,15 +704,13 @@ class Embedding:
     def align_to(self, old: Embedding) -> Embedding:
         """Rotate the vectors onto older ones as well as can be (orthogonal Procrustes on the shared nodes).
 
-        Scores and distances among the vectors stay as they are; those to the old vectors become meaningful.
+        Scores and distances among the vectors stay as they are. ``recipe["aligned"]`` of the result has the number of
+        ``shared`` nodes and the mean distance of their unit rows ``before`` and ``after``; zero vectors do not count.
 
         Parameters
         ----------
         old : Embedding
             With vectors of the same length, and some of the same nodes.
-
-        The ``recipe["aligned"]`` of the result has the drift: the number of ``shared`` nodes, and the mean distance of
-        their unit rows ``before`` and ``after`` the rotation. Zero vectors do not count.
 
         Examples
         --------
@@ -766,11 +734,11 @@ class Embedding:
         threads: int | None = None,
         watch: Watcher | None = None,
     ) -> Map:
-        """Place the nodes in the plane, near those that are like them; a notebook shows the picture.
+        """Lay the nodes out in the plane, near those that are like them; a notebook shows the picture.
 
         ``labels`` (a path, an array or `Labels`) color it; ``method`` is "auto", "clusters" or "pca", see
-        `graphrefine.display.maps.layout`. The same seed gives the same map, for any number of threads. A layout of an
-        embedding in a file is kept beside it, in NAME.map.
+        `graphrefine.display.maps.layout`. The same seed gives the same map. A layout of an embedding in a file is kept
+        next to it, in NAME.map.
 
         Examples
         --------
@@ -793,13 +761,13 @@ class Embedding:
             The suffix names the format (see ``graphrefine.embedding.formats``); none means the native folder. Or the
             address of a PostgreSQL server with pgvector, ``postgresql://user@host/database``.
         format : str, optional
-            The format, whatever the suffix.
+            Name of the format, for any suffix.
         durable : bool, optional
-            Wait until the disk has it, so that it also survives a power cut. Commands do; in Python the default is no.
+            Wait until the disk has it, so that it survives a power cut. Commands do; in Python the default is no.
         options
-            Of pgvector: ``table``, its name; ``index``, whether to make an HNSW index for cosines; ``replace``,
-            whether the table may take the place of one that graphrefine did not write. Of word2vec: ``blank_names``,
-            "refuse" (the default), or "replace" blanks in names by underscores, with a warning that counts them.
+            Of pgvector: ``table``, its name; ``index``, whether to make an HNSW index; ``replace``, whether to replace
+            a table that graphrefine did not write. Of word2vec: ``blank_names``, "refuse" (the default), or "replace"
+            blanks in names by underscores, with a warning.
 
         Examples
         --------
@@ -826,22 +794,23 @@ class Embedding:
         ----------
         path : path
             A file whose suffix names the format, or a native folder of any name. Folders and npy, arrow and
-            safetensors files are memory-mapped: they take no memory until they are used. Or the address of a
-            PostgreSQL server, ``postgresql://user@host/database``.
+            safetensors files are memory-mapped. Or the address of a PostgreSQL server.
         format : str, optional
-            The format, whatever the suffix.
+            Name of the format, for any suffix.
         table : str, optional
             Of a server: the table, ``embedding`` if not given.
         verify : bool, optional
-            Whether the file is held to the checksum that it was written with, where it has one; FormatError if a bit
-            differs. If not given, yes, but for mapped files of more than a gigabyte; `graphrefine check` reads all.
+            Whether to verify the fingerprint that was stored; FormatError if a bit differs. If not given, yes, but for
+            mapped files of more than a gigabyte.
 
         Warns
         -----
         ArgumentWarning
-            The recipe states another numerics version. The vectors are used as they are.
+            If the recipe states another numerics version.
         """
-        stamp = stamp_file(Path(path))  # before the read: a newer file would not match
+        # Before the read: if the file is replaced meanwhile, its stamp does not match, and an index or a map of these
+        # vectors is checked by their content rather than taken for current.
+        stamp = stamp_file(Path(path))
         data = load_data(path, format=format, table=table, verify=verify)
         with explain_damage(path, format):
             embedding = cls.from_data(data)
@@ -869,22 +838,3 @@ def check_embedding(value: Any, argument: str) -> None:
         return
     hint = f"; graphrefine.load({str(value)!r}) reads one" if isinstance(value, str | os.PathLike) else ""
     raise InputError(f"{argument}: an Embedding is expected, not {type(value).__name__}{hint}", argument=argument)
-
-
-def as_recipe(recipe: dict[str, Any]) -> dict[str, Any]:
-    """Give a recipe as it will come back from a file (tuples as lists, for one)."""
-    if not isinstance(recipe, dict):
-        raise InputError(f"recipe must be a dict of settings, not {type(recipe).__name__}")
-    try:
-        copy: dict[str, Any] = json.loads(json.dumps(recipe, allow_nan=False, default=_plain_scalar))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"recipe holds something that JSON cannot: {error}") from error
-    return copy
-
-
-def _plain_scalar(value: Any) -> Any:
-    """Return the Python number of a NumPy scalar; TypeError for anything else that JSON cannot hold."""
-    plain = as_plain(value)
-    if plain is value:
-        raise TypeError(f"{type(value).__name__} {value!r}")
-    return plain

@@ -1,8 +1,8 @@
 """The fingerprint of an embedding: digits for graph, settings, numerics and vectors, and one name for all of them.
 
 Equal fingerprints are equal names and vectors, bit for bit, by the same settings and numerics from the same graph.
-The definition has a version, the 1 in ``grf1:``; docs/reproducibility.md states it. What is learned beside the vectors
-(degrees, fold map) has digits of its own, ``state``, which are no part of the name: its last bits are a processor's.
+The definition has a version, the 1 in ``grf1:``; docs/reproducibility.md states it. What is learned from the graph
+(degrees, fold map) has its digits in ``state``, which is no part of the name: its last bits depend on the processor.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 NAME = "grf1:"
 GRAPH = "graph"  # in recipes: the digits of the graph
-NO_SETTINGS = (GRAPH, "reading", "version", KEY, FORMER_KEY, "kernel", "processor_dependence", MADE_ON)  # in recipes
+# Keys of recipes that are no settings: fingerprints digest the graph and the numerics on their own, and the rest says
+# with what the vectors were made, not which. A key that is missing here would be another name for the same vectors.
+NO_SETTINGS = (GRAPH, "reading", "version", KEY, FORMER_KEY, "kernel", "processor_dependence", MADE_ON)
 
 
 class Fingerprint(NamedTuple):
@@ -68,14 +70,12 @@ class Fingerprint(NamedTuple):
 
 def fingerprint_of(parts: EmbeddingData) -> Fingerprint:
     """Return the fingerprint of names, vectors, recipe and state."""
-    graph, bits, pieces = parts.recipe.get(GRAPH), bits_of(parts.recipe), parts.state.arrays()
-    state = {}
-    for name, piece in pieces.items():
-        state[name] = digest_array(piece, "<f4" if piece.ndim else "<f8")
+    graph, pieces = parts.recipe.get(GRAPH), parts.state.arrays()
+    state = {name: digest_array(piece, "<f4" if piece.ndim else "<f8") for name, piece in pieces.items()}
     return Fingerprint(
         graph=graph if isinstance(graph, str) else "",
         settings=digest_json(settings_of(parts.recipe)),
-        arithmetic=digest_json(bits),
+        arithmetic=digest_json(bits_of(parts.recipe)),
         names=digest_names(parts.names),
         vectors=digest_array(parts.vectors, "<f4"),
         state=digest_json(state),
@@ -83,7 +83,7 @@ def fingerprint_of(parts: EmbeddingData) -> Fingerprint:
 
 
 def settings_of(recipe: Mapping[str, Any]) -> dict[str, Any]:
-    """All of a recipe but its graph, its numerics and what changes no bit.
+    """Return all of a recipe but its graph, its numerics and what changes no bit.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def settings_of(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def digest_graph(graph: Graph) -> str:
-    """Return the digits of a graph: names in order, rows, weights, directions and sides, wherever it stands.
+    """Return the digits of a graph: names in order, rows, weights, directions and sides, in memory or on disk.
 
     Examples
     --------

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 CLASSES = 3  # of neighbors, by their degrees
-SAMPLE = 4096  # known nodes to learn from: five for each row of W where k is 128; twice as many gain nothing
-ENTRIES = 1 << 19  # of their rows, at most: learning takes a fraction of a second whatever the graph
+# Known nodes to learn from: five for each row of W where k is 128; twice as many gain nothing. With at most ENTRIES
+# entries in their rows, learning takes a fraction of a second for any graph.
+SAMPLE = 4096
+ENTRIES = 1 << 19
 NUMBERS_AT_A_TIME = 1 << 19  # of neighbors' vectors in memory: 2 MB, 4096 of them at k = 128
 RIDGE = 0.01  # of the mean square of a column
 ROUNDS = 2  # among new nodes that are neighbors of each other
@@ -49,7 +51,7 @@ class Links(NamedTuple):
     weights: Floats  # (entries,)
 
     def to(self, mask: NDArray[np.bool_]) -> Links:
-        """Those to neighbors that the mask has."""
+        """Return those to neighbors that the mask has."""
         present = mask[self.indices]
         indptr = np.concatenate([[0], np.cumsum(present)])[self.indptr]
         return Links(indptr, self.indices[present], self.weights[present])
@@ -57,12 +59,10 @@ class Links(NamedTuple):
     def times(self, rows: Floats) -> Floats:
         """Return the weighted sums of the neighbors' rows.  # (m, k)."""
         k = rows.shape[1]
-        padded = np.zeros((len(rows), -(-k // PAD) * PAD), np.float32) if k % PAD else np.ascontiguousarray(rows)
-        if k % PAD:
-            padded[:, :k] = rows
+        # The kernel reads rows of a multiple of PAD numbers, a vector register each.
+        padded = np.ascontiguousarray(np.pad(rows, [(0, 0), (0, -k % PAD)]) if k % PAD else rows)
         sums = np.empty((len(self.indptr) - 1, k), np.float32)
-        indices = self.indices.astype(np.int32)
-        product = native.Product(self.indptr, indices, columns=len(rows), value=self.weights)
+        product = native.Product(self.indptr, self.indices.astype(np.int32), columns=len(rows), value=self.weights)
         product.apply(padded, out=sums)
         return sums
 
@@ -79,11 +79,11 @@ class Links(NamedTuple):
         return Links(indptr, indices, np.concatenate([self.weights, other.weights]))
 
     def without_others(self, nodes: int) -> tuple[Links, NDArray[np.int64]]:
-        """Return the same with the neighbors, of so many nodes, numbered among themselves; and which they are."""
+        """Return the same with the neighbors, of ``nodes`` nodes, numbered among themselves; and their rows."""
         there = np.zeros(nodes, np.bool_)
         there[self.indices] = True
-        places = np.cumsum(there) - 1
-        return self._replace(indices=places[self.indices]), np.flatnonzero(there)
+        numbers = np.cumsum(there) - 1
+        return self._replace(indices=numbers[self.indices]), np.flatnonzero(there)
 
 
 class Neighbors:
@@ -95,7 +95,7 @@ class Neighbors:
         self.at_a_time = NUMBERS_AT_A_TIME // vectors.shape[1] * (1 if self._all is None else 8)  # entries of links
 
     def of(self, links: Links) -> tuple[Links, Floats, NDArray[np.int64] | slice]:
-        """Links to rows of a matrix, that matrix, and the vectors that it has the unit rows of."""
+        """Return links to rows of a matrix, that matrix, and the vectors that it has the unit rows of."""
         if self._all is not None:
             return links, self._all, slice(None)
         links, used = links.without_others(len(self._vectors))
@@ -107,7 +107,7 @@ class Neighbors:
 
 
 def parts(ends: NDArray[np.int64], most: int) -> list[slice]:
-    """Consecutive rows, at least one and with at most so many entries together; ``ends`` count the entries before each.
+    """Return slices of rows with at most ``most`` entries, or of one row; ``ends`` count the entries before each.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class Scale:
         return np.searchsorted(self.borders, degrees, side="right")
 
     def standardized(self, degrees: NDArray[Any]) -> Floats:
-        """ln(1 + degree), with the mean 0 and the spread 1 in the graph.  # (m,)."""
+        """Return ln(1 + degree), with the mean 0 and the spread 1 in the graph.  # (m,)."""
         logs: Floats = ((np.log1p(degrees) - self.middle) / self.spread).astype(np.float32)
         return logs
 
@@ -207,6 +207,8 @@ def learn_map(near: Neighbors, near_degrees: NDArray[Any], unit: Floats, own: Fl
     for part in parts(links.indptr, near.at_a_time):
         some, rows, used = near.of(links.rows(part))
         mean[part], f[part] = features(some, rows, scale.classes(near_degrees[used]), own[part])
+    # The ridge keeps the matrix regular where a class of neighbors is empty, and its columns of f are zeros. Solved in
+    # float64: a Gram matrix has the squared condition of f.
     gram = (f.T @ f).astype(np.float64)
     beyond = (f.T @ (unit - mean)).astype(np.float64)
     gram[np.diag_indices_from(gram)] += RIDGE * max(np.trace(gram) / len(gram), 1e-12)

@@ -1,11 +1,11 @@
 """Learning from the graph: the fold map and the degree weight of an embedding, as its state.
 
 A stage of a run with a name, after the method; what it learns are plain arrays and numbers. `learning_bytes` is its
-part of the memory plan. The fold map has a module of its own, `graphrefine.embedding.fold_in`.
+part of the memory plan. The fold map is learned by `graphrefine.embedding.fold_in`.
 
 **Degree weight**, the w of `scores.cosine_degree`. On some graphs edges stay among few nodes (a grid, citations) and
-the cosine says nearly all; on others edges have little but the degrees of their ends to go by. Which it is cannot be
-told from the cosines of edges: the vectors were made with these edges in place. So each end of a sampled edge (u, v) is
+the cosine says nearly all; on others edges have little but the degrees of their ends to go by. The cosines of edges do
+not say which: the vectors were made from these edges. So each end of a sampled edge (u, v) is
 described without the other,
 
 ``y_u = sum of x_j over the neighbors j of u but v``,  degree ``d_u - 1``,
@@ -35,24 +35,26 @@ if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
 NODE_BYTES = 32  # for each node: degrees, and their order
-ENTRY_BYTES = 28  # for each entry of a sample: its place, its neighbor, its weight
-WEIGHTS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2)  # more was better on no graph that was tried
+ENTRY_BYTES = 28  # for each entry of a sample: its offset, its neighbor, its weight
+# Candidates for the weight; more was better on no graph that was tried. Of those whose AUC differs by less than chance
+# does, the largest is taken: the vectors of the neighbors still know a little of the edge, which favors the cosine.
+WEIGHTS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2)
+AS_GOOD = 0.001  # of AUC
 SAMPLE = 2048  # edges, and as many random pairs
 NEIGHBORS = 64  # of a node at most: a sample of them points the same way
-AS_GOOD = 0.001  # of AUC: what differs by less is chance
 
 Floats = NDArray[np.float32]
 
 
 def can_learn(graph: Graph) -> bool:
-    """Whether there is something to learn: from edges, and of directed graphs from those in memory."""
+    """Return whether there is something to learn: from edges, and of directed graphs from those in memory."""
     return graph.edges > 0 and not (graph.directed and graph.stored)
 
 
 def learn_state(
     graph: Graph, vectors: NDArray[np.float32], degrees: NDArray[np.float32], *, seed: int, sides: Sides = ONE
 ) -> State:
-    """Degrees, fold map and degree weight of vectors (n, k) of a graph; degrees alone where `can_learn` is false.
+    """Return degrees, fold map and degree weight of vectors (n, k); degrees alone where `can_learn` is false.
 
     Vectors with two sides have a fold map for each, and need no degree weight. Of a directed graph whose vectors have
     no sides, nothing is learned.
@@ -77,7 +79,7 @@ def learn_state(
 
 
 def learning_bytes(nodes: int, entries: int, dim: int) -> int:
-    """Memory that `learn_state` takes beside the graph and the vectors, at its height.
+    """Return the peak memory of `learn_state`, in addition to the graph and the vectors.
 
     ``entries`` are those of the adjacency matrix.
     """
@@ -128,10 +130,10 @@ def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.rando
     counts = graph.indptr[nodes + 1] - graph.indptr[nodes]
     sizes = np.minimum(counts, NEIGHBORS)
     row = np.repeat(np.arange(len(nodes)), sizes)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    offset = np.arange(len(row)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     many = counts[row] > NEIGHBORS
-    place[many] = rng.integers(0, counts[row[many]])
-    neighbors = graph.indices[graph.indptr[nodes][row] + place]
+    offset[many] = rng.integers(0, counts[row[many]])
+    neighbors = graph.indices[graph.indptr[nodes][row] + offset]
     remaining = neighbors != others[row]
     without = np.concatenate([[0], np.cumsum(np.bincount(row[remaining], minlength=len(nodes)))])
     degrees = counts.copy()

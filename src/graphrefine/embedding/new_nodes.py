@@ -1,10 +1,8 @@
 """Edges of new nodes, read and checked, and the vectors of these nodes.
 
 Of one set of nodes, each edge leads from a new node to one that has a vector, or to another new one. Of a directed or
-bipartite graph, edges are listed as in the graph, from a source to a target, and one end is known: an edge from a new
-user to a known item tells of the user, one from a known user to a new item tells of the item, and of a directed graph
-arcs out of and into a new node do. Edges between new nodes count too, if each of them has a known neighbor: else a name
-that was misspelt would become a node.
+bipartite graph, edges are listed as in the graph, from a source to a target, and one end is known. Edges between new
+nodes count too, if each of them has a known neighbor: else a name that was misspelt would become a node.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ class NewNodes(NamedTuple):
 
     names: NDArray[Any]  # (m,)
     old_links: Links  # to nodes that have vectors, by their rows
-    new_links: Links  # to each other, by their place here; in the rows of both
+    new_links: Links  # to each other, numbered by `names`; in the rows of both
     skipped: dict[str, Any] | None = None  # of edges that were left out: their number, and that of their ends
 
 
@@ -46,7 +44,7 @@ def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "er
     if table.recipe.get("directed"):
         raise InputError(
             "the vectors are of a directed graph, without source and target: nothing says which of their arcs a new "
-            "node's are like; embed it anew instead"
+            "node's are like; embed it again instead"
         )
     nodes = read_new_nodes(edges, table.lookup, unknown=unknown, **reading)
     if nodes.skipped:
@@ -58,13 +56,14 @@ def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "er
     vectors = FoldIn(table.vectors, table.degrees, table.fold_map).fold(nodes.old_links, nodes.new_links)
     _warn_of_zeros(nodes.names, vectors, stacklevel=4)
     recipe = {"method": "fold-in", "learnt": table.fold_map is not None, "into": table.recipe}
-    recipe |= {"skipped": nodes.skipped} if nodes.skipped else {}
+    if nodes.skipped:
+        recipe["skipped"] = nodes.skipped
     counts = np.diff(nodes.old_links.indptr) + np.diff(nodes.new_links.indptr)
     return EmbeddingData(nodes.names, vectors, recipe, state=State(counts.astype(np.float32)))
 
 
 def fold_new_sides(table: StatefulVectors, edges: Any, *, unknown: Unknown, **reading: Any) -> EmbeddingData:
-    """Return the new nodes of arcs or of edges between two sets, with vectors of both sides or of their own."""
+    """Return the new nodes of arcs or of edges between two sets, with vectors of both sides or of one."""
     new = read_new_sides(edges, table, unknown=unknown, **reading)
     if new.skipped:
         text = f"nodes that are not known, and have no edge to one that is, were left out: {new.skipped['nodes']:,}"
@@ -79,12 +78,14 @@ def fold_new_sides(table: StatefulVectors, edges: Any, *, unknown: Unknown, **re
     else:
         vectors = np.concatenate([folded["source"], folded["target"]], axis=1)
     _warn_of_zeros(new.names, vectors, stacklevel=5)
-    recipe |= {"into": table.recipe, **({"skipped": new.skipped} if new.skipped else {})}
+    recipe["into"] = table.recipe
+    if new.skipped:
+        recipe["skipped"] = new.skipped
     return EmbeddingData(new.names, vectors, recipe, state=State(new.degrees.astype(np.float32)))
 
 
 def _warn_of_zeros(names: NDArray[Any], vectors: NDArray[np.float32], *, stacklevel: int) -> None:
-    """Tell the caller of `Embedding.fold_in` which of these vectors came out zero."""
+    """Warn the caller of `Embedding.fold_in` of zero vectors."""
     zeros = np.flatnonzero(~vectors.any(axis=1))
     if zeros.size:
         warnings.warn(
@@ -95,7 +96,7 @@ def _warn_of_zeros(names: NDArray[Any], vectors: NDArray[np.float32], *, stackle
 
 
 def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **reading: Any) -> NewNodes:
-    """Edges (new, known) or (new, known, weight), in anything that `graphrefine.read` takes, with its options.
+    """Read edges (new, known) or (new, known, weight) from anything that `graphrefine.read` takes.
 
     Examples
     --------
@@ -110,47 +111,30 @@ def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **
     names = in_the_same_words(graph.names, lookup)
     rows = np.fromiter((-1 if (row := lookup.find(name)) is None else row for name in names), np.int64, len(names))
     leaves = graph.out_counts > 0
-    _check(graph, names, rows=rows)
+    again = np.flatnonzero(leaves & (rows >= 0))
+    if again.size:
+        raise InputError(
+            f"{graph.source}: node {quote_name(names[again[0]])} has a vector already; each edge must lead from a new "
+            "node to a known one. To change known nodes, embed the whole graph again and align_to the old vectors"
+        )
     for at in np.flatnonzero(leaves & (rows < 0)):
         check_spelling(graph, names[at], lookup)
-    lost = _unknown_ends(graph, rows)
+    reached = np.zeros(graph.nodes, np.bool_)
+    reached[graph.indices] = True
+    lost = np.flatnonzero(reached & ~leaves & (rows < 0))
     if len(lost) and unknown == "error":
-        raise _unknown_error(graph, [names[at] for at in lost], lookup)
+        first, more = names[lost[0]], f" (and {len(lost) - 1:,} more)" if len(lost) > 1 else ""
+        raise InputError(
+            f"{graph.source}: an edge leads to {quote_name(first)}{more}, which is neither known nor a new node with "
+            f"edges{lookup.hint(first)}; unknown='skip' (--skip-unknown) leaves such edges out",
+        )
     new = np.flatnonzero(leaves | ((rows < 0) & graph.without_edges()))
     if not len(new):
         raise InputError(f"{graph.source} has no new nodes: edges (new node, known node) are expected")
     arcs = int(np.isin(graph.indices, lost).sum())
     skipped = {"edges": arcs, "nodes": len(lost), "names": [names[at] for at in lost[:MOST_NAMES]]}
-    return NewNodes(_as_names(names, new), *_split(graph, new, rows), skipped if arcs else None)
-
-
-def _as_names(names: list[Any], new: Rows) -> NDArray[Any]:
-    """Return the names of the new nodes."""
-    return name_array([names[place] for place in new])
-
-
-def _check(graph: Graph, names: list[Any], *, rows: Rows) -> None:
-    leaves = graph.out_counts > 0
-    again = np.flatnonzero(leaves & (rows >= 0))
-    if again.size:
-        raise InputError(
-            f"{graph.source}: node {quote_name(names[again[0]])} has a vector already; each edge must lead from a new "
-            "node to a known one. To change known nodes, embed the whole graph anew and align_to the old vectors"
-        )
-
-
-def _unknown_ends(graph: Graph, rows: Rows) -> Rows:
-    """Return the nodes that edges lead to, and that are neither known nor new."""
-    reached = np.zeros(graph.nodes, np.bool_)
-    reached[graph.indices] = True
-    return np.flatnonzero(reached & (graph.out_counts == 0) & (rows < 0))
-
-
-def _unknown_error(graph: Graph, missing: list[Any], lookup: Lookup) -> InputError:
-    more = f" (and {len(missing) - 1:,} more)" if len(missing) > 1 else ""
-    return InputError(
-        f"{graph.source}: an edge leads to {quote_name(missing[0])}{more}, which is neither known nor a new node with "
-        f"edges of its own{lookup.hint(missing[0])}; unknown='skip' (--skip-unknown) leaves such edges out",
+    return NewNodes(
+        name_array([names[at] for at in new.tolist()]), *_split(graph, new, rows), skipped if arcs else None
     )
 
 
@@ -159,14 +143,14 @@ def _split(graph: Graph, new: Rows, rows: Rows) -> tuple[Links, Links]:
     from scipy.sparse import csr_array
 
     whole = graph.to_scipy()[new]
-    place = np.full(graph.nodes, -1, np.int64)
-    place[new] = np.arange(len(new))
+    number = np.full(graph.nodes, -1, np.int64)
+    number[new] = np.arange(len(new))
     row = np.repeat(np.arange(len(new)), np.diff(whole.indptr))
     is_old = rows[whole.indices] >= 0
-    is_new = ~is_old & (place[whole.indices] >= 0)  # what is neither leads to a node that is left out
+    is_new = ~is_old & (number[whole.indices] >= 0)  # what is neither leads to a node that is left out
     count = np.concatenate([[0], np.cumsum(np.bincount(row[is_old], minlength=len(new)))])
     old_links = Links(count, rows[whole.indices[is_old]], whole.data[is_old].astype(np.float32))
-    ends = row[is_new], place[whole.indices[is_new]]
+    ends = row[is_new], number[whole.indices[is_new]]
     one_way = csr_array((whole.data[is_new], ends), shape=(len(new), len(new)))
     both = csr_array(one_way.maximum(one_way.T))
     return old_links, Links(both.indptr.astype(np.int64), both.indices.astype(np.int64), both.data.astype(np.float32))
@@ -194,7 +178,7 @@ class Arcs(NamedTuple):
 
 
 def read_new_sides(edges: Any, table: StatefulVectors, *, unknown: Unknown = "error", **reading: Any) -> NewSides:
-    """Edges (source, target) or (source, target, weight), of which one end at least is new.
+    """Read edges (source, target) or (source, target, weight), of which one end at least is new.
 
     Examples
     --------
@@ -217,12 +201,12 @@ def read_new_sides(edges: Any, table: StatefulVectors, *, unknown: Unknown = "er
         ends = [quote_name(names[int(side[both[0]])]) for side in (arcs.source, arcs.target)]
         raise InputError(
             f"{graph.source}: {ends[0]} and {ends[1]} both have vectors already; each edge must have a new node at one "
-            "end. To change known nodes, embed the whole graph anew and align_to the old vectors"
+            "end. To change known nodes, embed the whole graph again and align_to the old vectors"
         )
-    beside = np.zeros(graph.nodes, np.bool_)  # nodes with a known neighbor
-    beside[arcs.source[row[arcs.target] >= 0]] = True
-    beside[arcs.target[row[arcs.source] >= 0]] = True
-    lost = np.flatnonzero((row < 0) & ~beside & ~graph.without_edges())
+    near = np.zeros(graph.nodes, np.bool_)  # nodes with a known neighbor
+    near[arcs.source[row[arcs.target] >= 0]] = True
+    near[arcs.target[row[arcs.source] >= 0]] = True
+    lost = np.flatnonzero((row < 0) & ~near & ~graph.without_edges())
     if len(lost) and unknown == "error":
         raise _lost_error(graph, names, lost, table)
     apart = np.isin(arcs.source, lost) | np.isin(arcs.target, lost)
@@ -234,7 +218,7 @@ def read_new_sides(edges: Any, table: StatefulVectors, *, unknown: Unknown = "er
 
 
 def in_the_same_words(names: NDArray[Any], lookup: Lookup) -> list[Any]:
-    """Names as the embedding has them, where one side has 7 and the other "7"."""
+    """Return names as the embedding has them, where one side has 7 and the other "7"."""
     listed: list[Any] = names.tolist()
     if lookup.names.dtype == object:
         return [str(name) for name in listed] if is_text(lookup.names) else listed
@@ -256,15 +240,15 @@ def _find_rows(graph: Graph, names: list[Any], table: StatefulVectors) -> Rows:
     sources = graph.sources if graph.sources is not None else graph.nodes
     two = SIDES if table.sides.kind == "rows" else (None, None)
     sides = [two[at >= sources] for at in range(graph.nodes)]
-    places = [table.lookup.find(name, side) for name, side in zip(names, sides, strict=True)]
-    for name, side, row in zip(names, sides, places, strict=True):
+    rows = [table.lookup.find(name, side) for name, side in zip(names, sides, strict=True)]
+    for name, side, row in zip(names, sides, rows, strict=True):
         if row is None:
             check_spelling(graph, name, table.lookup, side)
-    return np.fromiter((-1 if row is None else row for row in places), np.int64, graph.nodes)
+    return np.fromiter((-1 if row is None else row for row in rows), np.int64, graph.nodes)
 
 
 def _list_arcs(graph: Graph) -> Arcs:
-    """Every edge once, from its source to its target."""
+    """Return every edge once, from its source to its target."""
     rows = graph.nodes if graph.sources is None else graph.sources
     count = int(graph.indptr[rows])
     source = np.repeat(np.arange(rows), graph.out_counts[:rows])
@@ -274,16 +258,14 @@ def _list_arcs(graph: Graph) -> Arcs:
 
 def _lost_error(graph: Graph, names: list[Any], lost: Rows, table: StatefulVectors) -> InputError:
     """Return the error of unknown nodes without a known neighbor; of the first on the wrong side, if there is one."""
-    if table.sides.kind == "rows":
-        assert graph.sources is not None
-        for at in lost:
-            side, other = SIDES if at < graph.sources else SIDES[::-1]
-            if table.lookup.find(names[at], other) is not None:
-                return InputError(
-                    f"{graph.source}: {quote_name(names[at])} is a {other}, and stands where a {side} is expected: "
-                    f"edges lead from a source, such as {quote_name(table.source_names[0])}, to a target, such as "
-                    f"{quote_name(table.target_names[0])}; source= and target= name their columns",
-                )
+    for at in lost if graph.sources is not None else ():
+        side, other = SIDES if at < graph.sources else SIDES[::-1]
+        if table.lookup.find(names[at], other) is not None:
+            return InputError(
+                f"{graph.source}: {quote_name(names[at])} is a {other} where a {side} is expected: edges lead from a "
+                f"source, such as {quote_name(table.source_names[0])}, to a target, such as "
+                f"{quote_name(table.target_names[0])}; source= and target= name their columns",
+            )
     more = f" (and {len(lost) - 1:,} more)" if len(lost) > 1 else ""
     return InputError(
         f"{graph.source}: {quote_name(names[lost[0]])}{more} is not known, and has no edge to a node that is"
@@ -304,24 +286,24 @@ def _make_sides(
     members = {"source": new[new < start], "target": new[new >= start]} if graph.sources is not None else {
         "source": new, "target": new,
     }  # fmt: skip
-    place = np.full(graph.nodes, -1, np.int64)  # of a new node among those of its side
+    number = np.full(graph.nodes, -1, np.int64)  # of a new node among those of its side
     for nodes in members.values():
-        place[nodes] = np.arange(len(nodes))
+        number[nodes] = np.arange(len(nodes))
     links: dict[Side, NewSide] = {}
     ends = {"source": (arcs.source, arcs.target), "target": (arcs.target, arcs.source)}
-    for number, side in enumerate(SIDES):
+    for at, side in enumerate(SIDES):
         own, other = ends[side]
-        known = len(table.sides.names(table.names, SIDES[1 - number]))
+        known = len(table.sides.names(table.names, SIDES[1 - at]))
         mine = row[own] < 0
-        near = np.where(row[other[mine]] >= 0, row[other[mine]], known + place[other[mine]])
-        links[side] = NewSide(_as_links(place[own[mine]], near, arcs.weights[mine], len(members[side])), known)
+        near = np.where(row[other[mine]] >= 0, row[other[mine]], known + number[other[mine]])
+        links[side] = NewSide(_as_links(number[own[mine]], near, arcs.weights[mine], len(members[side])), known)
     counts = [np.diff(links[side].links.indptr) for side in SIDES]
     degrees = np.concatenate(counts) if graph.sources is not None else counts[0] + counts[1]
     return NewSides(name_array([names[at] for at in new.tolist()]), degrees, links, skipped)
 
 
 def _as_links(rows: Rows, near: Rows, weights: NDArray[np.float32], count: int) -> Links:
-    """Neighbors in the order of their rows."""
+    """Return the neighbors in the order of their rows."""
     order = np.argsort(rows, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(np.int64)
     return Links(indptr, near[order], weights[order])

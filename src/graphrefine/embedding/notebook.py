@@ -1,6 +1,6 @@
 """Embeddings in a notebook: a small table of HTML, each vector a strip of colors.
 
-It takes a blink, whatever the size: it looks at a few rows. A number near zero is transparent: strips suit light and
+It looks at a few rows alone, for any size. A number near zero is transparent: strips suit light and
 dark pages. The template is ``embedding.html`` of `graphrefine.display`; it escapes names and settings.
 """
 
@@ -16,6 +16,7 @@ from graphrefine.display.html import count_of, render, shorten
 from graphrefine.embedding.state import StatefulVectors
 from graphrefine.kernels.numerics import describe_numerics
 
+# Few rows and numbers: a notebook stores each output in its file.
 FIRST = 5  # rows from the top; and one from the end
 FIRST_OF_SIDE = 3  # rows of each side, where there are two
 NUMBERS = 64  # of a vector, at most
@@ -36,12 +37,9 @@ def embedding_html(embedding: StatefulVectors) -> str:
     reading = embedding.recipe.get("reading")
     lines = [_origin(embedding.recipe), *([f"graph: {reading}"] if reading else []), _storage(embedding)]
     heads, rows = _table(embedding) if len(embedding) and embedding.dim else ([], [])
-    settings = ", ".join(
-        _setting_text(name.replace("_", " "), value)
-        for name, value in embedding.recipe.items()
-        if value is not None and name != "reading"
-    )
-    return render("embedding.html", title=title, lines=lines, heads=heads, rows=rows, recipe=settings)
+    shown = {name: value for name, value in embedding.recipe.items() if value is not None and name != "reading"}
+    recipe = ", ".join(_setting_text(name.replace("_", " "), value) for name, value in shown.items())
+    return render("embedding.html", title=title, lines=lines, heads=heads, rows=rows, recipe=recipe)
 
 
 def _origin(recipe: dict[str, Any]) -> str:
@@ -55,7 +53,7 @@ def _origin(recipe: dict[str, Any]) -> str:
 
 
 def _storage(embedding: StatefulVectors) -> str:
-    """Type, size and file of the vectors, and isolated nodes."""
+    """Return type, size and file of the vectors, and isolated nodes."""
     size = embedding.vectors.nbytes
     facts = [f"float32, {size / 1e6:,.0f} MB" if size >= 1e6 else f"float32, {size / 1e3:,.1f} kB"]
     if embedding.path is not None:
@@ -97,7 +95,7 @@ def _first_rows(embedding: StatefulVectors) -> list[int]:
 
 
 def _strip(shares: NDArray[np.float32]) -> dict[str, Any]:
-    """Numbers as cells of a strip, one path for each color: the further from zero, the stronger."""
+    """Return numbers as cells of a strip, one path for each color: the further from zero, the stronger."""
     width = max(5, min(14, 320 // len(shares)))
     levels = np.minimum((np.sqrt(np.abs(shares)) * len(OPACITIES)).astype(np.int64), len(OPACITIES) - 1)
     paths = []
@@ -111,13 +109,7 @@ def _strip(shares: NDArray[np.float32]) -> dict[str, Any]:
 
 
 def _setting_text(name: str, value: Any) -> str:
-    """Return a setting in words.
-
-    Examples
-    --------
-    >>> _setting_text("power", 5), _setting_text("center", True), _setting_text("two sided", False)
-    ('power 5', 'center', 'not two sided')
-    """
+    """Return a setting in words, such as "power 5", "center" or "not two sided"."""
     if isinstance(value, bool):
         return shorten(name if value else f"not {name}", 80)
     return shorten(f"{name} {value if isinstance(value, str) else json.dumps(value)}", 120)

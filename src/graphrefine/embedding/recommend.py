@@ -13,12 +13,14 @@ from graphrefine.embedding.state import StatefulVectors
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import Unknown, quote_name, warn_skipped
+from graphrefine.kernels.nearest import ExcludedRows, nearest
 from graphrefine.readers.objects import Kind, find_kind
 from graphrefine.search.neighbors import LinkedRows, as_graph
 from graphrefine.search.rankings import Ranking, Rankings, Recommendation
 from graphrefine.search.vectors import check_origin
 from graphrefine.system import as_plain
 from graphrefine.system.checks import check_integer
+from graphrefine.system.threads import usable_threads
 from graphrefine.tables.vocabulary import find_pair
 
 Rows = NDArray[np.int64]
@@ -34,36 +36,24 @@ def recommend(
     names = [nodes] if one else list(nodes)
     rows = table.lookup.rows(names, "source", unknown=unknown)
     warn_skipped([names[at] for at in np.flatnonzero(rows < 0)], len(names), stacklevel=4)
-    exclusions = Exclusions(table, exclude) if (rows >= 0).any() else None
-    rankings = [
-        Ranking() if row < 0 or exclusions is None else _rank_targets(table, row, int(k), exclusions.of(row))
-        for row in rows.tolist()
-    ]
+    known = rows[rows >= 0]
+    lists = iter(_rank_targets(table, known, int(k), exclude) if len(known) else [])
+    rankings = [Ranking[Recommendation]() if row < 0 else next(lists) for row in rows.tolist()]
     return rankings[0] if one else Rankings(rankings, [as_plain(name) for name in names], ("source", "target"))
 
 
-def _rank_targets(table: StatefulVectors, row: int, k: int, excluded: list[int]) -> Ranking[Recommendation]:
-    own = [] if table.sides.kind == "rows" else [row]
-    target_scores = table.target @ table.source[row]
-    top = best(target_scores, k, without=np.array([*excluded, *own], np.int64))
-    pairs = zip(table.target_names[top].tolist(), target_scores[top].tolist(), strict=True)
-    return Ranking(map(Recommendation._make, pairs))
-
-
-def best(scores: NDArray[np.float32], count: int, *, without: Rows) -> Rows:
-    """Return the rows of the highest scores, highest first, equal ones by row; `without` are left out.
-
-    Examples
-    --------
-    >>> best(np.array([3.0, 9.0, 5.0, 5.0], np.float32), 2, without=np.array([1])).tolist()
-    [2, 3]
-    """
-    rows = np.delete(np.arange(len(scores)), without)
-    if len(rows) > count:  # those at or above the last one that is wanted: few, unless most are equal
-        least = np.partition(scores[rows], len(rows) - count)[len(rows) - count]
-        rows = rows[scores[rows] >= least]
-    order = np.argsort(-scores[rows], kind="stable")
-    return rows[order][:count]
+def _rank_targets(table: StatefulVectors, rows: Rows, k: int, exclude: Any) -> list[Ranking[Recommendation]]:
+    exclusions = Exclusions(table, exclude)
+    own = table.sides.kind != "rows"  # then a source is a target too, and is never recommended to itself
+    excluded = [np.unique(np.array([*exclusions.of(row), *[row] * own], np.int64)) for row in rows.tolist()]
+    targets = np.ascontiguousarray(table.target)
+    queries = np.ascontiguousarray(table.source[rows])
+    without, threads = ExcludedRows.from_lists(excluded), usable_threads(None)
+    best = nearest(queries, targets, min(k, len(targets)), excluded_rows=without, threads=threads)
+    return [
+        Ranking(map(Recommendation, table.target_names[found[found >= 0]].tolist(), scores[found >= 0].tolist()))
+        for found, scores in zip(best.rows, best.scores, strict=True)
+    ]
 
 
 class Exclusions:
@@ -74,7 +64,8 @@ class Exclusions:
         self._by_source: Mapping[Any, Any] | None = None
         self._for_all: list[int] | None = None
         self._linked: LinkedRows | None = None
-        if isinstance(exclude, Mapping) and not (_is_text_keyed(exclude) and find_pair(list(exclude))):
+        is_frame = isinstance(exclude, Mapping) and all(isinstance(key, str) for key in exclude)
+        if isinstance(exclude, Mapping) and not (is_frame and find_pair(list(exclude))):
             _check_sources(table, exclude)
             self._by_source = exclude
             return
@@ -114,10 +105,6 @@ def _find_targets(table: StatefulVectors, names: Iterable[Any]) -> list[int]:
     return [row for row in rows if row is not None]
 
 
-def _is_text_keyed(mapping: Mapping[Any, Any]) -> bool:
-    return all(isinstance(key, str) for key in mapping)
-
-
 def _check_sources(table: StatefulVectors, mapping: Mapping[Any, Any]) -> None:
     """Refuse a mapping of which no key is a source."""
     if mapping and not any(table.lookup.find(key, "source") is not None for key in mapping):
@@ -137,5 +124,5 @@ def _listed_targets(source: Any, mapping: Mapping[Any, Any]) -> list[Any]:
 
 
 def _is_pair(table: StatefulVectors, value: Any) -> bool:
-    """Whether this is (source, target), with a weight or without, rather than the name of a node."""
+    """Return whether this is (source, target), with a weight or without, rather than the name of a node."""
     return isinstance(value, tuple | list) and len(value) in (2, 3) and not table.lookup.is_name(value)

@@ -33,7 +33,7 @@ from graphrefine.graph.lookup import SIDES, Side, Unknown, warn_skipped
 from graphrefine.linalg import inverse_lengths
 from graphrefine.search.vectors import log_degrees
 
-BLOCK = 1 << 14  # pairs scored at a time
+BLOCK = 1 << 14  # pairs scored at a time: gathered rows of both ends, 16 MB each at 256 numbers
 
 Floats = NDArray[np.float32]
 Which = NDArray[np.int64] | slice  # nodes
@@ -109,7 +109,7 @@ class PairScore:
         return rows if self.middle is None else rows * self.middle
 
     def _finished(self, sums: Floats, first: Which, second: Which) -> Floats:
-        """Scores from sums: of pairs, or of all first with all second."""
+        """Return scores from sums: of pairs, or of all first with all second."""
         column = (-1, *[1] * (sums.ndim - 1))
         for scale, others in ((self.inner, self.other.inner), (self.outer, self.other.outer)):
             if scale is not None and others is not None:

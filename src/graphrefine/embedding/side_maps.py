@@ -84,12 +84,12 @@ def _learn_side(graph: Graph, vectors: Floats, sides: Sides, degrees: NDArray[An
     own, scale = sides.vectors(vectors, side), Scale.of(degrees[rows])
     nodes, links = sample(arcs, seed=seed, rows=rows)
     links = links._replace(indices=links.indices - near.start)
-    places = nodes - rows.start
-    logs = scale.standardized(counts[places])
-    W = learn_map(Neighbors(sides.vectors(vectors, other)), degrees[near], unit_rows(own[places]), logs, links)
+    own_rows = nodes - rows.start
+    logs = scale.standardized(counts[own_rows])
+    W = learn_map(Neighbors(sides.vectors(vectors, other)), degrees[near], unit_rows(own[own_rows]), logs, links)
     none = (counts == 0) & own.any(axis=1)
     empty = np.median(own[none], axis=0).astype(np.float32) if none.any() else np.zeros(own.shape[1], np.float32)
-    return SideMap(W, _fit_lengths(own[places], logs), empty)
+    return SideMap(W, _fit_lengths(own[own_rows], logs), empty)
 
 
 def _fit_lengths(own: Floats, logs: Floats) -> Floats:

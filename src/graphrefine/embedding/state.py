@@ -8,6 +8,7 @@ back either. A new piece is one more field here, with its kind and its check.
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, Protocol
@@ -18,15 +19,11 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Names
 from graphrefine.search.vectors import VectorTable
+from graphrefine.system import as_plain
 
 Kind = Literal["column", "array", "number"]
 FOLD_BLOCKS = 6  # of k rows each, in a fold map; see `graphrefine.embedding.fold_in`
 DEGREE_WEIGHT = 0.1  # where it was not learned
-
-
-def _piece(kind: Kind, *, column: str | None = None) -> dict[str, str | None]:
-    """Return what is known of a field: its kind, and the name of the column of a table that holds it."""
-    return {"kind": kind, "column": column}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +49,9 @@ class State:
     0.2
     """
 
-    degrees: NDArray[np.float32] | None = field(default=None, metadata=_piece("column", column="degree"))  # (n,)
-    fold_map: NDArray[np.float32] | None = field(default=None, metadata=_piece("array"))  # (6k, k)
-    degree_weight: float | None = field(default=None, metadata=_piece("number"))
+    degrees: NDArray[np.float32] | None = field(default=None, metadata={"kind": "column", "column": "degree"})  # (n,)
+    fold_map: NDArray[np.float32] | None = field(default=None, metadata={"kind": "array"})  # (6k, k)
+    degree_weight: float | None = field(default=None, metadata={"kind": "number"})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, State):
@@ -75,7 +72,7 @@ class State:
         return {name: value for name, value, kind in named if kind in kinds and value is not None}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Every piece as an array, by name."""
+        """Return every piece as an array, by name."""
         return {name: np.asarray(value) for name, value in self._pieces("column", "array", "number").items()}
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -92,7 +89,7 @@ class State:
         """Return the state of arrays, numbers and texts by name; ValueError if one is damaged; others are ignored."""
         pieces: dict[str, Any] = {}
         for each in fields(cls):
-            value = stored.get(each.name, stored.get(each.metadata["column"] or each.name))
+            value = stored.get(each.name, stored.get(each.metadata.get("column", each.name)))
             if value is not None:
                 kind = each.metadata["kind"]
                 pieces[each.name] = _number(each.name, value) if kind == "number" else _array(value)
@@ -152,7 +149,8 @@ def shape_of_map(dim: int, sides: str | None = None) -> tuple[int, int]:
     return (FOLD_BLOCKS * width, width) if sides is None else (2 * (FOLD_BLOCKS * width + 2), width)
 
 
-COLUMNS = {each.metadata["column"]: each.name for each in fields(State) if each.metadata["column"]}  # of tables
+# Names of the columns of tables that hold a piece with a number for each node.
+COLUMNS = {each.metadata["column"]: each.name for each in fields(State) if "column" in each.metadata}
 
 
 def names_of(*kinds: Kind) -> tuple[str, ...]:
@@ -223,3 +221,22 @@ class StatefulVectors(VectorTable, Protocol):
     @property
     def fold_map(self) -> NDArray[np.float32] | None:
         """Regression for the vectors of new nodes."""
+
+
+def as_recipe(recipe: dict[str, Any]) -> dict[str, Any]:
+    """Return a recipe as it will come back from a file (tuples as lists, for one)."""
+    if not isinstance(recipe, dict):
+        raise InputError(f"recipe must be a dict of settings, not {type(recipe).__name__}")
+    try:
+        copy: dict[str, Any] = json.loads(json.dumps(recipe, allow_nan=False, default=_plain_scalar))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"recipe holds something that JSON cannot: {error}") from error
+    return copy
+
+
+def _plain_scalar(value: Any) -> Any:
+    """Return the Python number of a NumPy scalar; TypeError for anything else that JSON cannot hold."""
+    plain = as_plain(value)
+    if plain is value:
+        raise TypeError(f"{type(value).__name__} {value!r}")
+    return plain

@@ -4,10 +4,6 @@ Rows are scaled to length 1. A random part of the nodes trains one logistic regr
 has m labels and is given the m classes of highest score (`metrics`). This is repeated over random splits, which
 depend on the seed, the ratio, the repeat and the names of the nodes alone: two embeddings of one graph are judged on
 identical splits (`judges.LabelJudge`).
-
-The paper samples from the labeled nodes; its authors' code splits all nodes, labeled or not. Here
-``unlabeled="drop"`` is the former and ``"keep"`` the latter: kept nodes are negative examples of every class in
-training, and are given no label in testing.
 """
 
 from __future__ import annotations
@@ -36,7 +32,8 @@ from graphrefine.system.threads import map_tasks, usable_threads
 
 RATIOS = (0.1, 0.3, 0.5, 0.7, 0.9)
 REPEATS = 10  # splits of a ratio
-FEW = 0.05  # ratio up to which labels are few, and scores differ more between splits
+# Up to this ratio so few nodes train that scores differ more between splits: more of them make the mean as certain.
+FEW = 0.05
 FEW_REPEATS = 50
 
 
@@ -108,6 +105,8 @@ def evaluate_labels(
     counts = [choose_repeats(ratio) if repeats is None else repeats for ratio in ratios]
     vectors, names = split_names(embedding)
     labels = as_labels(labels, names=names)
+    # The paper samples from the labeled nodes ("drop"); its authors' code splits all nodes ("keep"): those without
+    # labels are then negative examples of every class in training, and are given no label in testing.
     order, indicator, missing = align(labels, names, unlabeled=unlabeled)
     classes = np.flatnonzero(indicator.sum(axis=0))
     if unlabeled == "keep" and not len(classes):
@@ -123,9 +122,17 @@ def evaluate_labels(
     judge = LabelJudge(order, indicator[:, classes], splits, penalties)
     rows = vectors[order]
     check_finite(rows, names[order])
-    stats = iter(_judge(judge, unit_rows(rows), threads=threads, progress=progress))
+    stages, stats = Stages(progress), list[SplitStats]()
+    # Each task has one BLAS thread, so that their number changes no bit. Closed at once on Ctrl-C: what is still in the
+    # queue is not worked through.
+    tasks = map_tasks(range(len(splits)), partial(judge.stats, unit_rows(rows)), usable_threads(threads))
+    with stages.stage("classify", steps=len(splits)), closing(tasks):
+        for each in tasks:
+            stats.append(each)
+            stages.advance()
+    left = iter(stats)
     return LabelScores(
-        ratios=tuple(_gather(ratio, list(islice(stats, count))) for ratio, count in zip(ratios, counts, strict=True)),
+        ratios=tuple(_gather(ratio, list(islice(left, count))) for ratio, count in zip(ratios, counts, strict=True)),
         nodes=len(rows),
         classes=len(classes),
         unlabeled=unlabeled,
@@ -141,13 +148,7 @@ def evaluate_labels(
 
 
 def choose_repeats(ratio: float) -> int:
-    """Return the number of splits for a ratio: more where few nodes train.
-
-    Examples
-    --------
-    >>> choose_repeats(0.01), choose_repeats(0.5)
-    (50, 10)
-    """
+    """Return the number of splits for a ratio: more where few nodes train."""
     return FEW_REPEATS if ratio <= FEW else REPEATS
 
 
@@ -164,13 +165,7 @@ def random_control(n: int, dim: int, seed: int = 0) -> NDArray[np.float32]:
 
 
 def parse_penalties(C: float | Sequence[float] | Literal["cv"]) -> tuple[float, ...]:
-    """Parse the values of C to choose from, in ascending order.
-
-    Examples
-    --------
-    >>> parse_penalties(1), parse_penalties([5, 1])
-    ((1.0,), (1.0, 5.0))
-    """
+    """Parse the values of C to choose from, in ascending order."""
     if isinstance(C, str) and C == "cv":
         return PENALTIES
     penalties = () if isinstance(C, str) else tuple(sorted(float(value) for value in np.atleast_1d(C)))
@@ -204,20 +199,6 @@ def split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], N
     if vectors.ndim != 2 or vectors.dtype.kind not in "biuf":
         raise InputError(f"vectors: a matrix of numbers is expected, not {vectors.ndim}-d {vectors.dtype}")
     return vectors, names
-
-
-def _judge(
-    judge: LabelJudge, rows: NDArray[np.float32], *, threads: int | None, progress: Watcher | None
-) -> list[SplitStats]:
-    """Judge all splits, in their order. Each has one BLAS thread, so that their number changes no bit."""
-    stages, stats = Stages(progress), list[SplitStats]()
-    splits = map_tasks(range(len(judge.splits)), partial(judge.stats, rows), usable_threads(threads))
-    # Closed at once on Ctrl-C: what is still in the queue is not worked through.
-    with stages.stage("classify", steps=len(judge.splits)), closing(splits):
-        for split in splits:
-            stats.append(split)
-            stages.advance()
-    return stats
 
 
 def _gather(ratio: float, splits: Sequence[SplitStats]) -> RatioScores:

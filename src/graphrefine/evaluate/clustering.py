@@ -1,14 +1,12 @@
 """Node clustering: clusters of the vectors, found without labels, against the labels of the nodes.
 
-Rows are scaled to length 1; k-means (`graphrefine.linalg.kmeans`) finds as many clusters as there are classes, from
-several k-means++ starts, of which the one with the lowest sum of squares counts. Two numbers tell how far clusters and
-classes are the same groups:
+k-means (`graphrefine.linalg.kmeans`) finds as many clusters of rows of length 1 as there are classes. Two numbers
+measure how far clusters and classes are the same groups:
 
 * NMI, normalized mutual information: ``2 I(clusters, classes) / (H(clusters) + H(classes))``, from 0 to 1.
 * ARI, adjusted Rand index: part of the pairs of nodes on which both agree, scaled to 0 by chance and 1 at best.
 
-Clusters do not overlap, so only nodes with exactly one label count. NMI by chance is above 0, the more so the fewer
-nodes there are for a class: random unit vectors are clustered too, in the same way, and their scores are the control.
+Clusters do not overlap, so only nodes with exactly one label count. The scores of random unit vectors are the control.
 """
 
 from __future__ import annotations
@@ -59,7 +57,7 @@ def evaluate_clusters(
     Notes
     -----
     The scores depend on the names of the nodes, not on the order of the rows or the number of threads. Zero
-    vectors are a group of their own. Centers are found with at most 100,000 nodes; every node is in a cluster.
+    vectors are one more group. Centers are found with at most 100,000 nodes; every node is in a cluster.
 
     Examples
     --------
@@ -88,6 +86,7 @@ def evaluate_clusters(
         )
     rows = vectors[single]
     check_finite(rows, names[single])
+    # The control is clustered in the same way, as NMI by chance is above 0, and the higher the fewer nodes a class has.
     stages, stats = Stages(progress), list[tuple[Ints, float, float]]()
     with stages.stage("cluster", steps=2):
         for each in (rows, random_control(len(rows), rows.shape[1], seed=seed)):

@@ -1,4 +1,4 @@
-"""`compare`: each method, with each dimension, embeds a graph in a process of its own, and is judged.
+"""`compare`: each method, with each dimension, embeds a graph in a separate process, and is judged.
 
 A task evaluates a function that makes vectors from a graph and has the columns of a table, the axis of a plot,
 and the baselines that methods must beat. Labels of nodes are the task if there are any, with vectors of the whole
@@ -20,6 +20,7 @@ from scipy import sparse
 from graphrefine import __version__
 from graphrefine.display.machine import identify_machine
 from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.fingerprint import digest_graph
 from graphrefine.errors import InputError, OutputError
 from graphrefine.evaluate.classification import choose_repeats, evaluate_labels, random_control
 from graphrefine.evaluate.embed_subprocess import Outcome, run_embed
@@ -36,7 +37,7 @@ from graphrefine.readers.options import GraphKeywords, list_options
 from graphrefine.readers.read import read
 from graphrefine.system import as_plain
 from graphrefine.system.checks import check_choice, check_integer, check_number
-from graphrefine.system.digest import hash_parts
+from graphrefine.system.digest import digest_array, digest_json, digest_names
 from graphrefine.system.files import temporary_folder
 from graphrefine.system.memory import available_bytes, gigabytes
 from graphrefine.system.threads import usable_threads
@@ -62,7 +63,7 @@ class Task(NamedTuple):
 
     axis: str  # name of the quality
     columns: tuple[str, ...]
-    inputs: dict[str, Any]  # all that verdicts depend on beside the graph
+    inputs: dict[str, Any]  # all that verdicts depend on except the graph
     evaluate: Callable[[Make], Verdict]
     baselines: Callable[[int], dict[str, Verdict]]  # by dimension: to be beaten; bad input is refused here
 
@@ -86,7 +87,7 @@ def compare(
     progress: Watcher | None = None,
     **reading: Unpack[GraphKeywords],
 ) -> Comparison:
-    """Embed a graph by many methods, each in a process of its own, and measure the quality and the cost of each.
+    """Embed a graph by many methods, each in a separate process, and measure the quality and the cost of each.
 
     Parameters
     ----------
@@ -143,9 +144,19 @@ def compare(
         axis=task.axis,
         protocol=baselines["random vectors"].protocol,
         graph=graph.summary(),
-        inputs=describe_inputs(graph, task, seed=seed, threads=threads),
+        inputs={
+            "graph": digest_graph(graph),
+            **task.inputs,
+            "seed": seed,
+            "threads": threads,
+            **numerics_entry(),
+            "version": __version__,
+            "processor": identify_machine(),
+        },
         limits=limits,
     )
+    # Before any work: an earlier row counts only if everything that it depends on is the same, the processor too, as
+    # times are compared.
     reused = _reuse(previous, comparison, runs)
     comparison = replace(comparison, rows=sort_rows([*comparison.rows, *reused.values()]))
     if on_row is not None:
@@ -161,20 +172,6 @@ def compare(
             if on_row is not None:
                 on_row(comparison, row)
     return comparison
-
-
-def describe_inputs(graph: Graph, task: Task, *, seed: int, threads: int) -> dict[str, Any]:
-    """Return everything that rows depend on: only rows of the same inputs can be in one table."""
-    names = encode_names([*map(str, graph.names.tolist()), str(graph.directed)])
-    return {
-        "graph": hash_parts(graph.indptr, graph.indices, graph.weights, names),
-        **task.inputs,
-        "seed": seed,
-        "threads": threads,
-        **numerics_entry(),
-        "version": __version__,
-        "processor": identify_machine(),
-    }
 
 
 def _check_methods(methods: Sequence[str] | None) -> list[str]:
@@ -287,6 +284,7 @@ class _Bench:
     def _store(self, graph: Graph) -> Path:
         """Store the graph as a matrix, whose rows are in order, so that it needs no names."""
         if graph is not self.stored:
+            # Not compressed: writing would take longer than a fast method, and the file lives for the comparison only.
             try:
                 sparse.save_npz(self._path, graph.to_scipy(), compressed=False)
             except OSError as error:
@@ -319,7 +317,7 @@ def choose_task(
     seed: int,
     threads: int,
 ) -> Task:
-    """Labels if they are given, else links."""
+    """Choose the task: labels if they are given, else links."""
     if labels is not None:
         usual = {choose_repeats(ratio) for ratio in ratios}
         if repeats is None and len(usual) == 1:
@@ -337,7 +335,7 @@ def choose_task(
 
 
 def _make_label_task(graph: Graph, labels: Labels, protocol: dict[str, Any], *, seed: int, threads: int) -> Task:
-    """Node classification, see `graphrefine.evaluate.evaluate_labels`."""
+    """Make the task of node classification, see `graphrefine.evaluate.evaluate_labels`."""
     ratios = protocol["ratios"]
     suffixes = [f" at {100 * ratio:g}%" * (len(ratios) > 1) for ratio in ratios]
     columns = tuple(f"{metric.title}{suffix}" for suffix in suffixes for metric in METRICS.values())
@@ -357,14 +355,17 @@ def _make_label_task(graph: Graph, labels: Labels, protocol: dict[str, Any], *, 
             )
         return {"random vectors": evaluate(lambda graph: random_control(graph.nodes, dim, seed=seed))}
 
-    names = [*map(str, labels.names.tolist()), *labels.classes]
-    digits = hash_parts(labels.indicator.indptr, labels.indicator.indices, encode_names(names))
+    digest = digest_json({
+        "names": digest_names(np.array([*map(str, labels.names.tolist()), *labels.classes], object)),
+        "indptr": digest_array(labels.indicator.indptr, "<i8"),
+        "indices": digest_array(labels.indicator.indices, "<i8"),
+    })  # fmt: skip
     plain = {name: list(value) if isinstance(value, tuple | list) else value for name, value in protocol.items()}
-    return Task("Micro F1, %", columns, {"task": "labels", "labels": digits, **plain}, evaluate, baselines)
+    return Task("Micro F1, %", columns, {"task": "labels", "labels": digest, **plain}, evaluate, baselines)
 
 
 def _make_link_task(graph: Graph, repeats: int, *, seed: int, threads: int) -> Task:
-    """Link prediction, see `graphrefine.evaluate.evaluate_links`."""
+    """Make the task of link prediction, see `graphrefine.evaluate.evaluate_links`."""
     columns = ("AUC", "AP", "score")
     protocol: dict[str, Any] = {"held_out": HELD_OUT, "repeats": repeats, "scores": SCORES, "seed": seed}
     protocol |= {"corruptions": 1, "ranked": 1}  # only AUC and AP are needed: next to no work for ranks
@@ -382,7 +383,7 @@ def _make_link_task(graph: Graph, repeats: int, *, seed: int, threads: int) -> T
         best = max(SCORES, key=lambda name: scores[name].mean("auc"))
         text = (
             f"{scores.nodes} nodes; {scores.held_out_edges} of {scores.edges} edges ({scores.held_out:.0%}) held out, "
-            "to be told from as many pairs without an edge by vectors made from the rest; of the scores "
+            "against as many pairs without an edge, by vectors made from the rest; of the scores "
             f"{', '.join(SCORES)} the one of the highest AUC; {scores.repeats} repeat{'s' * (scores.repeats > 1)}, "
             f"seed {scores.seed}"
         )
@@ -394,8 +395,3 @@ def _make_link_task(graph: Graph, repeats: int, *, seed: int, threads: int) -> T
 
     inputs = {"task": "links", "held_out": HELD_OUT, "repeats": repeats}
     return Task("AUC of held-out edges", columns, inputs, lambda make: judge_best(score(make)), baselines)
-
-
-def encode_names(names: Sequence[str]) -> bytes:
-    """Return names as bytes, for a fingerprint."""
-    return "".join(f"{name}\0" for name in names).encode("utf-8", "surrogatepass")

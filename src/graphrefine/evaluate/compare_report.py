@@ -21,13 +21,7 @@ KIND = "compare"
 
 
 def make_title(graph: str) -> str:
-    """Return the title of the report on a graph file.
-
-    Examples
-    --------
-    >>> make_title("data/friends.csv"), make_title("-")
-    ('Methods compared on friends.csv', 'Methods compared on standard input')
-    """
+    """Return the title of the report on a graph file."""
     return f"Methods compared on {'standard input' if graph == '-' else Path(graph).name}"
 
 
@@ -47,7 +41,7 @@ def make_report(comparison: Comparison, title: str) -> Report:
     within = f"{gigabytes(comparison.limits['bytes'])}{'' if limit is None else f' and {limit:g} s'}"
     threads, nodes, edges = comparison.inputs["threads"], comparison.graph["nodes"], comparison.graph["edges"]
     method = (
-        f"Each method ran in a process of its own, with {threads} threads at most, within {within}. "
+        f"Each method ran in a separate process, with {threads} threads at most, within {within}. "
         "Time is that of computing the vectors, reading and writing aside; memory is the most that the process held. "
         "Random vectors know nothing of the graph: a method that is not above them has learnt nothing."
     )

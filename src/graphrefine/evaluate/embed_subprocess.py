@@ -1,7 +1,7 @@
-"""Embedding in a process of its own, with a limit of time and of memory: one failure is an outcome, not the end.
+"""Embedding in a separate process, with a limit of time and of memory: one failure is an outcome, not the end.
 
-``python -m graphrefine embed ...`` is the child: the program itself. On Linux it ends with its parent, even with one
-that was killed. The parent measures the memory of the child and of all that it started, several times a second.
+``python -m graphrefine embed ...`` is the child. The parent measures the memory of the child and of all that it
+started, several times a second.
 """
 
 from __future__ import annotations
@@ -38,29 +38,16 @@ LIBRARIES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 class Outcome:
     """The end of a child.
 
-    Attributes
-    ----------
-    status : str
-        "done"; "failed": it gave up, and `message` is its error; "timeout", "memory": it went over a limit and was
-        stopped; "killed": somebody else stopped it, such as the system for want of memory.
-    message : str
-        The reason, unless it is done.
-    seconds : float or None
-        Time of the computation, without reading and writing, if it is done.
-    total : float
-        Time from start to end, in seconds.
-    peak_bytes : int
-        The most memory held at a time.
-    stats : dict
-        The object that ``graphrefine embed --json`` printed.
+    The status is "done"; "failed": it gave up, and the message is its error; "timeout", "memory": it went over a limit
+    and was stopped; "killed": something else stopped it, such as the system when memory is short.
     """
 
     status: Status
-    message: str
-    seconds: float | None
-    total: float
+    message: str  # the reason, unless it is done
+    seconds: float | None  # of the computation, without reading and writing, if it is done
+    total: float  # seconds from start to end
     peak_bytes: int
-    stats: dict[str, Any] = field(default_factory=dict)
+    stats: dict[str, Any] = field(default_factory=dict)  # the object that ``graphrefine embed --json`` printed
 
 
 def run_embed(
@@ -75,24 +62,16 @@ def run_embed(
     seconds: float | None = None,
     memory: int | None = None,
 ) -> Outcome:
-    r"""Embed a graph file in a process of its own, within limits of time (start and reading included) and of memory.
+    """Embed a graph file in a separate process, within limits of time (start and reading included) and of memory.
 
     The suffix of ``output`` decides the format of the vectors. The limit of memory, in bytes, is for the child and all
     that it starts.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "triangle.csv"
-    ...     _ = path.write_text("a,b\nb,c\nc,a\n")
-    ...     run_embed(path, method="refine", dim=9, seed=0, threads=1, output=Path(folder) / "out").status
-    'failed'
     """
     command = [sys.executable, "-m", "graphrefine", "embed", os.fspath(graph_path)]
     command += ["--method", method, "--dim", str(dim), "--seed", str(seed), "--threads", str(threads)]
     command += ["--directed" if directed else "--undirected", "--json", "-o", os.fspath(output)]
     env = {**os.environ, **dict.fromkeys(LIBRARIES, str(threads))}
-    # Files and not pipes: nobody reads while the child runs, and a pipe that is full would stop it.
+    # Files and not pipes: nothing reads while the child runs, and a pipe that is full would stop it.
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start, process = time.perf_counter(), None
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err}
@@ -115,6 +94,7 @@ def run_embed(
 
 def _end_with_parent() -> None:
     """Have Linux kill this process, the child, when its parent ends, however that ends."""
+    # A parent that is killed runs no `finally`: without this its child would run on without a limit.
     if _prctl is not None:
         _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -142,12 +122,12 @@ def _watch(
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the child and all that it started; a file that it was writing is in no one's way."""
     with contextlib.suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)  # its id is its group's: it began a session of its own
+        os.killpg(process.pid, signal.SIGKILL)  # its id is its group's: it began a new session
     process.wait()
 
 
 def _outcome(code: int, out: bytes, err: str, total: float, peak: int) -> Outcome:
-    """Return the outcome of a child that ended by itself, or that somebody else stopped."""
+    """Return the outcome of a child that ended by itself, or that something else stopped."""
     if code < 0 or code > 128:  # by the signal, or by the program that caught it
         number = -code if code < 0 else code - 128
         hint = " (out of memory, perhaps)" if number == signal.SIGKILL else ""

@@ -54,7 +54,7 @@ def hold_out(graph: Graph, part: float, *, repeat: int, seed: int, turned: float
     if free < size:
         raise InputError(
             f"{graph.source} has {free:,} pairs of nodes without an edge, and {size:,} are needed, as many as the held "
-            "out edges: there is next to nothing to tell edges from; hold out less"
+            "out edges; hold out less"
         )
     key = (seed, round(part * 1e6), repeat)
     rng = np.random.default_rng(key)
@@ -113,13 +113,11 @@ def find_entries(graph: Graph, pairs: Pairs) -> NDArray[np.int64]:
 
 def select_edges(graph: Graph, numbers: Rows, order: Rows) -> Pairs:
     """Return the edges with these numbers, counted by the names of their ends."""
-    rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
+    # By rank and not by row: rows are in the order of the file, and another order must not hold out other edges.
     rank = np.argsort(order)
-    if graph.directed:
-        keys = np.sort(rank[rows] * graph.nodes + rank[graph.indices])[numbers]
-        return Pairs(order[keys // graph.nodes], order[keys % graph.nodes])
-    first, second = rank[rows], rank[graph.indices]
-    keys = np.sort((first * graph.nodes + second)[first < second])[numbers]
+    first, second = rank[np.repeat(np.arange(graph.nodes), graph.out_counts)], rank[graph.indices]
+    keys = first * graph.nodes + second
+    keys = np.sort(keys if graph.directed else keys[first < second])[numbers]
     return Pairs(order[keys // graph.nodes], order[keys % graph.nodes])
 
 
@@ -132,7 +130,7 @@ def remove_edges(graph: Graph, edges: Pairs) -> Graph:
     before = np.concatenate([[0], np.cumsum(stays)])  # number of entries that stay before each
     weights = None if graph.weights is None else graph.weights[stays]
     if weights is not None and bool((weights == 1).all()):
-        weights = None
+        weights = None  # all 1: the same graph, and products without weights are faster
     return replace(
         graph, indptr=before[graph.indptr].astype(np.int64), indices=graph.indices[stays], weights=weights, report={}
     )
@@ -144,16 +142,21 @@ def draw_non_edges(graph: Graph, size: int, order: Rows, rng: np.random.Generato
     if 2 * (graph.edges + size) > count_pairs(graph):  # so dense that drawing would mostly miss: list all pairs
         first, second = _list_pairs(graph)
         free = np.flatnonzero(find_entries(graph, Pairs(order[first], order[second])) < 0)
-        places = rng.choice(free, size, replace=False)
-        return Pairs(order[first[places]], order[second[places]])
+        drawn = rng.choice(free, size, replace=False)
+        return Pairs(order[first[drawn]], order[second[drawn]])
     keys = np.empty(0, np.int64)
     while len(keys) < size:
         ends = _draw_pairs(graph, 2 * (size - len(keys)) + 16, rng)
         ends = ends[find_entries(graph, Pairs(order[ends[:, 0]], order[ends[:, 1]])) < 0]
         keys = np.concatenate([keys, ends[:, 0] * n + ends[:, 1]])
-        _, place = np.unique(keys, return_index=True)
-        keys = keys[np.sort(place)][:size]  # each once, in the order of the draw
+        keys = drop_repeated(keys)[:size]
     return Pairs(order[keys // n], order[keys % n])
+
+
+def drop_repeated(keys: Rows) -> Rows:
+    """Return each key once, in the order of the first ones: the smallest keys would favor nodes with early names."""
+    _, first = np.unique(keys, return_index=True)
+    return keys[np.sort(first)]
 
 
 def _list_pairs(graph: Graph) -> tuple[Rows, Rows]:

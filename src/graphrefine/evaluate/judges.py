@@ -7,10 +7,8 @@ A judge exists before any vectors do, so that all vectors are scored on the same
 
 Both have a `measure`; `rounds`, the splits that are scored together, after each of which vectors may be given up;
 `prepare`, for the part of the vectors that is scored; `score`, on a split; `noise`, the standard deviation of that by
-chance alone; and `least_gain`, the smallest gain that counts.
-
-`evaluate_labels` and `evaluate_links` ask them, and with these `compare`. `tune` makes its own two: `make_label_judge`
-(cross-validation within training nodes) and `make_link_judge` (held-out edges, against other pairs of the same ends).
+chance alone; and `least_gain`, the smallest gain that counts. `tune` makes its own: `make_label_judge` and
+`make_link_judge`.
 """
 
 from __future__ import annotations
@@ -38,16 +36,22 @@ from graphrefine.readers.labels import Labels, align
 PENALTIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)  # candidates for C
 PENALTY_FOLDS = 3  # of the training nodes, for the choice of C
 FOLDS = 5  # of `make_label_judge` and `make_link_judge`
+
+# Limits of a search, which fits classifiers for dozens of trials: time is in proportion to training nodes and classes.
+# The most frequent classes decide Micro F1, and decision values within 0.1 of the optimum give the same choice.
 MOST_NODES = 20_000  # with labels
-MOST_TRAINING = 4_000  # that train a classifier: the time of most searches
+MOST_TRAINING = 4_000  # of a classifier
+MOST_CLASSES = 50
 FEWEST_NODES = 20
-MOST_CLASSES = 50  # the most frequent: they decide Micro F1, and time is in proportion to their number
-TOLERANCE = 0.1  # of decision values in a search: changes next to no prediction, and no choice
+TOLERANCE = 0.1
+
+# Smaller gains are noise: of dozens of trials, some are better by chance, and the best of them would win.
 LEAST_GAIN = 0.25  # part of the noise
 LEAST_LINK_GAIN = 0.02  # part of the distance of an AUC from 1
+
 HELD_OUT = 0.1
 MOST_PAIRS = 50_000
-ROUNDS = 2  # of pairing the ends of held-out edges anew
+ROUNDS = 2  # of drawing pairs of the ends of held-out edges
 
 Rows = NDArray[np.int64]
 TrainingNodes = float | Collection[Any] | None
@@ -63,14 +67,7 @@ class Split(NamedTuple):
 
 
 def check_ratio(n: int, ratio: float, *, argument: str, least: int = 1) -> None:
-    """Raise InputError where a ratio of n rows leaves fewer than ``least`` to train with, or none to test with.
-
-    Examples
-    --------
-    >>> check_ratio(200, 0.001, argument="ratios")
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: ratios=0.001 of 200 nodes leaves 0 to train and 200 to test with; at least 1 and 1...
-    """
+    """Raise InputError where a ratio of n rows leaves fewer than ``least`` to train with, or none to test with."""
     size = round(ratio * n)
     if not least <= size < n:
         raise InputError(
@@ -133,7 +130,7 @@ class LabelJudge:
         )
 
     def prepare(self, vectors: Floats) -> Floats:
-        """Rows of length 1 of the nodes that are judged."""
+        """Return the vectors of the nodes that are judged, scaled to length 1."""
         return unit_rows(vectors[self.rows])
 
     def score(self, rows: Floats, split: int) -> float:
@@ -171,15 +168,17 @@ def choose_penalty(rows: Floats, targets: Bool, penalties: tuple[float, ...], ke
         return penalties[0]
     if len(rows) < PENALTY_FOLDS:
         raise InputError(f"C: {len(rows)} training nodes are too few to choose C with; give one number")
+    # The folds are of the training nodes alone: a C that saw test nodes, or its own held-out fold, would be too large,
+    # as the loosest fit predicts best what it was fitted to.
     fold = np.random.default_rng((*key, PENALTY_FOLDS)).permutation(len(rows)) % PENALTY_FOLDS
     quality = np.zeros(len(penalties))
     for held_out in range(PENALTY_FOLDS):
         test = fold == held_out
         classifiers: Classifiers | None = None
-        for place, C in enumerate(penalties):
+        for index, C in enumerate(penalties):
             classifiers = fit_logistic(rows[~test], targets[~test], C=C, start=classifiers)
             stats = measure_labels(classifiers, rows[test], sp.csr_array(targets[test]))
-            quality[place] += stats["micro_f1"] + stats["macro_f1"]
+            quality[index] += stats["micro_f1"] + stats["macro_f1"]
     return penalties[int(np.argmax(quality))]
 
 
@@ -249,8 +248,14 @@ def make_label_judge(
     rng = np.random.default_rng((seed, FOLDS))
     if len(part) > MOST_NODES:
         part = np.sort(rng.choice(part, MOST_NODES, replace=False))
-    # From here on the labels of other nodes are out of reach, and so are classes that only they have.
-    rows, indicator = _keep_frequent(order[part], indicator[part])
+    # From here on the labels of other nodes are out of reach, and so are classes that only they have: the frequency of
+    # classes is counted among the training nodes.
+    rows, indicator = order[part], indicator[part]
+    counts = np.asarray(indicator.sum(axis=0)).ravel()
+    frequent = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
+    indicator = indicator[:, np.sort(frequent[counts[frequent] > 0])]
+    labeled = np.diff(indicator.indptr) > 0
+    rows, indicator = rows[labeled], indicator[labeled]
     if len(rows) < FEWEST_NODES:
         raise InputError(
             f"{labels.source}: {len(rows)} training nodes are too few to choose settings by; "
@@ -268,15 +273,6 @@ def _thin(rows: Rows) -> Rows:
     if len(rows) <= MOST_TRAINING:
         return rows
     return rows[np.linspace(0, len(rows) - 1, MOST_TRAINING).astype(np.int64)]
-
-
-def _keep_frequent(rows: Rows, indicator: Indicator) -> tuple[Rows, Indicator]:
-    """Keep the most frequent classes, in their order, and the nodes that have one of them."""
-    counts = np.asarray(indicator.sum(axis=0)).ravel()
-    frequent = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
-    indicator = indicator[:, np.sort(frequent[counts[frequent] > 0])]
-    labeled = np.diff(indicator.indptr) > 0
-    return rows[labeled], indicator[labeled]
 
 
 def _training_part(order: Rows, graph: Graph, labels: Labels, train: TrainingNodes, split_seed: int) -> Rows:
@@ -303,27 +299,18 @@ def make_link_judge(graph: Graph, *, seed: int) -> LinkJudge:
     """Make a judge of a tenth of the edges, held out, against pairs of the same ends that are no edges.
 
     Pairs drawn at random would mostly be of nodes with few edges, and settings would win that let degrees show in the
-    vectors. Ends that are paired anew have the same degrees, so that only the nearness of nodes counts.
+    vectors. Ends of held-out edges that are paired again at random have the same degrees.
     """
     held = hold_out(graph, HELD_OUT, repeat=0, seed=seed)
     edges = Pairs(*(side[:MOST_PAIRS] for side in held.edges))
-    others = _pair_anew(graph, edges, seed=seed)
-    if min(len(edges.first), len(others.first)) < FOLDS:
-        raise InputError(
-            f"{graph.source} has {graph.edges} edges, too few to hold some out and choose settings by them, or so many "
-            "that nearly all pairs are edges; give labels"
-        )
-    return LinkJudge(held.rest, edges, others, FOLDS)
-
-
-def _pair_anew(graph: Graph, edges: Pairs, *, seed: int) -> Pairs:
-    """Pair an end of an edge with an end of another, without the edges of the whole graph."""
     rng = np.random.default_rng((seed, FOLDS))
-    swapped = rng.random(len(edges.first)) < 0.5
-    first, second = np.where(swapped, edges, edges[::-1])
-    rounds: list[NDArray[np.int64]] = []
-    for _ in range(ROUNDS):
-        pairs = Pairs(first, rng.permutation(second))
-        free = (pairs.first != pairs.second) & (find_entries(graph, pairs) < 0)
-        rounds.append(np.stack(pairs)[:, free])
-    return Pairs(*np.concatenate(rounds, axis=1))
+    first, second = np.where(rng.random(len(edges.first)) < 0.5, edges, edges[::-1])
+    others = [Pairs(first, rng.permutation(second)) for _ in range(ROUNDS)]
+    pairs = Pairs(*np.concatenate(others, axis=1))
+    free = (pairs.first != pairs.second) & (find_entries(graph, pairs) < 0)  # no edge of the whole graph
+    if min(len(edges.first), int(free.sum())) < FOLDS:
+        raise InputError(
+            f"{graph.source} has {graph.edges} edges, too few to hold some out and choose settings by them, or nearly "
+            "all pairs are edges; give labels"
+        )
+    return LinkJudge(held.rest, edges, Pairs(pairs.first[free], pairs.second[free]), FOLDS)

@@ -35,7 +35,7 @@ from graphrefine.system.checks import check_choice
 
 BASELINE = "degree"
 UNDIRECTED = "spectral"  # the score that needs a symmetric matrix
-DAMPING = 0.4  # exponent of the degrees in the normalized matrix, and beside its eigenvectors
+DAMPING = 0.4  # exponent of the degrees, in the normalized matrix and as factors of its eigenvectors
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class ScoreInputs:
         return cls(graph, embedding.source, seed, threads), cls(arrivals, embedding.target, seed, threads)
 
     def degrees(self, power: float) -> Floats:
-        """Powers of the number of neighbors, zero for none.  # (n,)."""
+        """Return powers of the number of neighbors, zero for none.  # (n,)."""
         counts = self.graph.out_counts.astype(np.float64)
         powers: Floats = np.where(counts > 0, np.maximum(counts, 1) ** power, 0).astype(np.float32)
         return powers
 
     def weight(self) -> float:
-        """Weight of the degrees beside the cosine."""
+        """Return the weight of the degrees that are added to the cosine."""
         if self.graph.directed:
             return DEGREE_WEIGHT
         return learn_degree_weight(self.graph, self.vectors, seed=self.seed)
@@ -97,16 +97,11 @@ def make_pair_score(name: str, inputs: tuple[ScoreInputs, ScoreInputs | None]) -
 
 
 def select_scores(names: Sequence[str], *, directed: bool = False) -> tuple[str, ...]:
-    """Select names of scores, each once; the baseline is always last.
-
-    Examples
-    --------
-    >>> select_scores(["cosine"])
-    ('cosine', 'degree')
-    """
+    """Select names of scores, each once; the baseline is always last."""
     for name in names:
         check_choice("scores", name, SCORES)
-    if directed and UNDIRECTED in names and tuple(names) != tuple(SCORES):  # by its own name, not with all
+    # All scores, the default, are those that the graph can have; a name that was asked for must not vanish silently.
+    if directed and UNDIRECTED in names and tuple(names) != tuple(SCORES):
         raise InputError(
             f"scores={UNDIRECTED!r} is for undirected graphs, and this one was read as directed", argument="scores"
         )

@@ -15,8 +15,6 @@ without an arc (``turned``) are held-out arcs the other way round, as far as tho
 for u -> v and v -> u gets half of them wrong. In protocol B the target is replaced. In a **bipartite** graph pairs are
 of a source and a target, and the target is replaced.
 
-The replacements of an end are drawn once for `SHARING` edges together, so that their scores are a product of two small
-matrices, and no array is larger than one such block.
 """
 
 from __future__ import annotations
@@ -49,7 +47,10 @@ from graphrefine.system.checks import check_integer, check_number
 from graphrefine.system.threads import map_tasks, usable_threads
 
 SHARING = 64  # held-out edges that are ranked against the same nodes
-ROUNDING = 2e-6  # part of the largest possible sum of terms: scores that differ by less are equal
+# Part of the largest possible sum of terms: scores that differ by less are equal. A product of matrices and a sum over
+# pairs round the same terms differently, and without this vectors that are all the same would rank first or last by
+# the last bit instead of in the middle.
+ROUNDING = 2e-6
 
 Ranks = NDArray[np.float64]
 MakeVectors = Callable[[Graph], "NDArray[Any] | Embedding"]
@@ -99,8 +100,8 @@ def evaluate_links(
     progress : Watcher, optional
         Watcher of the stages of the method, and of the stage "score".
     settings
-        Settings of the method: ``dim``, ``preset`` and its own. ``dim`` is 128, or the number of nodes if that is less.
-        Beside them, options of `graphrefine.read`, such as ``directed``, ``weights`` or ``header``.
+        Settings of the method: ``dim``, ``preset`` and others. ``dim`` is 128, or the number of nodes if that is less.
+        Also options of `graphrefine.read`, such as ``directed``, ``weights`` or ``header``.
 
     Examples
     --------
@@ -198,21 +199,22 @@ class _Trial:
             for name, of_pairs in zip(scores, stats, strict=True)
         }
 
+    # The replacements are drawn once for `SHARING` edges together, so that their scores are one product of matrices.
     def _ranks(self, scores: dict[str, PairScore], block: int) -> dict[str, Ranks]:
-        """Ranks of a block of held-out edges among their corruptions."""
+        """Rank a block of held-out edges among their corruptions."""
         part = slice(block * SHARING, (block + 1) * SHARING)
         pairs = Pairs(self.fixed[part], self.true[part])
         rng = np.random.default_rng((*self.held.key, 2, block))
         replacements = self.candidates[rng.choice(len(self.candidates), self.corruptions, replace=False)]
-        edges, ranks = self._edge_places(pairs.first, replacements), {}
+        edges, ranks = self._find_edges(pairs.first, replacements), {}
         for name, score in scores.items():
             others = score.against(pairs.first, replacements)
             others[edges] = -np.inf
             ranks[name] = middle_ranks(others, score.of_pairs(pairs), tolerance=ROUNDING * score.sizes(pairs))
         return ranks
 
-    def _edge_places(self, fixed: NDArray[np.int64], others: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Places in a block of scores that hold an edge of the whole graph, or a node beside itself."""
+    def _find_edges(self, fixed: NDArray[np.int64], others: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Find the cells in a block of scores that are an edge of the whole graph, or a node with itself."""
         column = np.full(self.graph.nodes, -1, np.int32)
         column[others] = np.arange(len(others))
         starts, counts = self.graph.indptr[fixed], self.graph.out_counts[fixed]
@@ -225,13 +227,7 @@ class _Trial:
 
 @dataclass(frozen=True)
 class VectorMaker:
-    """A function that makes vectors from a graph, with its name and its settings.
-
-    Examples
-    --------
-    >>> VectorMaker.from_method("rbqr", Graph.from_edges([0, 1], [1, 2]), {"dim": None, "seed": 5}).settings["dim"]
-    3
-    """
+    """A function that makes vectors from a graph, with its name and its settings."""
 
     name: str
     settings: dict[str, Any]

@@ -32,6 +32,7 @@ Float64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 
 BLOCK = 2048  # rows a block: its float64 copy and the values of 40 classes stay in the cache
+# Limits that only rows of very different lengths reach: then a warning says how many classes are not at their optimum.
 NEWTON_STEPS = 100
 CG_STEPS = 50
 SHORTEST_STEP = 2.0**-20
@@ -52,7 +53,7 @@ class Classifiers:
     intercepts: Float64
 
     def decision(self, rows: NDArray[Any]) -> Float64:
-        """Score `rows` (n, features) for every class: (n, classes)."""
+        """Return the scores of rows (n, features) for every class: (n, classes)."""
         return np.asarray(rows @ self.weights.T + self.intercepts, dtype=np.float64)
 
 
@@ -180,6 +181,8 @@ def _evaluate(design: Float32, targets: Bool, weights: Float64, C: float) -> _Po
 def _conjugate_gradients(design: Float32, point: _Point, *, tol: float, spectrum: Float64) -> Float64:
     """Find Newton steps, -H^-1 gradient, solved more exactly the nearer a class is to its optimum."""
     curvature = point.curvature
+    # The preconditioner takes each class's mean curvature for that of all its rows; the columns are the eigenvectors of
+    # X^T X, so it is a diagonal. A goal looser than the gradient, by its root, keeps Newton's fast convergence.
     inverse = 1.0 / (1.0 + curvature.mean(axis=1, dtype=np.float64)[:, None] * spectrum)
     length = np.linalg.norm(point.gradient, axis=1)
     goal = np.maximum(0.1 * length * np.minimum(1.0, np.sqrt(length)), 0.3 * tol)

@@ -4,9 +4,7 @@
 each class: rows that were given it rightly, rows that were given it, rows that have it. A further metric is an entry of
 `METRICS`; results, tables, JSON and comparisons list all entries.
 
-**Links.** `graphrefine.embedding.learn.auc` belongs to them. Ties are counted as chance would break them: a
-pair of equal scores is half in the right order, and a rank among equals is the middle one. So scores that are all equal
-give an AUC of 1/2, not 0 or 1.
+**Links.** `graphrefine.embedding.learn.auc` belongs to them.
 """
 
 from __future__ import annotations
@@ -19,6 +17,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.evaluate.logistic import Classifiers
+
+# Ties are counted as chance would break them: a pair of equal scores is half in the right order, and a rank among
+# equals is the middle one. So scores that are all equal give an AUC of 1/2, and collapsed vectors do not look perfect.
 
 BLOCK = 8192  # rows scored at a time
 HITS = (1, 10, 50)
@@ -116,7 +117,7 @@ def average_precision(true: Floats, false: Floats) -> float:
 
     Examples
     --------
-    The first true score stands first (precision 1/1), the second stands fourth, level with a false one (2/4):
+    The first true score is first (precision 1/1), the second is fourth, level with a false one (2/4):
 
     >>> average_precision(np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0]))
     0.75

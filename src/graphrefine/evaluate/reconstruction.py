@@ -1,11 +1,9 @@
 """Network reconstruction: the part of edges among the pairs of nodes with the closest vectors.
 
 All pairs of nodes are scored, by dot product and by cosine; precision@K is the part of edges among the K pairs of
-highest score, pairs of equal scores counting as chance would order them. Beside them stand the degree product, a random
-order (the density), and the highest possible value, which is below 1 if there are fewer than K edges.
-
-A graph with too many pairs is judged on the pairs with an end in a random sample of its nodes. Scores are formed in
-blocks, and only the highest are stored, by value: the number of pairs with it, and the number of edges among these.
+highest score, pairs of equal scores counting as chance would order them. The degree product, a random order (the
+density) and the highest possible value, which is below 1 if there are fewer than K edges, are there to compare with.
+A graph with too many pairs is judged on the pairs with an end in a random sample of its nodes.
 """
 
 from __future__ import annotations
@@ -145,14 +143,14 @@ def _align(graph: Graph, embedding: NamedVectors | NDArray[Any]) -> tuple[NDArra
             )
         return np.asarray(embedding, np.float32), 0
     row = {str(name): at for at, name in enumerate(embedding.names.tolist())}
-    places = np.array([row.get(str(name), -1) for name in graph.names.tolist()])
-    missing = np.flatnonzero(places < 0)
+    rows = np.array([row.get(str(name), -1) for name in graph.names.tolist()])
+    missing = np.flatnonzero(rows < 0)
     if missing.size:
         raise InputError(
             f"the embedding has no vector for {len(missing)} of the {graph.nodes} nodes of {graph.source}, such as "
             f"{graph.names.tolist()[missing[0]]!r}; embed this very graph"
         )
-    return np.asarray(embedding.vectors[places], np.float32), len(row) - graph.nodes
+    return np.asarray(embedding.vectors[rows], np.float32), len(row) - graph.nodes
 
 
 def _sample_nodes(graph: Graph, count: int, seed: int) -> Rows:
@@ -193,6 +191,8 @@ class _SampledPairs:
         return ranges
 
 
+# By value and not by pair: a graph of equal vectors, or the degree product, has millions of pairs with one score, and
+# which of them come before the K-th is chance. So ties need no list of pairs, and memory is bounded.
 class _Levels(NamedTuple):
     """The highest scores, descending: numbers of pairs with each, and of edges among these."""
 
@@ -202,17 +202,17 @@ class _Levels(NamedTuple):
 
     def precision(self, k: int) -> float:
         """Return the part of edges among the first k pairs, equals in no order."""
-        place = int(np.searchsorted(np.cumsum(self.pairs), k))
-        before, hits = int(self.pairs[:place].sum()), int(self.edges[:place].sum())
-        level, among = int(self.pairs[place]), int(self.edges[place])  # at the score at which k is reached
+        last = int(np.searchsorted(np.cumsum(self.pairs), k))  # the score at which k is reached
+        before, hits = int(self.pairs[:last].sum()), int(self.edges[:last].sum())
+        level, among = int(self.pairs[last]), int(self.edges[last])
         return (hits * level + (k - before) * among) / (k * level)
 
     def join(self, other: _Levels, k: int) -> _Levels:
         """Join the highest scores of both, down to the k-th pair."""
-        scores, place = np.unique(-np.concatenate([self.scores, other.scores]), return_inverse=True)
+        scores, inverse = np.unique(-np.concatenate([self.scores, other.scores]), return_inverse=True)
         pairs, edges = np.zeros((2, len(scores)), np.int64)
-        np.add.at(pairs, place, np.concatenate([self.pairs, other.pairs]))
-        np.add.at(edges, place, np.concatenate([self.edges, other.edges]))
+        np.add.at(pairs, inverse, np.concatenate([self.pairs, other.pairs]))
+        np.add.at(edges, inverse, np.concatenate([self.edges, other.edges]))
         count = int(np.searchsorted(np.cumsum(pairs), k)) + 1
         return _Levels(-scores[:count], pairs[:count], edges[:count])
 
@@ -246,6 +246,6 @@ def _block_levels(
     high = high[np.isfinite(flat[high])]
     rows, columns = np.divmod(high, scores.shape[1])
     edges = find_entries(sampled.graph, Pairs(sampled.order[lo + rows], sampled.order[lo + columns])) >= 0
-    values, place = np.unique(flat[high], return_inverse=True)
-    hits = np.bincount(place[edges], minlength=len(values))
-    return _Levels(values, np.bincount(place, minlength=len(values)), hits)
+    values, inverse = np.unique(flat[high], return_inverse=True)
+    hits = np.bincount(inverse[edges], minlength=len(values))
+    return _Levels(values, np.bincount(inverse, minlength=len(values)), hits)

@@ -1,7 +1,7 @@
 """Results of evaluations and comparisons: frozen dataclasses with one way to print, to show and to store.
 
 Every result has a `protocol` (the meaning of its numbers, in a sentence), `table` (for data frames), `text_rows` (for
-people) and `to_dict` (for JSON). `Result` makes of these the printed form and the one of a notebook.
+people) and `to_dict` (for JSON).
 """
 
 from __future__ import annotations
@@ -63,6 +63,9 @@ class Repeats:
 
     values: dict[str, tuple[float, ...]]
 
+    # The spread is between random splits of the same nodes, which overlap: the standard error is that of the mean over
+    # splits, and not the uncertainty on other nodes or another graph.
+
     def mean(self, name: str) -> float:
         """Return the mean over the repeats."""
         return fmean(self.values[name])
@@ -83,18 +86,18 @@ class Repeats:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, lists and strings, for JSON."""
+        plain = _plain_fields(self)
+        values = plain.pop("values")
         stats = {
-            name: {"mean": self.mean(name), "std": self.std(name), "error": self.error(name), "values": list(values)}
-            for name, values in self.values.items()
+            name: {"mean": self.mean(name), "std": self.std(name), "error": self.error(name), "values": each}
+            for name, each in values.items()
         }
-        plain: dict[str, Any] = {}
-        for name, value in _plain_fields(self).items():
-            plain |= stats if name == "values" else {name: value}
-        return plain
+        return plain | stats
 
 
 def _plain_fields(result: Any) -> dict[str, Any]:
     """Return the fields of a dataclass that are set, as JSON has them."""
+    # Not `asdict`: it would copy the scores of each repeat as they are, where JSON has their mean and spread too.
     values = ((each.name, getattr(result, each.name)) for each in fields(result))
     return {name: _plain(value) for name, value in values if value is not None}
 
@@ -378,7 +381,7 @@ class LinkScores(Result):
     seed: int
     turned_arcs: int | None = None
     scores: tuple[ScoreStats, ...]
-    title: ClassVar[str] = "Held-out edges told from pairs without an edge"
+    title: ClassVar[str] = "Held-out edges against pairs without an edge"
     json_names: ClassVar[dict[str, str]] = {"source": "graph"}
     left_columns: ClassVar[tuple[str, ...]] = ("score",)
 
@@ -499,45 +502,21 @@ class Reconstruction(Result):
 class Row:
     """One method with one dimension, in a `Comparison`.
 
-    Attributes
-    ----------
-    method : str
-        Name of the method or of the baseline.
-    dim : int or None
-        Length of the vectors, if there are any.
-    status : str
-        "done", "refused" (the method cannot take the graph), "baseline" (a row that methods must beat), or the end of
-        the process: see `graphrefine.evaluate.embed_subprocess.Outcome`.
-    message : str
-        Reason of any other status than "done".
-    quality : float or None
-        Micro F1 in percent, or AUC: rows are sorted by it.
-    cells : dict
-        A text for each of `Comparison.columns`.
-    scores : dict
-        All numbers behind the cells.
-    seconds, total_seconds, peak_bytes
-        Time of computing; the same with start, reading and writing; highest memory.
-    recipe : dict
-        The settings that made the vectors.
-
-    Examples
-    --------
-    >>> Row("line", 64, "timeout", "not done after 300 s").reason
-    'timeout: not done after 300 s'
+    The status is "done", "refused" (the method cannot take the graph), "baseline" (a row that methods must beat), or
+    that of a `graphrefine.evaluate.embed_subprocess.Outcome`.
     """
 
-    method: str
-    dim: int | None
+    method: str  # or the name of a baseline
+    dim: int | None  # of the vectors, if there are any
     status: str
-    message: str = ""
-    quality: float | None = None
-    cells: Mapping[str, str] = field(default_factory=dict)
-    scores: Mapping[str, Any] = field(default_factory=dict)
-    seconds: float | None = None
-    total_seconds: float | None = None
+    message: str = ""  # the reason of any other status than "done"
+    quality: float | None = None  # Micro F1 in percent, or AUC: rows are sorted by it
+    cells: Mapping[str, str] = field(default_factory=dict)  # a text for each of `Comparison.columns`
+    scores: Mapping[str, Any] = field(default_factory=dict)  # all numbers behind the cells
+    seconds: float | None = None  # of computing
+    total_seconds: float | None = None  # with start, reading and writing
     peak_bytes: int | None = None
-    recipe: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Mapping[str, Any] = field(default_factory=dict)  # the settings that made the vectors
 
     @property
     def name(self) -> str:
@@ -609,12 +588,5 @@ class Comparison(Result):
 
 
 def sort_rows(rows: Sequence[Row]) -> tuple[Row, ...]:
-    """Sort rows, the best first; rows without a quality last, in their order.
-
-    Examples
-    --------
-    >>> rows = [Row("a", 8, "failed"), Row("b", 8, "done", quality=1.0), Row("c", 8, "done", quality=2.0)]
-    >>> [row.method for row in sort_rows(rows)]
-    ['c', 'b', 'a']
-    """
+    """Sort rows, the best first; rows without a quality last, in their order."""
     return tuple(sorted(rows, key=lambda row: -float("inf") if row.quality is None else row.quality, reverse=True))

@@ -1,10 +1,10 @@
 """`tune`: a search for settings of REFINE, stage by stage, until nothing is gained or the budget is spent.
 
 **Candidates.** The default comes first; all others are REFINE alone (``quality="fast"``), whose settings are searched.
-Those of least cost and most effect come first. A stage is a list of changes to the leading settings;
-the best of a stage leads in the next. Filters share the range of M, and the extent of smoothing differs most from graph
-to graph: they come first. Then centring and the axes, which share it too, then M itself. The length of the vectors is
-searched only on request: longer is nearly always better, and the choice is one of cost.
+A stage is a list of changes to the leading settings; the best of a stage leads in the next. Filters share the range of
+M, and the extent of smoothing differs most from graph to graph: they come first. Then centering and the axes, which
+share it too, then M itself. The length of the vectors is searched only on request: longer is nearly always better, and
+the choice is one of cost.
 
 **Vectors.** The range of M, most of the work, depends on some of the settings only (`RANGE`): trials that differ in the
 filter or in a later step smooth the same range again. They also share the graph as the engine orders it.
@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from os import PathLike
 from time import perf_counter
-from typing import Any, ClassVar, NamedTuple, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,8 @@ from graphrefine.system import as_plain
 from graphrefine.system.checks import check_integer, check_number
 from graphrefine.system.threads import map_tasks, one_blas_thread, usable_threads
 
+# Settings that an engine is made for, and those that the range of M depends on: trials that agree in them share it. A
+# setting that is missing here would give trials the vectors of an earlier one.
 ENGINE = ("dim", "bfloat16")
 RANGE = (*ENGINE, "seed", "block", "power", "negative", "exponent", "log_weights", "two_sided", "spectrum")
 UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}  # seconds
@@ -65,29 +67,14 @@ Scores = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Trial:
-    """Settings that were tried, in a `Tuning`.
-
-    Attributes
-    ----------
-    settings : RefineSettings
-    changes : dict
-        Settings that differ from the default, with their values.
-    scores : tuple of float
-        One for each split; fewer for a trial that was given up.
-    stopped : bool
-        True if the trial was given up as hopeless before the last splits.
-    leads : bool
-        True if the trial was clearly better than all before it.
-    seconds : float
-        Time to make the vectors and to judge them.
-    """
+    """Settings that were tried, in a `Tuning`."""
 
     settings: RefineSettings
-    changes: dict[str, Any]
-    scores: tuple[float, ...]
-    stopped: bool
-    leads: bool
-    seconds: float
+    changes: dict[str, Any]  # settings that differ from the default
+    scores: tuple[float, ...]  # one for each split; fewer for a trial that was given up
+    stopped: bool  # given up as hopeless before the last splits
+    leads: bool  # clearly better than all before it
+    seconds: float  # to make the vectors and to judge them
 
     @property
     def score(self) -> float:
@@ -96,13 +83,7 @@ class Trial:
 
     @property
     def name(self) -> str:
-        """Changes as text.
-
-        Examples
-        --------
-        >>> Trial(RefineSettings(), {"filter": "heat", "scale": 4.0}, (50.0,), False, False, 0.1).name
-        'filter=heat scale=4'
-        """
+        """Changes as text."""
         return " ".join(f"{name}={_text(value)}" for name, value in self.changes.items()) or "default"
 
 
@@ -196,13 +177,7 @@ class Tuning(Result):
 
 
 def find_changes(settings: RefineSettings, default: RefineSettings) -> dict[str, Any]:
-    """Return the settings that differ from a default.
-
-    Examples
-    --------
-    >>> find_changes(RefineSettings(dim=64), RefineSettings())
-    {'dim': 64}
-    """
+    """Return the settings that differ from a default."""
     before = asdict(default)
     return {name: value for name, value in asdict(settings).items() if value != before[name]}
 
@@ -262,8 +237,8 @@ def tune(
     Returns
     -------
     Tuning
-        The best settings, their score beside the default's, and the trail. With one seed the trail is the same; only
-        its end depends on the time that the budget allows.
+        The best settings, their score and that of the default, and the trail. With one seed the trail is the same;
+        only its end depends on the time that the budget allows.
 
     Examples
     --------
@@ -358,9 +333,13 @@ class _Search:
         gained = True
         while gained:
             before = self.leader
-            for stage in plan:
-                with self.progress.stage(stage.name, steps=len(stage.changes)):
-                    for candidate in stage.settings(self.leader.settings):
+            for name, stage in plan.items():
+                # All changes of a stage start from the settings that led when it began, so that their scores compare
+                # with one another, whichever of them leads on the way.
+                leading = self.leader.settings
+                with self.progress.stage(name, steps=len(stage)):
+                    for changes in stage:
+                        candidate = replace(leading, **changes)
                         self.progress.advance()
                         if candidate in tried:
                             continue
@@ -386,16 +365,16 @@ class _Search:
         """Score vectors, round by round; True if they were given up before the last round."""
         prepared: Any = self.judge.prepare(vectors)
         scores: list[float] = []
-        for place, splits in enumerate(self.judge.rounds):
+        *first, last = self.judge.rounds
+        for splits in first:
             scores += map_tasks(splits, partial(self.judge.score, prepared), self.threads)
-            last = place == len(self.judge.rounds) - 1
-            if best and not last and self._is_hopeless(scores, best[: len(scores)]):
+            # One standard error behind on the same splits: such a trial hardly ever leads in the end, and most trials
+            # end here, after one split of five.
+            leading = float(np.mean(best[: len(scores)])) if best else 0.0
+            if leading - float(np.mean(scores)) > self.judge.noise(leading) / math.sqrt(len(scores)):
                 return tuple(scores), True
+        scores += map_tasks(last, partial(self.judge.score, prepared), self.threads)
         return tuple(scores), False
-
-    def _is_hopeless(self, scores: Sequence[float], best: Scores) -> bool:
-        leading = float(np.mean(best))
-        return leading - float(np.mean(scores)) > self.judge.noise(leading) / math.sqrt(len(scores))
 
 
 def is_clearly_better(scores: Sequence[float], best: Sequence[float], least: float = 0.0) -> bool:
@@ -411,44 +390,33 @@ def is_clearly_better(scores: Sequence[float], best: Sequence[float], least: flo
     return float(gains.mean()) > max(error, least)
 
 
-class Stage(NamedTuple):
-    """Changes of which at most one is adopted."""
-
-    name: str
-    changes: tuple[Changes, ...]
-
-    def settings(self, leader: RefineSettings) -> Iterator[RefineSettings]:
-        """Return the leading settings, with each of the changes."""
-        return (replace(leader, **changes) for changes in self.changes)
-
-
-def plan_stages(graph: Graph, dims: Sequence[int]) -> tuple[Stage, ...]:
-    """Plan the stages of the search on a graph.
+def plan_stages(graph: Graph, dims: Sequence[int]) -> dict[str, list[Changes]]:
+    """Plan the stages of the search on a graph: by name, the changes of which at most one is adopted.
 
     Examples
     --------
-    >>> [stage.name for stage in plan_stages(Graph.from_edges([0, 1], [1, 2]), dims=[128])]
+    >>> list(plan_stages(Graph.from_edges([0, 1], [1, 2]), dims=[128]))
     ['quality', 'filter', 'center', 'axes', 'spectrum', 'negative', 'exponent']
     """
-    plan = [
-        Stage("quality", ({},)),
-        Stage("filter", list_filters(graph)),
-        Stage("center", _vary("center", (False,))),
-        Stage("axes", _vary("axes", (0.2, 0.35, 0.5, 0.75))),
-        Stage("spectrum", _vary("spectrum", (0.25, 0.75, 1.0))),
-        Stage("negative", _vary("negative", (1.0, 5.0, 10.0))),
-        Stage("exponent", _vary("exponent", (0.75, 1.0))),
-    ]
+    values: dict[str, Sequence[Any]] = {
+        "center": (False,),
+        "axes": (0.2, 0.35, 0.5, 0.75),
+        "spectrum": (0.25, 0.75, 1.0),
+        "negative": (1.0, 5.0, 10.0),
+        "exponent": (0.75, 1.0),
+    }
     if graph.weighted:
-        plan.append(Stage("weights", _vary("log_weights", (True, False))))
-    plan = [Stage(stage.name, tuple({"quality": "fast", **each} for each in stage.changes)) for stage in plan]
-    if len(dims) > 1:
-        plan.append(Stage("dim", _vary("dim", dims)))
-    return tuple(plan)
+        values["log_weights"] = (True, False)
+    plan: dict[str, list[Changes]] = {"quality": [{}], "filter": list_filters(graph)}
+    plan |= {name: [{name: value} for value in some] for name, some in values.items()}
+    plan = {name: [{"quality": "fast", **changes} for changes in stage] for name, stage in plan.items()}
+    # The length comes last, and keeps the quality that leads: vectors of all lengths may join several views.
+    return plan | ({"dim": [{"dim": dim} for dim in dims]} if len(dims) > 1 else {})
 
 
-def list_filters(graph: Graph) -> tuple[Changes, ...]:
+def list_filters(graph: Graph) -> list[Changes]:
     """List filters: near and far together with other far steps and weights; near alone; the usual kernels."""
+    # The far steps that "reach" takes by itself on a graph of this mean degree; a quarter and four times as many.
     usual = FAR * (graph.nodes - graph.isolated) / max(graph.entries, 1)
     less, more = (float(f"{min(times * usual, MOST['reach']):.3g}") for times in (0.25, 4))
     filters: list[tuple[str | tuple[float, ...], int | None, float | None]] = [
@@ -467,22 +435,11 @@ def list_filters(graph: Graph) -> tuple[Changes, ...]:
         ("heat", 20, 8.0),
         ("taylor", None, None),
     ]
-    return tuple({"filter": name, "order": order, "scale": scale} for name, order, scale in filters)
-
-
-def _vary(name: str, values: Sequence[Any]) -> tuple[Changes, ...]:
-    return tuple({name: value} for value in values)
+    return [{"filter": name, "order": order, "scale": scale} for name, order, scale in filters]
 
 
 class TrialVectors:
-    """Vectors of a graph by any settings, to the bit those of `graphrefine.embed`.
-
-    Examples
-    --------
-    >>> vectors = TrialVectors(Graph.from_edges([0, 1, 2], [1, 2, 3]), threads=1)
-    >>> vectors.make(RefineSettings(dim=2)).shape
-    (4, 2)
-    """
+    """Vectors of a graph by any settings, to the bit those of `graphrefine.embed`."""
 
     def __init__(self, graph: Graph, *, threads: int) -> None:
         self.graph, self.threads = graph, threads
@@ -516,13 +473,7 @@ class TrialVectors:
 
 
 def parse_seconds(budget: Any) -> float:
-    """Parse seconds from a number, or from a number with a unit: s, m, min or h.
-
-    Examples
-    --------
-    >>> parse_seconds("2min"), parse_seconds("1.5h"), parse_seconds(0.5), parse_seconds("45")
-    (120.0, 5400.0, 0.5, 45.0)
-    """
+    """Parse seconds from a number, or from a number with a unit: s, m, min or h."""
     budget = as_plain(budget)
     if not isinstance(budget, str):
         check_number("budget", budget, above=0)

@@ -23,7 +23,9 @@ from graphrefine.explore.responses import refuse
 from graphrefine.explore.routes import PageHandler, shorten_value
 from graphrefine.explore.session import Session
 
-BODY_SECONDS = 10.0  # for a body to arrive
+# For a body to arrive. uvicorn has no such limit: a client that sends a byte a minute would hold one of its connections
+# for as long as it likes.
+BODY_SECONDS = 10.0
 
 
 def make_app(
@@ -37,16 +39,9 @@ def make_app(
 ) -> FastAPI:
     """Make the application of a session, whose background work the caller starts.
 
-    Parameters
-    ----------
-    session : Session
-        What is served. `app.state.session` may be replaced by a newer one.
-    token, hosts, any_address
-        See `Auth`.
-    routers : sequence of APIRouter
-        Endpoints in addition to those of `handlers`.
-    pages : mapping, optional
-        Files of another page by their addresses.
+    ``token``, ``hosts`` and ``any_address`` are those of `Auth`; ``routers`` are endpoints in addition to those of
+    `handlers`, and ``pages`` the files of another page by their addresses. ``app.state.session`` may be replaced by a
+    newer session: a request keeps to the one that it began with.
     """
     app = FastAPI(
         title="graphrefine explore",
@@ -70,6 +65,7 @@ def make_app(
         app.include_router(router)
     for path, handler in (handlers.page_handlers() if pages is None else pages).items():
         app.add_route(path, handler, methods=["GET"])
+    # The last one added is the first one asked: no body is read before the client may send one.
     app.add_middleware(BodyLimit)
     app.add_middleware(Auth, hosts=hosts, any_address=any_address, token=token)
     return app
@@ -92,20 +88,23 @@ class BodyLimit:
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await _read_body(Request(scope, receive))
-        except TimeoutError:
-            return await _refuse_body(408, f"the body did not arrive within {BODY_SECONDS:g} seconds")(
-                scope, receive, send
-            )
-        except ClientDisconnect:
-            return await _refuse_body(400, "the client has left")(scope, receive, send)
+        except (TimeoutError, ClientDisconnect):
+            refusal = HTTPException(408, f"the body did not arrive within {BODY_SECONDS:g} seconds")
         except HTTPException as error:
-            return await _refuse_body(error.status_code, error.detail)(scope, receive, send)
-        messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+            refusal = error
+        else:
+            return await self._app(scope, _receive_again(body, receive), send)
+        # The rest of the body is left unread: the connection is of no more use.
+        return await refuse(refusal.status_code, refusal.detail, {"connection": "close"})(scope, receive, send)
 
-        async def receive_again() -> Message:
-            return messages.pop() if messages else await receive()
 
-        return await self._app(scope, receive_again, send)
+def _receive_again(body: bytes, receive: Receive) -> Receive:
+    messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Message:
+        return messages.pop() if messages else await receive()
+
+    return receive_again
 
 
 async def _read_body(request: Request) -> bytes:
@@ -113,6 +112,7 @@ async def _read_body(request: Request) -> bytes:
     media_type, _, _ = request.headers.get("content-type", "").partition(";")
     if request.method == "POST" and media_type.strip().lower() != "application/json":
         raise HTTPException(415, "the body must be sent as Content-Type: application/json")
+    # A large body is refused by the length that it states, before any of it is read; in chunks, it states none.
     too_large = HTTPException(413, f"a body of more than {BODY} bytes; ask for less at once")
     length = request.headers.get("content-length", "0")
     if not length.isdecimal() or len(length) > len(str(BODY)) or int(length) > BODY:
@@ -125,11 +125,6 @@ async def _read_body(request: Request) -> bytes:
     return bytes(body)
 
 
-def _refuse_body(status: int, problem: str) -> Response:
-    """Return a refusal that leaves a body unread: the connection is of no more use."""
-    return refuse(status, problem, {"connection": "close"})
-
-
 async def _send_http_error(request: Request, error: Any) -> Response:
     """Send an error of a handler, or one of the router: an unknown address, or a method that an address has not."""
     problem = {
@@ -140,20 +135,18 @@ async def _send_http_error(request: Request, error: Any) -> Response:
 
 
 async def _send_invalid(request: Request, error: Any) -> Response:
-    """Send the first problem of the parameters."""
+    """Send the first problem of the parameters, with the name and the value."""
     first = error.errors()[0]
     where, *path = first["loc"]  # "query" or "body", and the path to the value in it
     problem = str(first["msg"]).removeprefix("Value error, ")
-    if first["type"] == "json_invalid":
-        return refuse(400, "the body is not JSON")
     if first["type"] == "extra_forbidden":
         return refuse(400, f"there is no parameter {shorten_value(path[-1])}; see /api/openapi.json")
     if first["type"] == "value_error" and not path:  # of `Params.check_combination`
         return refuse(400, problem)
     # The steps of a path that are no names are pydantic's own, of the types of a union.
     name = ".".join(str(step) for step in path if isinstance(step, int) or step.isidentifier()) or f"the {where}"
-    if first["type"] == "missing":
-        return refuse(400, f"{name} is missing")
+    if first["type"] in ("missing", "json_invalid"):  # their input is not a value, but all that was sent
+        return refuse(400, f"{name}: {problem}")
     return refuse(400, f"{name}={shorten_value(first['input'])}: {problem}")
 
 

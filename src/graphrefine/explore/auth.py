@@ -7,6 +7,7 @@ that leads here (DNS rebinding), because the Host must be one of this server's.
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import ipaddress
 import re
@@ -21,6 +22,8 @@ from graphrefine.explore.responses import refuse
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 OPEN = frozenset({"/healthz"})  # addresses that need no token
+# No inline script or style, and nothing from elsewhere: a name of a node that a page took for HTML could load nothing,
+# and send nothing away.
 HEADERS = tuple(
     (name.encode(), value.encode())
     for name, value in {
@@ -39,25 +42,13 @@ _HOST = re.compile(r"(?P<name>[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0
 class Auth:
     """Lets through requests that name a host of this server and, if it has a token, send the token.
 
-    Parameters
-    ----------
-    app
-        The application behind it.
-    hosts
-        Names of this server, in addition to those of the loopback.
-    any_address
-        Whether any IP address is accepted as a Host: for a server that listens on all of them, with a token.
-    token
-        The token of a request: a cookie, which ``/?token=`` sets, or ``Authorization: Bearer``.
+    ``hosts`` are names of this server besides those of the loopback; with ``any_address``, for a server that listens
+    on all of its addresses, any IP address is accepted too. The ``token`` comes in a cookie, which ``/?token=`` sets,
+    or in ``Authorization: Bearer``.
     """
 
     def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        hosts: Iterable[str] = (),
-        any_address: bool = False,
-        token: str | None = None,
+        self, app: ASGIApp, *, hosts: Iterable[str] = (), any_address: bool = False, token: str | None = None
     ) -> None:
         self._app = app
         self._hosts = {host.lower() for host in hosts} | LOOPBACK
@@ -100,7 +91,12 @@ class Auth:
         if match is None:
             return False
         name = match["name"].lower()
-        return name in self._hosts or (self._any_address and _is_address(name))
+        if name in self._hosts:
+            return True
+        # An address cannot be bound to another one, as a name of DNS can; of all addresses, some may be this server's.
+        with contextlib.suppress(ValueError):
+            return self._any_address and bool(ipaddress.ip_address(name.strip("[]")))
+        return False
 
     def _is_token(self, token: str | None) -> bool:
         if self._token is None or token is None:
@@ -110,6 +106,8 @@ class Auth:
 
     def _set_cookie(self, request: Request) -> ASGIApp:
         """Move the token from the address into a cookie."""
+        # Out of the address, which browsers keep in their history and people copy. In hexadecimal digits, as a token
+        # may have characters that a cookie cannot have.
         rest = [pair for pair in request.query_params.multi_items() if pair[0] != "token"]
         token = self._token or b""
         cookie = f"{cookie_name(request)}={token.hex()}; Path=/; HttpOnly; SameSite=Strict"
@@ -129,11 +127,3 @@ def _sent_tokens(request: Request) -> Iterable[str]:
     cookie = request.cookies.get(cookie_name(request), "")
     if re.fullmatch("([0-9a-f]{2})+", cookie):
         yield bytes.fromhex(cookie).decode("utf-8", "surrogateescape")
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        return False
-    return True

@@ -14,20 +14,11 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.node_ids import pack
 
-CACHED = 16  # searches whose rows stay in memory, for the next page of them
+CACHED = 16  # searches whose rows stay in memory, for the next page of results
 
 
 class Autocomplete:
-    """A search over names.
-
-    Examples
-    --------
-    >>> names = Autocomplete(np.array(["Ada", "bob", "Canada", "Adam"], object))
-    >>> names.find("ada").tolist(), names.find("B").tolist(), names.find("x").tolist()
-    ([0, 3, 2], [1], [])
-    >>> Autocomplete(np.array([1, 21, 12])).find("1").tolist()
-    [0, 2, 1]
-    """
+    """A search over names."""
 
     def __init__(self, names: NDArray[Any]) -> None:
         self._names = names
@@ -57,6 +48,8 @@ class Autocomplete:
 
 def _occurrences(text: NDArray[np.uint8], part: bytes) -> NDArray[np.int64]:
     """Return the offsets at which a part begins in a text."""
+    # Each step keeps the offsets whose next byte fits, so that the second byte is read for few of them. `str.find` on
+    # each name would be a call a name.
     if not part or len(part) > len(text):
         return np.empty(0, np.int64)
     offsets = np.flatnonzero(text[: len(text) - len(part) + 1] == part[0])

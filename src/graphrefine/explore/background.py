@@ -16,7 +16,7 @@ from typing import Any, Literal
 from graphrefine.errors import GraphRefineError
 
 State = Literal["working", "ready", "failed"]
-NICE = 10  # requests come first, if the operating system has priorities of threads
+NICE = 10  # priority of the background work, below that of requests (0)
 
 
 class StopError(Exception):
@@ -24,14 +24,7 @@ class StopError(Exception):
 
 
 class Task:
-    """A value that is made in the background, and its state.
-
-    Examples
-    --------
-    >>> task = Task("sum", lambda watch: 1 + 1)
-    >>> task.state, task.run(), task.state, task.value
-    ('working', None, 'ready', 2)
-    """
+    """A value that is made in the background, and its state."""
 
     def __init__(self, name: str, make: Callable[[Watch], Any]) -> None:
         self.name, self._make = name, make
@@ -80,7 +73,7 @@ class Watch:
         self.check()
 
     def stop(self) -> None:
-        """Let the work end, the next time that it looks."""
+        """End the work at its next check."""
         self._stop.set()
 
 
@@ -99,12 +92,12 @@ class Background:
         self._thread.start()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until all is made; whether it is."""
+        """Wait until all is made; return whether it is."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
     def stop(self, seconds: float) -> bool:
-        """Let it end; whether it did, within some seconds."""
+        """End the work; return whether it ended within some seconds."""
         self._watch.stop()
         return not self._thread.ident or self.wait(seconds)
 
@@ -117,7 +110,7 @@ class Background:
                 task.run(self._watch)
             except StopError:
                 return
-            except Exception:
+            except Exception:  # a bug, which `Task.run` raises again; the other tasks do not need this one
                 sys.excepthook(*sys.exc_info())
         if self._then is not None:
             self._then()
@@ -125,6 +118,7 @@ class Background:
 
 def _give_way() -> None:
     """Lower the priority of this thread, and of those that it starts, on Linux."""
+    # There setpriority takes the number of a thread; elsewhere it would slow down the whole server, requests too.
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)

@@ -18,25 +18,20 @@ from numpy.typing import NDArray
 from graphrefine.display.maps.points import Classes
 from graphrefine.errors import FormatError
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.lookup import quote_name
+from graphrefine.graph.lookup import list_some
 from graphrefine.graph.node_ids import Names
 from graphrefine.readers.labels import align, as_labels
 from graphrefine.readers.small_table import read_table
 
 MAX_CATEGORIES = 1000  # with their own code, "other" included
-_LOG_RATIO = 100.0  # largest number over median, beyond which colors go by the logarithm
+# Largest number over median, beyond which colors go by the logarithm: nearly all nodes would have the color of the
+# smallest number.
+_LOG_RATIO = 100.0
 
 
 @dataclass(frozen=True, eq=False)
 class CategoryColumn:
-    """A category for each row.
-
-    Examples
-    --------
-    >>> column = CategoryColumn(Classes.rank(np.array([1, 0, 1, -1]), ["red", "blue"]))
-    >>> column.describe(), column.raw().cast("H").tolist(), column.value(0), column.value(3)
-    ({'categories': [{'name': 'blue', 'count': 2}, {'name': 'red', 'count': 1}]}, [0, 1, 0, 65535], 'blue', None)
-    """
+    """A category for each row."""
 
     classes: Classes
 
@@ -67,13 +62,7 @@ class CategoryColumn:
 
 @dataclass(frozen=True, eq=False)
 class NumberColumn:
-    """A number for each row; NaN for none.
-
-    Examples
-    --------
-    >>> NumberColumn(np.array([3, np.nan, 1], np.float32)).describe()
-    {'min': 1.0, 'max': 3.0, 'log': False}
-    """
+    """A number for each row; NaN for none."""
 
     numbers: NDArray[np.float32]  # (n,)
     log: bool = False  # whether colors go by its logarithm
@@ -100,25 +89,13 @@ class NumberColumn:
 
 
 def as_bytes(array: NDArray[Any], kind: str) -> memoryview:
-    """Return the bytes of an array, as numbers of a kind: not copied if they are that already.
-
-    Examples
-    --------
-    >>> as_bytes(np.array([1, 258]), "<u2").tolist()
-    [1, 0, 2, 1]
-    """
+    """Return the bytes of an array, as numbers of a kind: not copied if they are that already."""
     flat = np.ascontiguousarray(array, dtype=kind).reshape(-1)
     return flat.view(np.uint8).data
 
 
 def as_number(value: Any) -> float | int | None:
-    """Return a number for JSON: a whole one as such, None if it is not finite.
-
-    Examples
-    --------
-    >>> as_number(np.float32(3)), as_number(0.5), as_number(np.nan)
-    (3, 0.5, None)
-    """
+    """Return a number for JSON: a whole one as an integer, None if it is not finite."""
     number = float(value)
     if not isfinite(number):
         return None
@@ -129,14 +106,7 @@ Column = CategoryColumn | NumberColumn
 
 
 class NodeLabels:
-    """The labels of each row, those of most nodes first.
-
-    Examples
-    --------
-    >>> labels = NodeLabels(["red", "blue", "red"], np.arange(3))
-    >>> labels.at(1), labels.classes, labels.labeled, labels.mask("red").tolist()
-    (['blue'], ['red', 'blue'], 3, [True, False, True])
-    """
+    """The labels of each row, those of most nodes first."""
 
     def __init__(self, labels: Any, names: NDArray[Any], graph: Graph | None = None) -> None:
         table = as_labels(labels, names=names, graph=graph)
@@ -187,11 +157,10 @@ def read_columns(path: str | PathLike[str], names: Names) -> tuple[dict[str, Col
     row_of = np.fromiter((rows.get(str(name), -1) for name in table[key]), np.int64, len(table[key]))
     listed = np.unique(row_of[row_of >= 0])
     if not len(listed):
-        theirs, ours = (", ".join(map(quote_name, some[:3])) for some in (list(table[key]), names))
         raise FormatError(
             path,
-            f"none of the {len(row_of)} nodes in column {key!r} is in the embedding: the table has {theirs}, the "
-            f"embedding has {ours}",
+            f"none of the {len(row_of)} nodes in column {key!r} is in the embedding: the table has "
+            f"{list_some(list(table[key]))}, the embedding has {list_some(names[:4].tolist())}",
         )
     columns = {name: _column(values, row_of, len(names)) for name, values in table.items() if name != key}
     return columns, len(listed)

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
 from fastapi import Query
 from starlette.exceptions import HTTPException
@@ -32,7 +32,8 @@ from graphrefine.search.scores import SCORES
 from graphrefine.search.vectors import STATE_FORMATS
 
 PATIENCE = 5.0  # seconds to wait for a map or column that is being made
-CHUNK = 1 << 18  # bytes sent at a time, so that a slow reader is waited for
+# Bytes sent at a time. uvicorn waits between them for a slow client; what it is given at once, it copies at once.
+CHUNK = 1 << 18
 BYTES, PNG = "application/octet-stream", "image/png"
 PAGE = Path(__file__).parent / "page"
 PAGE_TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".txt": "text/plain"}
@@ -163,13 +164,13 @@ async def get_ego(session: CurrentSession, params: Annotated[request_params.EgoQ
 
 @router.get("/api/score")
 async def get_score(session: CurrentSession, params: Annotated[request_params.PairQuery, Query()]) -> responses.Scores:
-    """Score an edge; of directed and bipartite graphs, from u to v."""
+    """Return the score of an edge; of directed and bipartite graphs, from u to v."""
     return await _scores(session, [[params.u, params.v]])
 
 
 @router.post("/api/score", dependencies=NO_QUERY)
 async def post_score(session: CurrentSession, params: request_params.PairBatch) -> responses.Scores:
-    """Score several edges."""
+    """Return the scores of several edges."""
     return await _scores(session, params.pairs)
 
 
@@ -218,28 +219,24 @@ def _column(task: Task) -> responses.Column:
     return cast(responses.Column, {**_state(task), **facts})
 
 
-class Blob(NamedTuple):
-    """Bytes that do not change, and the tag that tells them from others."""
+class Blob:
+    """Bytes of a media type that do not change, with a tag that tells them from others."""
 
-    content: memoryview
-    etag: str
+    def __init__(self, content: bytes | memoryview, media_type: str) -> None:
+        self._content, self._media_type = memoryview(content), media_type
+        self._etag = f'"{zlib.crc32(content):08x}-{len(content):x}"'
 
-    @classmethod
-    def from_bytes(cls, content: bytes | memoryview) -> Blob:
-        """Return the blob of some bytes."""
-        return cls(memoryview(content), f'"{zlib.crc32(content):08x}-{len(content):x}"')
-
-    def respond(self, request: Request, media_type: str) -> Response:
+    async def respond(self, request: Request) -> Response:
         """Return the bytes, or 304 for a client that has them."""
-        headers = {"etag": self.etag, "cache-control": "no-cache"}
-        if self.etag in request.headers.get("if-none-match", ""):
+        headers = {"etag": self._etag, "cache-control": "no-cache"}
+        if self._etag in request.headers.get("if-none-match", ""):
             return Response(status_code=304, headers=headers)
-        headers["content-length"] = str(len(self.content))
-        return StreamingResponse(self._parts(), headers=headers, media_type=media_type)
+        headers["content-length"] = str(len(self._content))
+        return StreamingResponse(self._parts(), headers=headers, media_type=self._media_type)
 
     async def _parts(self) -> AsyncIterator[bytes]:
-        for start in range(0, len(self.content), CHUNK):
-            yield bytes(self.content[start : start + CHUNK])
+        for start in range(0, len(self._content), CHUNK):
+            yield bytes(self._content[start : start + CHUNK])
 
 
 def _raw_route(media_type: str) -> dict[str, Any]:
@@ -278,7 +275,7 @@ async def get_column(request: Request, session: CurrentSession, name: str) -> Re
 async def get_image(request: Request, session: CurrentSession) -> Response:
     """Draw the map as an image."""
     await _wait_for(session.layouts[session.best_layout], "the map")
-    return Blob.from_bytes(await asyncio.to_thread(session.draw)).respond(request, PNG)
+    return await Blob(await asyncio.to_thread(session.draw), PNG).respond(request)
 
 
 async def _respond(
@@ -287,8 +284,8 @@ async def _respond(
     """Return a blob that is made once, in a thread."""
     blobs: dict[tuple[str, str], Blob] = session.blobs
     if key not in blobs:
-        blobs[key] = await asyncio.to_thread(lambda: Blob.from_bytes(content()))
-    return blobs[key].respond(request, BYTES)
+        blobs[key] = await asyncio.to_thread(lambda: Blob(content(), BYTES))
+    return await blobs[key].respond(request)
 
 
 async def _wait_for(task: Task, name: str) -> None:
@@ -305,18 +302,9 @@ async def _wait_for(task: Task, name: str) -> None:
 
 def page_handlers(folder: Path = PAGE) -> dict[str, PageHandler]:
     """Return a handler for each file of the page, read now: an address is looked up here, and never becomes a path."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix in PAGE_TYPES)
-    handlers = {
-        f"/{path.relative_to(folder).as_posix()}": _page_handler(path.read_bytes(), path.suffix) for path in paths
+    pages = {
+        f"/{path.relative_to(folder).as_posix()}": Blob(path.read_bytes(), PAGE_TYPES[path.suffix]).respond
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in PAGE_TYPES
     }
-    handlers["/"] = handlers.pop("/index.html")
-    return handlers
-
-
-def _page_handler(content: bytes, suffix: str) -> PageHandler:
-    blob = Blob.from_bytes(content)
-
-    async def get_file(request: Request) -> Response:
-        return blob.respond(request, PAGE_TYPES[suffix])
-
-    return get_file
+    return {"/": pages.pop("/index.html"), **pages}

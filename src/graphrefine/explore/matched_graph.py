@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,13 @@ from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.explore.responses import GraphFacts
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.lookup import quote_name
+from graphrefine.graph.lookup import list_some
 from graphrefine.linalg import inverse_lengths
-from graphrefine.search.neighbors import places
+from graphrefine.search.neighbors import match_rows
 
-RANKED = 20_000  # neighbors of a node that are ranked to draw the first few
+# Neighbors of a node that are ranked to draw the first few: without weights the vector of each is read, and the node of
+# a large graph with the most neighbors may have millions.
+RANKED = 20_000
 
 Rows = NDArray[np.int64]
 
@@ -29,25 +31,19 @@ class Ego(NamedTuple):
 
 
 class MatchedGraph:
-    """A graph whose nodes are matched to the rows of an embedding by their names.
-
-    Examples
-    --------
-    >>> graph = Graph.from_edges(["ada", "bob", "bob"], ["bob", "cy", "dan"])
-    >>> matched = MatchedGraph(graph, Embedding(["cy", "bob", "ada"], [[1, 0], [1, 1], [0, 1]]))
-    >>> matched.matches, matched.neighbors(1).tolist(), matched.ego(1, limit=9).edges
-    (3, [2, 0], [(0, 1), (0, 2)])
-    """
+    """A graph whose nodes are matched to the rows of an embedding by their names."""
 
     def __init__(self, graph: Graph, embedding: Embedding) -> None:
         self.graph, self._embedding = graph, embedding
-        self.node, self.row = places(embedding, graph)  # of the graph, for each row; of the embedding, for each node
+        self.node, self.row = match_rows(
+            embedding, graph
+        )  # of the graph, for each row; of the embedding, for each node
         self.matches = int((self.node >= 0).sum())
         if not self.matches:
+            theirs, ours = (list_some(each[:4].tolist()) for each in (graph.names, embedding.names))
             raise InputError(
-                f"none of the {graph.nodes:,} nodes of {graph.source} is in the embedding: the graph has "
-                f"{_samples(graph.names)}, the embedding has {_samples(embedding.names)}; give the graph that it was "
-                "made from"
+                f"none of the {graph.nodes:,} nodes of {graph.source} is in the embedding: the graph has {theirs}, the "
+                f"embedding has {ours}; give the graph that it was made from"
             )
 
     def degrees(self) -> NDArray[np.float32]:
@@ -116,8 +112,3 @@ class MatchedGraph:
             "weighted": self.graph.weighted,
             "matched": self.matches,
         }
-
-
-def _samples(names: NDArray[Any]) -> str:
-    samples = ", ".join(quote_name(name) for name in names[:3])
-    return samples + (", ..." if len(names) > 3 else "")

@@ -21,7 +21,8 @@ from graphrefine.explore.matched_graph import MatchedGraph
 from graphrefine.search.searcher import Search
 
 QUICK = 100  # neighbors that an index finds in less than a millisecond
-TOGETHER = 64  # queries of one search
+# Queries of one search. More would let a request for a single node wait for a batch of a thousand; these take turns.
+TOGETHER = 64
 
 Score = Literal["cosine", "dot", "link"]
 
@@ -43,22 +44,14 @@ class Hits(NamedTuple):
     scores: list[float]
 
 
-class PendingQuery(NamedTuple):
-    """A query, and the future of its hits."""
-
-    query: Any  # a row, or a vector
-    hits: asyncio.Future[Hits]
+_Pending = tuple[Any, asyncio.Future[Hits]]  # a query (a row, or a vector), and the future of its hits
 
 
 class SearchBatcher:
     """Searches for all requests, one search at a time.
 
-    Parameters
-    ----------
-    nearest
-        Finds the hits of queries with the same options; called in a thread.
-    is_quick
-        Whether a single query takes no longer than to hand it to a thread, as by an index; it is answered at once.
+    ``nearest`` finds the hits of queries with the same options; it is called in a thread. ``is_quick`` says whether a
+    single query takes no longer than to hand it to a thread, as by an index: it is answered at once.
     """
 
     def __init__(
@@ -68,7 +61,7 @@ class SearchBatcher:
     ) -> None:
         self._nearest, self._is_quick = nearest, is_quick
         self._thread = ThreadPoolExecutor(1, "search")
-        self._pending: dict[SearchOptions, list[PendingQuery]] = {}
+        self._pending: dict[SearchOptions, list[_Pending]] = {}
         self._running: asyncio.Task[None] | None = None
 
     async def find(self, options: SearchOptions, queries: list[Any]) -> list[Hits]:
@@ -82,11 +75,11 @@ class SearchBatcher:
 
     def _add(self, options: SearchOptions, query: Any) -> asyncio.Future[Hits]:
         loop = asyncio.get_running_loop()
-        pending = PendingQuery(query, loop.create_future())
-        self._pending.setdefault(options, []).append(pending)
+        hits: asyncio.Future[Hits] = loop.create_future()
+        self._pending.setdefault(options, []).append((query, hits))
         if self._running is None or self._running.done():
             self._running = loop.create_task(self._search())
-        return pending.hits
+        return hits
 
     async def _search(self) -> None:
         while self._pending:
@@ -95,20 +88,20 @@ class SearchBatcher:
             if len(queue) > TOGETHER:
                 self._pending[options] = queue[TOGETHER:]  # at the end, so that others have their turn
             # Queries of clients that left are done already: a search for them would only delay the others.
-            batch = [each for each in queue[:TOGETHER] if not each.hits.done()]
+            batch = [(query, hits) for query, hits in queue[:TOGETHER] if not hits.done()]
             if not batch:
                 continue
-            loop = asyncio.get_running_loop()
-            try:
-                hits = await loop.run_in_executor(self._thread, self._nearest, options, [each.query for each in batch])
-            except Exception as error:
-                for each in batch:
-                    if not each.hits.done():
-                        each.hits.set_exception(error)
-                continue
-            for each, query_hits in zip(batch, hits, strict=True):
-                if not each.hits.done():
-                    each.hits.set_result(query_hits)
+            search = asyncio.get_running_loop().run_in_executor(
+                self._thread, self._nearest, options, [query for query, _ in batch]
+            )
+            (found,) = await asyncio.gather(search, return_exceptions=True)
+            for at, (_, hits) in enumerate(batch):
+                if hits.done():
+                    continue
+                if isinstance(found, BaseException):
+                    hits.set_exception(found)
+                else:
+                    hits.set_result(found[at])
 
 
 class NeighborSearch:

@@ -20,7 +20,7 @@ ROWS = 10_000  # nodes of a list
 BODY = 4 << 20  # bytes
 EGO = 200  # neighbors drawn
 MAX_TEXT = 4000  # characters of a text
-MAX_NUMBER = 1e18  # of a number in a vector: products and sums of such still fit float32
+MAX_NUMBER = 1e18  # of a number in a vector: products of two, which are at most 1e36, still fit float32
 INT64 = 2**63
 LIMITS: RequestLimits = {"k": K, "batch": BATCH, "rows": ROWS, "body": BODY}
 
@@ -146,13 +146,12 @@ class PairQuery(Params):
     v: Name = Field(description="Name of the second node.")
 
 
-Pair = Annotated[list[Name], Field(min_length=2, max_length=2)]
-
-
 class PairBatch(Params, strict=True):
     """Several pairs of nodes."""
 
-    pairs: list[Pair] = Field(min_length=1, max_length=BATCH, description="Pairs of names.")
+    pairs: list[Annotated[list[Name], Field(min_length=2, max_length=2)]] = Field(
+        min_length=1, max_length=BATCH, description="Pairs of names."
+    )
 
 
 class LayoutQuery(Params):

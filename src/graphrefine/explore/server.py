@@ -28,7 +28,7 @@ SETTINGS: dict[str, Any] = {
     "http": "h11",
     "ws": "none",
     "lifespan": "off",
-    "proxy_headers": False,  # the client is the one that is connected, whatever a header names
+    "proxy_headers": False,  # the client is the one that is connected, not one that a header names
     "log_level": "error",  # bugs of ours; not a line for each bad request
     "access_log": False,
     "server_header": False,
@@ -41,13 +41,7 @@ SETTINGS: dict[str, Any] = {
 
 
 def is_loopback(host: str) -> bool:
-    """Return whether an address is reached from this machine alone.
-
-    Examples
-    --------
-    >>> [is_loopback(host) for host in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "example.org")]
-    [True, True, True, False, False]
-    """
+    """Return whether an address is reached from this machine alone."""
     try:
         return ip_address(host).is_loopback
     except ValueError:
@@ -72,13 +66,10 @@ def bind(host: str, port: int) -> socket.socket:
         listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listening
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            argument, problem = "port", f"port={port} is taken on {host}; choose another, or 0 for any that is free"
-        elif error.errno == errno.EACCES:
-            argument, problem = "port", f"port={port} needs rights that you do not have; choose one above 1023, or 0"
-        else:
-            argument, problem = "host", f"host={host} cannot be listened on: {os.strerror(error.errno or 0)}"
-        raise InputError(problem, argument=argument) from error
+        is_port = error.errno in (errno.EADDRINUSE, errno.EACCES)
+        name, value = ("port", port) if is_port else ("host", host)
+        problem = f"{name}={value} cannot be listened on: {os.strerror(error.errno or 0)}"
+        raise InputError(f"{problem}; choose another{', or 0 for any free port' * is_port}", argument=name) from error
 
 
 def make_server(app: Any) -> uvicorn.Server:
@@ -104,26 +95,15 @@ def serve(
 ) -> None:
     """Serve the page until it is stopped (Ctrl-C).
 
-    Parameters
-    ----------
-    session
-        The embedding with all that belongs to it.
-    host
-        Address to listen on. Beyond the loopback a token is needed, and made if none is given.
-    port
-        0 for any that is free.
-    token
-        Token that requests must send.
-    browser
-        Whether to open the page.
-    on_start
-        Called with the page's address, and the port, once it can be reached.
+    ``port`` 0 is any that is free. Beyond the loopback requests must send the ``token``, which is made if none is
+    given. ``browser`` opens the page; ``on_start`` is called with its address and port, once it can be reached.
     """
     with bind(host, port) as listening:
         bound = listening.getsockname()[1]
         access = make_access(host, bound, token)
         app = make_app(session, token=access.token, hosts=access.hosts, any_address=access.any_address)
-        # Objects that exist by then stay: requests need not wait while the collector looks through them.
+        # Objects that exist once the background work is done stay until the end. Frozen, they are left out of Python's
+        # garbage collections, which would look through all names while requests wait.
         session.background.start(then=gc.freeze)
         if on_start is not None:
             on_start(access.url, bound)
@@ -146,13 +126,7 @@ class Access(NamedTuple):
 
 
 def make_access(host: str, port: int, token: str | None) -> Access:
-    """Return the access to a server that listens on a host: beyond the loopback with a token, made if there is none.
-
-    Examples
-    --------
-    >>> make_access("::1", 8000, "a b").url
-    'http://[::1]:8000/?token=a%20b'
-    """
+    """Return the access to a server that listens on a host: beyond the loopback with a token, made if there is none."""
     if token is None and not is_loopback(host):
         token = secrets.token_urlsafe(24)
     every = host in ("0.0.0.0", "::")
@@ -163,9 +137,10 @@ def make_access(host: str, port: int, token: str | None) -> Access:
 
 
 def end_background(work: Background) -> None:
-    """Stop background work. If it does not stop in time, it is in compiled code, which must not see Python end."""
+    """Stop background work; end the process where that takes longer than a second."""
     if work.stop(seconds=1.0):
         return
+    # The work is in compiled code, which crashes where the interpreter ends under it, after the last message.
     print("interrupted; no half-written output is left", file=sys.stderr, flush=True)  # as `graphrefine.cli.main` ends
     os._exit(128 + getattr(sys.exc_info()[1], "number", signal.SIGINT))
 

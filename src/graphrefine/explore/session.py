@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from importlib.util import find_spec
 from threading import Lock
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,36 +24,20 @@ from graphrefine.explore.quality import make_quality_tasks
 from graphrefine.explore.request_params import LAYOUTS
 from graphrefine.explore.responses import Node
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.lookup import Side, is_integer
+from graphrefine.graph.lookup import SIDES, Side, is_integer
 from graphrefine.graph.node_ids import is_range, text_names
+from graphrefine.search.companions import companion
 from graphrefine.search.index import INDEX_BEYOND
 from graphrefine.search.vectors import check_finite
-from graphrefine.system.companions import companion
 
 
 class Session:
     """An embedding with everything that the page and its API give of it.
 
-    Parameters
-    ----------
-    embedding
-        Its vectors stay where they are: mapped, if they come from a file.
-    graph
-        The graph that it was made from, or one with some of the same nodes.
-    labels
-        Anything that `graphrefine.readers.labels.as_labels` takes, or the name of an attribute of the graph's nodes.
-    columns
-        Further columns to color by, for each row.
-    index
-        Whether to search neighbors by an index, once it is made, rather than exactly; None: beyond a million nodes.
-    name
-        Name of the embedding on the page.
-
-    Examples
-    --------
-    >>> session = Session(Embedding([0, 1], [[1, 0], [0, 1]], degrees=[1, 1]), labels=["red", "blue"])
-    >>> session.node(1)
-    {'row': 1, 'node': 1, 'side': None, 'degree': 1, 'labels': ['blue']}
+    Its vectors stay where they are: mapped, if they come from a file. ``labels`` is anything that
+    `graphrefine.readers.labels.as_labels` takes, or the name of an attribute of the graph's nodes; ``columns`` are
+    further ones to color by. With ``index``, neighbors are found by an index once it is made; None: beyond a million
+    nodes.
     """
 
     def __init__(
@@ -78,7 +62,6 @@ class Session:
         self._pictures: dict[tuple[str, str | None], bytes] = {}
         self._drawing = Lock()
         self.blobs: dict[tuple[str, str], Any] = {}  # of layouts and columns, as they were sent
-        self._targets = embedding.sides.start  # the row at which they begin, if there are two sides
         groups = Task(
             "cluster" if graph is None else "community", lambda watch: find_groups(embedding, self.graph, watch)
         )
@@ -97,9 +80,7 @@ class Session:
 
     def _list_columns(self, table: Mapping[str, Column]) -> list[tuple[str, Column]]:
         """List the columns that are there at once: a new way to color the map is one more here."""
-        own: list[tuple[str, Column]] = []
-        if self.labels is not None:
-            own.append(("label", self.labels.column()))
+        own: list[tuple[str, Column]] = [] if self.labels is None else [("label", self.labels.column())]
         if self.degrees is not None:
             own.append(("degree", NumberColumn(self.degrees, log=True)))
         reserved = {name for name, _ in own} | {"community", "cluster"}
@@ -181,16 +162,10 @@ class Session:
         return {
             "row": row,
             "node": name if isinstance(name, str) else int(name),
-            "side": self._side(row),
+            "side": SIDES[row >= self.embedding.sides.start] if self.has_two_sides else None,
             "degree": None if self.degrees is None else as_number(self.degrees[row]),
             "labels": [] if self.labels is None else self.labels.at(row),
         }
-
-    def _side(self, row: int) -> Literal["source", "target"] | None:
-        """Return the side of a bipartite graph that a row belongs to."""
-        if not self.has_two_sides:
-            return None
-        return "source" if row < self._targets else "target"
 
     def values(self, row: int) -> dict[str, Any]:
         """Return the value of a row in each column that is ready."""

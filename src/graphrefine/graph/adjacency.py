@@ -18,7 +18,8 @@ from graphrefine.graph.node_ids import MAX_NODES, Numbered, id_array, name_array
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import ASCENDING, HOLLOW, SYMMETRIC
 
-REMARKS = {
+# Counts of records that were left out or joined, and of nodes without edges, in words.
+NOTES = {
     "self_loops": "self-loops left out",
     "duplicates": "edges listed again, their weights added (1 each where there are none)",
     "reciprocal": "edges listed in both directions, counted once",
@@ -31,15 +32,13 @@ REMARKS = {
     "bare": "nodes without features",
     "unknown": "rows of features for nodes that the graph does not have",
 }
-"""Counts of records that were left out or joined, and of nodes without edges, in words."""
 FLOAT32_RANGE = "float32 numbers go from 1.4e-45 to 3.4e38: scale the weights"
-"""The range of weights in words, and the way out."""
+# The counts that are a part of how a graph was read; the others are of what is made of it later.
 READING_COUNTS = ("self_loops", "duplicates", "reciprocal", "zero_weights", "missing", "trimmed")
-"""Those that are told with the reading of a graph."""
 
 
 class Adjacency(NamedTuple):
-    """The fields of a `Graph` that its edges decide; `Graph` describes them."""
+    """The fields of a `Graph` that its edges decide."""
 
     indptr: NDArray[np.int64]  # (n + 1,)
     indices: NDArray[np.int32]  # (entries,)
@@ -72,6 +71,7 @@ def merge_edges(
     rows = edge_lists.build_rows(len(names), first, second, weights=weights, directed=directed, threads=threads)
     missing, loops, zeros, arcs, reciprocal = rows.tally
     merged = rows.weights
+    # Each weight is finite, but float32 has no room for every sum of them.
     if merged is not None and not np.isfinite(merged).all():
         raise InputError("the weights of an edge's duplicates add up to more than float32 can hold", argument="weights")
     counts = {
@@ -95,13 +95,14 @@ def adjacency_of_matrix(
     threads: int = 1,
     weighted: bool = True,
 ) -> Adjacency:
-    """Rows of a square matrix, see `Graph.from_matrix`; ``weighted=False`` takes every entry but zero for 1."""
+    """Return the rows of a square matrix; ``weighted=False`` takes every entry but zero for 1."""
     indptr, indices, values = _compress(matrix, directed)
     row_names = _row_names(len(indptr) - 1, names)
     weights = _entry_weights(values, weighted)
     properties = edge_lists.inspect_rows(indptr, indices, weights)
     if properties < 0:
         raise InputError(f"the matrix has entries outside its {len(row_names)} rows and columns")
+    # The arrays of a sound matrix become those of the graph: a copy would double the memory of a large one.
     needed = ASCENDING | HOLLOW | (0 if directed else SYMMETRIC)
     if properties & needed == needed and (weights is None or bool((weights > 0).all())):
         counts = {"self_loops": 0, "duplicates": 0, "reciprocal": 0 if directed else len(indices) // 2}
@@ -119,14 +120,7 @@ def adjacency_of_bipartite_matrix(
     names: NDArray[Any] | None = None,
     column_names: NDArray[Any] | None = None,
 ) -> Adjacency:
-    """Return a matrix whose rows and columns are two sets of nodes, each named from 0 if not otherwise, the rows first.
-
-    Examples
-    --------
-    >>> rows = adjacency_of_bipartite_matrix([[1, 0, 2], [0, 0, 1]], threads=1)
-    >>> rows.indices.tolist(), rows.names.tolist(), rows.sources
-    ([2, 4, 4, 0, 0, 1], [0, 1, 0, 1, 2], 2)
-    """
+    """Return the rows of a matrix whose rows and columns are two sets of nodes, each named from 0 by default."""
     array = matrix if hasattr(matrix, "tocsr") else np.asarray(matrix)
     if len(array.shape) != 2 or array.dtype.kind not in "biuf":
         raise InputError(f"a matrix of real numbers is needed, not {array.dtype} of shape {array.shape}")
@@ -149,9 +143,10 @@ def adjacency_of_bipartite_matrix(
 
 
 def _entry_weights(values: NDArray[Any], weighted: bool) -> NDArray[np.float32] | None:
-    """Weights of the entries of a matrix; None if all are 1."""
+    """Return the weights of the entries of a matrix; None if all are 1."""
     if not weighted and values.dtype.kind == "f":
-        values = np.where(values > 0, np.ceil(values), values)  # before the smallest become 0 in float32
+        # An entry that is not 0 is an edge of weight 1: rounded up before the smallest become 0 in float32.
+        values = np.where(values > 0, np.ceil(values), values)
     weights = check_weights(values, len(values))
     if not weighted:
         weights = np.minimum(weights, 1)
@@ -169,14 +164,13 @@ def _row_names(nodes: int, names: Sequence[Any] | NDArray[Any] | None) -> NDArra
 
 
 def _compress(matrix: Any, directed: bool) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[Any]]:
-    """CSR arrays of the matrix; of its transpose where that is at hand and direction does not matter."""
+    """Return the CSR arrays of a matrix; of its transpose where that is at hand and direction does not matter."""
     sparse = hasattr(matrix, "tocsr")
     array: Any = matrix if sparse else np.asarray(matrix)
     shape = array.shape
     if len(shape) != 2 or shape[0] != shape[1]:
-        way_out = "; bipartite=True reads its rows and columns as two sets of nodes" if len(shape) == 2 else ""
-        problem = f"an adjacency matrix must be square, not {' x '.join(map(str, shape))}{way_out}"
-        raise InputError(problem)
+        advice = "; bipartite=True reads its rows and columns as two sets of nodes" if len(shape) == 2 else ""
+        raise InputError(f"an adjacency matrix must be square, not {' x '.join(map(str, shape))}{advice}")
     if array.dtype.kind not in "biuf":
         raise InputError(f"an adjacency matrix must hold real numbers, not {array.dtype}")
     if shape[0] > MAX_NODES:
@@ -185,6 +179,7 @@ def _compress(matrix: Any, directed: bool) -> tuple[NDArray[np.int64], NDArray[n
         from scipy.sparse import csr_array
 
         array = csr_array(_as_stored(array))
+    # CSC arrays of a matrix are the CSR arrays of its transpose, which is the same undirected graph.
     rows = array if getattr(array, "format", "") == "csc" and not directed else array.tocsr()
     return (
         np.ascontiguousarray(rows.indptr, dtype=np.int64),
@@ -201,34 +196,33 @@ def _as_stored(array: Any) -> Any:
 
 
 def sums_of_rows(indptr: NDArray[np.int64], weights: NDArray[np.float32] | None) -> NDArray[np.float64]:
-    """Sum of the weights of each row of CSR, ones where None.  # (n,)."""
+    """Return the sum of the weights of each row of CSR, ones where None.  # (n,)."""
     counts = np.diff(indptr)
     if weights is None:
         return counts.astype(np.float64)
+    # In float64, as a hub's row has millions of weights. Empty rows are left out: reduceat would give each the first
+    # weight of the next row.
     sums = np.zeros(len(counts))
-    filled = counts > 0  # reduceat would give an empty row its neighbor's first weight
+    filled = counts > 0
     if filled.any():
         sums[filled] = np.add.reduceat(weights, indptr[:-1][filled], dtype=np.float64)
     return sums
 
 
 def inverses(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 over each value; 0 where it is 0."""
+    """Return 1 over each value; 0 where it is 0."""
     return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
 def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDArray[np.float32]:
-    """Weights as float32, or an error that names the first that is negative, or outside of what float32 holds.
+    """Return weights as float32; InputError for the first that is negative or does not fit float32.
 
     ``before`` is the number of records before these.
     """
     if weights.shape != (count,):
-        raise InputError(
-            f"weights must be one for each of the {count} edges, not of shape {weights.shape}", argument="weights"
-        )
-    if weights.dtype.kind in "mM":
-        raise InputError(f"weights must be numbers, not times ({weights.dtype})", argument="weights")
-    if weights.dtype.kind == "c":
+        problem = f"weights must be one for each of the {count} edges, not of shape {weights.shape}"
+        raise InputError(problem, argument="weights")
+    if weights.dtype.kind in "mMc":  # times would become their nanoseconds, complex numbers their real part
         raise InputError(f"weights must be real numbers, not {weights.dtype}", argument="weights")
     if weights.dtype.kind not in "iufb":
         try:
@@ -237,29 +231,21 @@ def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDAr
             raise InputError(f"weights must be numbers: {error}", argument="weights") from None
     with np.errstate(over="ignore", under="ignore"):
         values = np.ascontiguousarray(weights, dtype=np.float32)
+    # A weight that float32 rounds to 0 would be no edge, without a word; one that it rounds to infinity, no number.
     wrong = ~(np.isfinite(values) & (values >= 0))
     zero = np.flatnonzero(values == 0)
     wrong[zero[weights[zero] != 0]] = True
     bad = np.flatnonzero(wrong)
     if bad.size:
         weight = weights[bad[0]]
-        problem = describe_outside(float(weight)) or (
-            "is not allowed; weights must be finite float32 numbers and not negative"
-        )
+        usual = "is not allowed; weights must be finite float32 numbers and not negative"
+        problem = describe_outside(float(weight)) or usual
         raise InputError(f"record {before + bad[0] + 1}: weight {weight} {problem}", argument="weights")
     return values
 
 
 def describe_outside(weight: float, *, text: str = "") -> str | None:
-    """Return the problem of a positive weight that float32 does not hold, in words; ``text`` is how it was written.
-
-    Examples
-    --------
-    >>> describe_outside(1e-50)
-    'is 0 as a float32 number; float32 numbers go from 1.4e-45 to 3.4e38: scale the weights'
-    >>> describe_outside(1.0), describe_outside(0.0, text="0.0"), describe_outside(0.0, text="1e-400") is None
-    (None, None, False)
-    """
+    """Return the problem of a positive weight that float32 does not hold, in words; ``text`` is how it was written."""
     with np.errstate(over="ignore", under="ignore"):
         value = np.float32(weight)
     digits = text.lower().partition("e")[0].strip("+-.0 ")  # none: it is written as 0
@@ -271,30 +257,17 @@ def describe_outside(weight: float, *, text: str = "") -> str | None:
     return None
 
 
-def list_remarks(counts: Mapping[str, Any], *, edges: int) -> list[str]:
-    """Return counts of the reading in words, less those that most people expect.
-
-    Examples
-    --------
-    >>> list_remarks({"records": 9, "self_loops": 2, "missing": 0, "reciprocal": 7}, edges=7)
-    ['self-loops left out: 2']
-    """
+def list_notes(counts: Mapping[str, Any], *, edges: int) -> list[str]:
+    """Return counts of the reading in words, but for those that most people expect."""
     symmetric = counts.get("reciprocal") == edges  # a symmetric matrix, or a list meant so
     expected = {"reciprocal"} if symmetric else set()
-    return [f"{text}: {counts[name]:,}" for name, text in REMARKS.items() if counts.get(name) and name not in expected]
+    return [f"{text}: {counts[name]:,}" for name, text in NOTES.items() if counts.get(name) and name not in expected]
 
 
 def describe_reading(
     report: Mapping[str, Any], *, directed: bool, weights: NDArray[np.float32] | None, edges: int
 ) -> str:
-    """Return the reading of a graph in one line: format, columns, direction, weights, counts; for its report.
-
-    Examples
-    --------
-    >>> report = {"format": "csv", "header": True, "columns": ["person", "friend"], "ignored_columns": ["city"]}
-    >>> describe_reading(report, directed=False, weights=None, edges=7)
-    "csv with a header; edges 'person' - 'friend', undirected; no weights; not used: 'city'"
-    """
+    """Return the reading of a graph in one line: format, columns, direction, weights, counts; for its report."""
     format = str(report.get("format", "edges"))
     if "header" in report:
         format += f" with{'' if report['header'] else 'out'} a header"
@@ -311,8 +284,8 @@ def describe_reading(
     ]
     parts += [f"not used: {', '.join(unused)}"] if unused else []
     parts += [f"{report['comments']:,} comment line{'s' * (report['comments'] != 1)}"] if report.get("comments") else []
-    parts += [str(remark) for remark in report.get("remarks", ())]
-    parts += list_remarks({name: report.get(name, 0) for name in READING_COUNTS}, edges=edges)
+    parts += [str(note) for note in report.get("remarks", ())]
+    parts += list_notes({name: report.get(name, 0) for name in READING_COUNTS}, edges=edges)
     return "; ".join(parts)
 
 
@@ -332,7 +305,7 @@ def _quote(column: Any) -> str:
 
 
 def end_array(side: Any) -> NDArray[Any]:
-    """Ids as an array; in a list that is a mix of types, each keeps its own."""
+    """Return ids as an array; in a list that is a mix of types, each keeps its own."""
     kinds = set(map(type, side)) if isinstance(side, list | tuple) else set()
     return np.asarray(side) if kinds <= {int, float} or list in kinds else id_array(side)
 
@@ -343,11 +316,9 @@ def row_numbers(source: NDArray[Any], target: NDArray[Any], names: NDArray[Any])
         if side.dtype.kind not in "iu" and side.size:
             raise InputError(f"with names, source and target must be row numbers, not {side.dtype}")
         if side.size and not (side.min() >= 0 and side.max() < len(names)):
-            raise InputError(
-                f"row numbers must lie from 0 to {len(names) - 1}, as there are {len(names)} names, "
-                f"not from {side.min()} to {side.max()}"
-            )
+            found, last = f"{side.min()} to {side.max()}", len(names) - 1
+            raise InputError(f"row numbers of {len(names)} names must be from 0 to {last}, not from {found}")
     if len(set(names.tolist())) != len(names):
-        raise InputError("names must be distinct; the same name stands there twice")
+        raise InputError("names must be distinct; there is a duplicate")
     first, second = (np.ascontiguousarray(side, dtype=np.int32) for side in (source, target))
     return first, second, names

@@ -43,11 +43,18 @@ if TYPE_CHECKING:
 
 
 class Rows(NamedTuple):
-    """Consecutive rows of a graph as CSR of their own; views, not copies, of the large arrays."""
+    """Consecutive rows of a graph as CSR; views, not copies, of the large arrays."""
 
     indptr: NDArray[np.int64]  # (rows + 1,), from 0
     indices: NDArray[np.int32]  # (entries,), columns of the whole graph
     weights: NDArray[np.float32] | None  # (entries,)
+
+
+def cut_rows(rows: Rows, start: int, stop: int) -> Rows:
+    """Return the rows from `start` to before `stop`."""
+    first, last = int(rows.indptr[start]), int(rows.indptr[stop])
+    weights = None if rows.weights is None else rows.weights[first:last]
+    return Rows(rows.indptr[start : stop + 1] - first, rows.indices[first:last], weights)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,7 +72,7 @@ class Graph:
         Whether row u holds only the edges that leave u.
     sources
         Number of nodes on the first side (users) of a bipartite graph; they come first, and every edge joins one of
-        them and one of the others (items). A name may stand once on each side. None: not read as bipartite.
+        them and one of the others (items). A name may be on both sides. None: not read as bipartite.
     report
         How the graph was read, and counts of reading; `summary` explains them, and `reading` is the same in words.
     attributes
@@ -103,6 +110,7 @@ class Graph:
     weighted: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        # Counted once, as code asks for them in loops; the fields of a frozen dataclass cannot be assigned.
         counts = {"entries": (entries := len(self.indices)), "edges": entries // (2 - self.directed)}
         self.__dict__.update(counts, nodes=len(self.indptr) - 1, weighted=self.weights is not None)
 
@@ -204,7 +212,7 @@ class Graph:
     ) -> dict[Any, float]:
         """Return the neighbors of a node with the weights of the edges; in a directed graph, those that it leads to.
 
-        With ``direction="in"`` they are those that lead to it. ``side`` is "source" or "target", where a name stands on
+        With ``direction="in"`` they are those that lead to it. ``side`` is "source" or "target", where a name is on
         both sides of a bipartite graph.
 
         Examples
@@ -221,7 +229,7 @@ class Graph:
     def subgraph(self, names: Iterable[Any]) -> Graph:
         """Return the graph of some nodes and the edges among them, in the order of this graph.
 
-        Of a bipartite graph, a name that stands on both sides is taken on both.
+        Of a bipartite graph, a name that is on both sides is taken on both.
 
         Examples
         --------
@@ -265,12 +273,35 @@ class Graph:
 
     def to_networkx(self) -> Any:
         """Return a NetworkX graph with direction, weights and attributes of nodes; of two sides, also ``bipartite``."""
-        return _networkx_graph(self)
+        try:
+            import networkx as nx
+        except ModuleNotFoundError:
+            raise MissingExtraError("to_networkx()", "networkx") from None
+        names = self.names.tolist()
+        if self.sources is not None and len(set(names)) < len(names):
+            targets = set(names[self.sources :])
+            both = next(name for name in names[: self.sources] if name in targets)
+            raise InputError(f"{both!r} is a name on both sides, and NetworkX has one set of names; rename one side")
+        other: Any = nx.DiGraph() if self.directed else nx.Graph()
+        other.add_nodes_from(names)
+        if self.sources is not None:
+            sides = {name: int(row >= self.sources) for row, name in enumerate(names)}
+            nx.set_node_attributes(other, sides, "bipartite")
+        for attribute, values in self.attributes.items():
+            known = {name: value for name, value in zip(names, values.tolist(), strict=True) if value is not None}
+            nx.set_node_attributes(other, known, attribute)
+        source, target, weights = _edge_ends(self)
+        pairs = [[names[row] for row in side.tolist()] for side in (source, target)]
+        if weights is None:
+            other.add_edges_from(zip(*pairs, strict=True))
+        else:
+            other.add_weighted_edges_from(zip(*pairs, weights.tolist(), strict=True))
+        return other
 
     def to_arrow(self) -> Any:
         """Return the edges as a pyarrow Table: ``source``, ``target`` and, where there are any, ``weight``.
 
-        An undirected edge stands once. ``pyarrow.table(graph)`` and ``polars.DataFrame(graph)`` are the same.
+        An undirected edge is listed once. ``pyarrow.table(graph)`` and ``polars.DataFrame(graph)`` are the same.
         """
         return _edge_table(self)
 
@@ -282,7 +313,7 @@ class Graph:
         """Write the graph, replacing what is there in one step: .grf, .csv, .tsv, .parquet or .arrow.
 
         `graphrefine.read` gives it back. ``.grf`` is the graph on disk and remembers direction and sides; of a list of
-        edges, say ``read(path, directed=True)`` or ``bipartite=True``. Attributes of nodes are not written, with a
+        edges, read it with ``directed=True`` or ``bipartite=True``. Attributes of nodes are not written, with a
         warning: `node_table` has them.
 
         Examples
@@ -293,7 +324,21 @@ class Graph:
         >>> graphrefine.read(path).neighbors("b")
         {'a': 2.0, 'c': 5.0}
         """
-        save_graph(self, path)
+        suffix = Path(path).suffix.lower()
+        if suffix not in WRITERS:
+            near, known = suggest(suffix, WRITERS), ", ".join(WRITERS)
+            raise InputError(f"{os.fspath(path)}: no graph is written as {suffix!r}{near}; it can be {known}")
+        if suffix != ".grf" and not len(self.indices):
+            raise InputError(f"{os.fspath(path)}: the graph has no edges to list; .grf holds a graph without edges")
+        if self.attributes:
+            listed = ", ".join(self.attributes)
+            text = f"node attributes are not in the file: {listed}; graph.node_table().save(...) keeps them"
+            warnings.warn(ArgumentWarning(text), stacklevel=2)
+        is_csv = suffix in (".csv", ".tsv")
+        if is_csv and is_text(self.names) and from_strings(self.names.tolist()).dtype != object:
+            text = f"names such as {self.names[0]!r} are digits, and come back as integers; .parquet keeps them as text"
+            warnings.warn(ArgumentWarning(text), stacklevel=2)
+        WRITERS[suffix](self, path)
 
     def names_of(self, rows: ArrayLike) -> NDArray[Any]:
         """Return the names of these rows; of a graph on disk, no others are read."""
@@ -306,7 +351,7 @@ class Graph:
         return int(self.without_edges().sum())
 
     def without_edges(self) -> NDArray[np.bool_]:
-        """Mask of the nodes without an edge.  # (n,)."""
+        """Return the mask of the nodes without an edge.  # (n,)."""
         alone: NDArray[np.bool_] = self.out_counts == 0
         if self.directed:
             alone[self.indices] = False
@@ -333,11 +378,11 @@ class Graph:
         return self.entries / max(self.nodes - self.isolated, 1)
 
     def degrees(self) -> NDArray[np.float64]:
-        """Sum of the weights in each row.  # (n,)."""
+        """Return the sum of the weights in each row.  # (n,)."""
         return sums_of_rows(self.indptr, self.weights)
 
     def context(self, *, threads: int = 1) -> NDArray[np.float64]:
-        """For each node j the sum of ``A_ij / d_i`` over the arcs i -> j that arrive; d is `degrees`.  # (n,).
+        """Return for each node j the sum of ``A_ij / d_i`` over the arcs i -> j that arrive; d is `degrees`.  # (n,).
 
         Examples
         --------
@@ -362,7 +407,8 @@ class Graph:
 
     @cached_property
     def _transposed(self) -> Graph:
-        turned = self.to_scipy().T.tocsr()  # a counting sort over the entries, in compiled code
+        # SciPy's conversion is a counting sort over the entries, in compiled code: rows come out ascending.
+        turned = self.to_scipy().T.tocsr()
         return Graph(
             indptr=turned.indptr.astype(np.int64, copy=False),
             indices=turned.indices.astype(np.int32, copy=False),
@@ -381,10 +427,8 @@ class Graph:
         return int(count), labels
 
     def rows(self, start: int, stop: int) -> Rows:
-        """Rows from `start` to before `stop`, for engines that work in blocks."""
-        first, last = int(self.indptr[start]), int(self.indptr[stop])
-        weights = None if self.weights is None else self.weights[first:last]
-        return Rows(self.indptr[start : stop + 1] - first, self.indices[first:last], weights)
+        """Return the rows from `start` to before `stop`, for engines that work in blocks."""
+        return cut_rows(Rows(self.indptr, self.indices, self.weights), start, stop)
 
     @cached_property
     def reading(self) -> str:
@@ -392,7 +436,7 @@ class Graph:
         return describe_reading(self.report, directed=self.directed, weights=self.weights, edges=self.edges)
 
     def summary(self) -> dict[str, Any]:
-        """Size and kind of the graph and the counts of reading it, ready for JSON.
+        """Return size and kind of the graph and the counts of reading it, ready for JSON.
 
         ``records``: edges as listed (entries, for a matrix); of these ``self_loops``, ``zero_weights`` and
         ``missing`` (one end empty) were left out, but not their nodes; ``duplicates`` were added to an edge
@@ -417,21 +461,16 @@ def graph_of(
     return Graph(**adjacency._asdict(), source=source, attributes=attributes or {})
 
 
-class _EdgeEnds(NamedTuple):
-    """Edges by the rows of their ends, each once."""
+def _edge_ends(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]:
+    """Return source rows, target rows and weights of the edges, each edge once.
 
-    source: NDArray[np.int64]  # (edges,)
-    target: NDArray[np.int32]  # (edges,)
-    weights: NDArray[np.float32] | None  # (edges,)
-
-
-def _edge_ends(graph: Graph) -> _EdgeEnds:
-    """Return the edges: an undirected one from its earlier row to its later one, in a bipartite graph a target."""
+    An undirected one leads from its earlier row to its later one, which in a bipartite graph is a target.
+    """
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
     if graph.directed:
-        return _EdgeEnds(rows, graph.indices, graph.weights)
+        return rows, graph.indices, graph.weights
     once = rows < graph.indices
-    return _EdgeEnds(rows[once], graph.indices[once], None if graph.weights is None else graph.weights[once])
+    return rows[once], graph.indices[once], None if graph.weights is None else graph.weights[once]
 
 
 def _edge_columns(graph: Graph, *, isolated: bool) -> dict[str, Any]:
@@ -439,20 +478,21 @@ def _edge_columns(graph: Graph, *, isolated: bool) -> dict[str, Any]:
 
     With ``isolated``, each node without edges has a record with one end: the second for a target of two sides.
     """
-    ends = _edge_ends(graph)
+    source, target, weights = _edge_ends(graph)
     alone = np.flatnonzero(graph.without_edges()) if isolated else np.empty(0, np.int64)
     on_target = alone >= (graph.nodes if graph.sources is None else graph.sources)
     columns: dict[str, Any] = {}
-    for column, rows, missing in (("source", ends.source, on_target), ("target", ends.target, ~on_target)):
+    for column, rows, missing in (("source", source, on_target), ("target", target, ~on_target)):
         mask = np.concatenate([np.zeros(len(rows), np.bool_), missing])
         columns[column] = np.ma.masked_array(np.concatenate([rows, alone]), mask=mask)
-    if ends.weights is not None:
-        columns["weight"] = np.concatenate([ends.weights, np.ones(len(alone), np.float32)])
+    if weights is not None:
+        columns["weight"] = np.concatenate([weights, np.ones(len(alone), np.float32)])
     return columns
 
 
 def _edge_table(graph: Graph, *, isolated: bool = False) -> Any:
     """Return a pyarrow Table of the edges; with ``isolated``, nodes without edges have a row with one end."""
+    # Arrow takes each name once, and the two columns are its indices: no text of an edge is made in Python.
     names = arrow_table({"node": text_names(graph.names, sources=graph.sources)})["node"].combine_chunks()
     import pyarrow as pa
 
@@ -461,53 +501,6 @@ def _edge_table(graph: Graph, *, isolated: bool = False) -> Any:
         rows = columns[column]
         columns[column] = names.take(pa.array(rows.data, pa.int64(), mask=rows.mask if rows.mask.any() else None))
     return pa.table(columns)
-
-
-def _networkx_graph(graph: Graph) -> Any:
-    """Return a graph of NetworkX: see `Graph.to_networkx`."""
-    try:
-        import networkx as nx
-    except ModuleNotFoundError:
-        raise MissingExtraError("to_networkx()", "networkx") from None
-    names = graph.names.tolist()
-    if graph.sources is not None and len(set(names)) < len(names):
-        twice = next(name for name in names[: graph.sources] if name in set(names[graph.sources :]))
-        raise InputError(f"the name {twice!r} stands on both sides, and NetworkX has one set of names; rename one side")
-    other: Any = nx.DiGraph() if graph.directed else nx.Graph()
-    other.add_nodes_from(names)
-    if graph.sources is not None:
-        nx.set_node_attributes(other, {name: int(row >= graph.sources) for row, name in enumerate(names)}, "bipartite")
-    for attribute, values in graph.attributes.items():
-        known = {name: value for name, value in zip(names, values.tolist(), strict=True) if value is not None}
-        nx.set_node_attributes(other, known, attribute)
-    ends = _edge_ends(graph)
-    sides = [[names[row] for row in side.tolist()] for side in (ends.source, ends.target)]
-    if ends.weights is None:
-        other.add_edges_from(zip(*sides, strict=True))
-    else:
-        other.add_weighted_edges_from(zip(*sides, ends.weights.tolist(), strict=True))
-    return other
-
-
-def save_graph(graph: Graph, path: str | os.PathLike[str], *, stacklevel: int = 3) -> None:
-    """Write a graph, replacing what is there in one step; the suffix names the format: see `Graph.save`."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in WRITERS:
-        near = suggest(suffix, WRITERS)
-        known = ", ".join(WRITERS)
-        raise InputError(f"{os.fspath(path)}: no graph is written as {suffix!r}{near}; it can be {known}")
-    if suffix != ".grf" and not len(graph.indices):
-        raise InputError(f"{os.fspath(path)}: the graph has no edges to list; .grf holds a graph without edges")
-    if graph.attributes:
-        listed = ", ".join(graph.attributes)
-        warnings.warn(
-            ArgumentWarning(f"node attributes are not in the file: {listed}; graph.node_table().save(...) keeps them"),
-            stacklevel=stacklevel,
-        )
-    if suffix in (".csv", ".tsv") and is_text(graph.names) and from_strings(graph.names.tolist()).dtype != object:
-        text = f"names such as {graph.names[0]!r} are digits, and come back as integers; .parquet keeps them as text"
-        warnings.warn(ArgumentWarning(text), stacklevel=stacklevel)
-    WRITERS[suffix](graph, path)
 
 
 def store(graph: Graph, path: str | os.PathLike[str], *, threads: int = 1) -> None:
@@ -542,15 +535,13 @@ def _write_text(graph: Graph, path: str | os.PathLike[str]) -> None:
 def _write_arrow(graph: Graph, path: str | os.PathLike[str]) -> None:
     check_table_path(path)
     table = _edge_table(graph, isolated=True)
+    from pyarrow import feather, parquet
+
     with replacing(path) as hidden:
         if Path(path).suffix.lower() == ".parquet":
-            from pyarrow import parquet
-
             parquet.write_table(table, hidden, compression="zstd")
         else:
-            from pyarrow import feather
-
-            feather.write_feather(table, str(hidden), compression="uncompressed")
+            feather.write_feather(table, str(hidden), compression="uncompressed")  # which readers can map
 
 
 WRITERS: dict[str, Callable[[Graph, str | os.PathLike[str]], None]] = {

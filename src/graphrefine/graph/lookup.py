@@ -1,6 +1,6 @@
-"""Names of nodes to rows, one or many; and the part of vectors that belongs to each side, source and target.
+"""Lookup of rows by the names of nodes; and the two sides of vectors, source and target.
 
-The score of an edge from u to v is ``source_u . target_v``. What the two are, the recipe says:
+The score of an edge from u to v is ``source_u . target_v``. The recipe says what the two are:
 
 =================  ======================  ==================================================================
 graph              recipe                  source and target
@@ -31,31 +31,25 @@ from graphrefine.system.checks import check_choice
 
 Side = Literal["source", "target"]
 Unknown = Literal["error", "skip"]  # what to do with names that no node has
-Name = Hashable  # an integer, a string, or whatever the graph has for its nodes
+Name = Hashable  # an integer, a string, or any other id
 Rows = NDArray[np.int64]
 
 SIDES: tuple[Side, Side] = ("source", "target")
 _INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
-_FEW = 3  # names that stand for many in a message
-_MANY = 100_000  # names beyond which looking for near matches would take too long
+_FEW = 3  # examples in a message
+_MANY = 100_000  # names beyond which the search for near matches, which reads each, would take seconds
 
 
 @dataclass(frozen=True)
 class Sides:
-    """Where the two sides of vectors lie."""
+    """The two sides of vectors."""
 
     kind: Literal["columns", "rows"] | None  # None: every vector is both
     start: int = 0  # the column or row at which targets begin
 
     @classmethod
-    def of(cls, recipe: Mapping[str, Any], shape: tuple[int, int]) -> Sides:
-        """Return what a recipe says about vectors (n, dim); InputError where it does not fit them.
-
-        Examples
-        --------
-        >>> Sides.of({"sides": "columns"}, (5, 8)), Sides.of({}, (5, 8)).kind
-        (Sides(kind='columns', start=4), None)
-        """
+    def from_recipe(cls, recipe: Mapping[str, Any], shape: tuple[int, int]) -> Sides:
+        """Return the sides that a recipe says of vectors (n, dim); InputError where it does not fit them."""
         kind = recipe.get("sides")
         if kind is None:
             return cls(None)
@@ -64,14 +58,13 @@ class Sides:
         sources = recipe.get("sources")
         if kind == "rows" and type(sources) is int and 0 <= sources <= shape[0]:
             return cls("rows", sources)
-        of = f"{kind!r}, sources={sources!r}" if kind == "rows" else repr(kind)
         raise InputError(
-            f"the recipe says sides={of}, which does not fit {shape[0]} vectors of {shape[1]} numbers; it can be "
-            "'columns' where dim is even, or 'rows' with sources, the number of rows of the first side"
+            f"the recipe says sides={kind!r}, sources={sources!r}, which does not fit {shape[0]} vectors of "
+            f"{shape[1]} numbers; it can be 'columns' where dim is even, or 'rows' with sources, the rows of one side"
         )
 
     def vectors(self, vectors: NDArray[np.float32], side: Side) -> NDArray[np.float32]:
-        """One side of the vectors: a view, never a copy."""
+        """Return one side of the vectors: a view, never a copy."""
         if self.kind == "columns":
             return vectors[:, : self.start] if side == "source" else vectors[:, self.start :]
         return vectors[self.rows(len(vectors), side)]
@@ -81,7 +74,7 @@ class Sides:
         return names[self.rows(len(names), side)]
 
     def rows(self, count: int, side: Side) -> slice:
-        """Which of so many rows a side has."""
+        """Return the rows of a side, of ``count`` in all."""
         if self.kind != "rows":
             return slice(0, count)
         return slice(0, self.start) if side == "source" else slice(self.start, count)
@@ -105,9 +98,6 @@ class Lookup:
     >>> users_and_items = Lookup(np.array([1, 2, 2, 3]), Sides("rows", 2))
     >>> users_and_items.row(3), users_and_items.row(2, "source"), users_and_items.row(2, "target")
     (3, 1, 0)
-    >>> users_and_items.row(2)
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: 2 stands on both sides; say which: index(2, side="source") or side="target"
     """
 
     def __init__(self, names: Names, sides: Sides = ONE) -> None:
@@ -120,9 +110,10 @@ class Lookup:
         return {side: _rows_by_name(self.sides.names(self.names, side)) for side in sides}
 
     def on_sides(self, name: object) -> dict[Side, int]:
-        """Return the row of a name within each side on which it stands."""
+        """Return the row of a name within each side that has it."""
         if isinstance(name, np.generic) and not isinstance(name, np.datetime64 | np.timedelta64):
             name = name.item()
+        # True == 1 in Python, and has its hash: a lookup would find the node 1.
         if (isinstance(name, bool) or not isinstance(name, int | str)) and not self._is_object(name):
             return {}
         return {side: rows[name] for side, rows in self._by_side.items() if name in rows}
@@ -133,26 +124,19 @@ class Lookup:
         return self.names.dtype == object and not is_text(self.names)
 
     def _is_object(self, name: object) -> bool:
-        """Whether this is a name of another type than integers and strings; True is not 1, though Python says so."""
+        """Return whether this may be a name of another type than integers and strings."""
         if not self._has_objects or not isinstance(name, Hashable):
             return False
         try:
             rows = [(self.sides.first(side), rows.get(name)) for side, rows in self._by_side.items()]
         except TypeError:  # a tuple that holds a list
             return False
+        # Where True is a name, 1 is not found by it, nor by 1.0.
         same = (self.names[first + row] for first, row in rows if row is not None)
         return all(isinstance(each, bool) == isinstance(name, bool) for each in same)
 
     def is_name(self, value: object) -> bool:
-        """Whether this is one name rather than several: a string, a number, or a tuple that is the name of a node.
-
-        Examples
-        --------
-        >>> from graphrefine.graph.node_ids import object_array
-        >>> grid = Lookup(object_array([(0, 0), (0, 1)]))
-        >>> grid.is_name((0, 1)), grid.is_name([(0, 1)]), grid.is_name(((0, 0), (0, 1)))
-        (True, False, False)
-        """
+        """Return whether this is one name: a string, a number, or a tuple that is the name of a node."""
         return isinstance(value, int | float | str | np.number) or (self._has_objects and bool(self.on_sides(value)))
 
     def find(self, name: object, side: Side | None = None) -> int | None:
@@ -163,8 +147,7 @@ class Lookup:
             return rows_by_side.get(side if side in self._by_side else "source")
         if len(rows_by_side) > 1:
             raise InputError(
-                f"{quote_name(name)} stands on both sides; say which: "
-                f'index({quote_name(name)}, side="source") or side="target"',
+                f'{quote_name(name)} is a name on both sides; pass side="source" or side="target"',
                 argument="side",
             )
         return next((row + self.sides.first(at) for at, row in rows_by_side.items()), None)
@@ -200,7 +183,7 @@ class Lookup:
         return UnknownNameError(problem)
 
     def all_rows(self, names: Iterable[object]) -> Rows:
-        """Return the rows of several nodes among all, on both sides where a name stands on both."""
+        """Return the rows of several nodes among all, on both sides where both have the name."""
         if self.is_name(names):
             raise InputError(f"{names!r} is one name; give a list of names")
         listed = list(names)
@@ -212,15 +195,15 @@ class Lookup:
         return np.array(rows, np.int64)
 
     def select(self, key: Any) -> int | slice | Rows:
-        """Return the row, or the rows, that ``embedding[key]`` stands for.
+        """Return the row, or the rows, of ``embedding[key]``.
 
         ==========================  ================================================================================
         key                         rows
         ==========================  ================================================================================
         a name                      that of the node; an integer is a name too, never the number of a row
         list, column of names       those of the nodes, in that order
-        slice, mask of n bool       by their place, as NumPy has it
-        NumPy array of integers     by their place; refused where names are integers other than 0, 1, ..., n - 1
+        slice, mask of n bool       by position, as in NumPy
+        NumPy array of integers     by position; refused where names are integers other than 0, 1, ..., n - 1
         ==========================  ================================================================================
 
         Examples
@@ -254,7 +237,8 @@ class Lookup:
         return self.rows(listed)
 
     def _mask_rows(self, key: Any, mask: NDArray[np.bool_]) -> Rows:
-        """Return the rows of a mask; a column of pandas must be in the order of the rows."""
+        """Return the rows of a mask."""
+        # A column of pandas is met by its index, not by position: in another order, its rows are of other nodes.
         count, index = len(self.names), getattr(key, "index", None)
         if len(mask) != count:
             raise InputError(f"a mask of {len(mask):,} truth values does not fit {count:,} nodes; give one a row")
@@ -268,7 +252,7 @@ class Lookup:
 
     @cached_property
     def _takes_row_numbers(self) -> bool:
-        """Whether an integer in an array can mean a row alone: no name is an integer, or each is its own row."""
+        """Whether an integer in an array can only be a row: no name is an integer, or each is its own row."""
         if self._has_objects:
             return not any(isinstance(name, int) for name in self.names.tolist())
         return self.names.dtype == object or is_range(self.names)
@@ -317,33 +301,21 @@ class Lookup:
             return None
 
     def as_name(self, text: str) -> int | str:
-        """Return a text as a name: where names are integers, an integer as it is written is one.
-
-        Examples
-        --------
-        >>> Lookup(np.array([7, 8])).as_name("7"), Lookup(np.array([7, 8])).as_name("007")
-        (7, '007')
-        """
+        """Return a text as a name: where names are integers, "7" is 7, and "007" a text that no node has."""
         return int(text) if self.names.dtype != object and is_integer(text) else text
 
     def shared(self, other: Lookup) -> tuple[Rows, Rows]:
-        """Return the rows here, and there, of the names that both have.
-
-        Examples
-        --------
-        >>> here, there = Lookup(np.array([1, 2, 3])).shared(Lookup(np.array([3, 1])))
-        >>> here.tolist(), there.tolist()
-        ([0, 2], [1, 0])
-        """
+        """Return the rows here, and there, of the names that both have."""
         both_one = "rows" not in (self.sides.kind, other.sides.kind)
-        if both_one and self.names.dtype == other.names.dtype == np.int64:  # the same, in no time
+        # Integers are sorted and met as arrays, without a table of Python's integers for each of the two.
+        if both_one and self.names.dtype == other.names.dtype == np.int64:
             _, here, there = np.intersect1d(self.names, other.names, return_indices=True)
             return here.astype(np.int64), there.astype(np.int64)
         pairs = [
-            (row + self.sides.first(side), place + other.sides.first(side))
+            (row + self.sides.first(side), other_row + other.sides.first(side))
             for side, rows in self._by_side.items()
             for name, row in rows.items()
-            if (place := other.on_sides(name).get(side)) is not None
+            if (other_row := other.on_sides(name).get(side)) is not None
         ]
         both = np.array(pairs, np.int64).reshape(-1, 2)
         return both[:, 0], both[:, 1]
@@ -357,13 +329,7 @@ def warn_skipped(missing: Sequence[object], total: int, *, stacklevel: int) -> N
 
 
 def list_some(names: Sequence[object]) -> str:
-    """Return the first few of many names, for a message.
-
-    Examples
-    --------
-    >>> list_some(["ada", 7]), list_some(range(9))
-    ("'ada', 7", '0, 1, 2, ...')
-    """
+    """Return the first few of many names, for a message."""
     return ", ".join(map(quote_name, names[:_FEW])) + (", ..." if len(names) > _FEW else "")
 
 
@@ -375,7 +341,7 @@ def _check_slice(key: slice) -> slice:
 
 
 def is_integer(text: str) -> bool:
-    """Whether a text is an integer of 64 bits as it is written: no leading zeros, no plus.
+    """Return whether a text is an integer of 64 bits as it is written: no leading zeros, no plus.
 
     Examples
     --------
@@ -394,5 +360,5 @@ def _rows_by_name(names: Names) -> dict[Any, int]:
     rows = dict(zip(names.tolist(), range(len(names)), strict=True))
     if len(rows) < len(names):
         twice = next(name for row, name in enumerate(names.tolist()) if rows[name] != row)
-        raise InputError(f"the name {twice!r} stands for several rows; names must differ to be looked up")
+        raise InputError(f"duplicate name {twice!r}: names must differ to be looked up")
     return rows

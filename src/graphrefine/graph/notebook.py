@@ -1,6 +1,6 @@
 """Graphs in a notebook: size and kind, the degrees as a histogram, and the nodes with the highest.
 
-It takes a blink, whatever the size: it looks at the degrees of at most a million nodes. The template is ``graph.html``
+It takes no time, as it looks at the degrees of at most a million nodes. The template is ``graph.html``
 of `graphrefine.display`; it escapes names.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.display.html import count_of, render, shorten
-from graphrefine.graph.adjacency import list_remarks
+from graphrefine.graph.adjacency import list_notes
 
 NamesOf = Callable[[ArrayLike], NDArray[Any]]
 
@@ -24,14 +24,7 @@ MOST_NODES = 1 << 20  # whose degrees are looked at; of more nodes, that many ev
 def graph_html(
     facts: Mapping[str, Any], *, reading: str, report: Mapping[str, Any], indptr: NDArray[np.int64], names_of: NamesOf
 ) -> str:
-    """Return a graph for a notebook: its summary, the report of its reading, and its rows.
-
-    Examples
-    --------
-    >>> from graphrefine import Graph
-    >>> "3 nodes, 2 edges" in Graph.from_edges(["a", "b"], ["b", "c"])._repr_html_()
-    True
-    """
+    """Return a graph for a notebook: its summary, the report of its reading, and its rows."""
     nodes, edges = facts["nodes"], facts["edges"]
     title = f"{count_of(nodes, 'node')}, {count_of(edges, 'edge')}"
     kind = "directed" if facts["directed"] else "undirected"
@@ -42,7 +35,7 @@ def graph_html(
     lines = [", ".join(kinds), "; ".join(origin + _name_range(nodes, names_of)), f"read: {reading}"]
     name = "out-degree" if facts["directed"] else "degree"
     degrees = _degrees(name, indptr, names_of) if edges else {"histogram": None}
-    return render("graph.html", title=title, lines=lines, notes=list_remarks(report, edges=edges), **degrees)
+    return render("graph.html", title=title, lines=lines, notes=list_notes(report, edges=edges), **degrees)
 
 
 def _name_range(nodes: int, names_of: NamesOf) -> list[str]:
@@ -70,35 +63,29 @@ def _degrees(name: str, indptr: NDArray[np.int64], names_of: NamesOf) -> dict[st
 
 
 def _bars(degrees: NDArray[np.int64], name: str) -> dict[str, Any]:
-    """Bars for the numbers of nodes with 0, 1, 2-3, 4-7 ... neighbors; the height is the logarithm."""
+    """Return bars for the numbers of nodes with 0, 1, 2-3, 4-7 ... neighbors; the height is the logarithm."""
     counts = np.bincount(np.frexp(degrees.astype(np.float64))[1])  # 0 -> 0, 1 -> 1, 2-3 -> 2, 4-7 -> 3
     first = 0 if counts[0] else 1
     heights = np.where(counts, 6 + 54 * np.log1p(counts) / np.log1p(counts.max()), 0)
     width = max(6, min(26, 320 // len(counts)))
     spacing = max(1, 44 // width)  # bars between labels, as these need room
     bars = []
-    for place in range(first, len(counts)):
-        low, left = 2**place // 2, (place - first) * width
-        span = str(low) if place < 2 else f"{low:,} to {2 * low - 1:,}"
+    for power in range(first, len(counts)):
+        low, left = 2**power // 2, (power - first) * width
+        span = str(low) if power < 2 else f"{low:,} to {2 * low - 1:,}"
         bars.append({
             "left": left,
             "middle": left + width // 2 - 1,
             "width": width - 2,
-            "height": round(heights[place]),
-            "title": f"{name} {span}: {count_of(int(counts[place]), 'node')}",
-            "label": "" if (place - first) % spacing else _short_number(low),
+            "height": round(heights[power]),
+            "title": f"{name} {span}: {count_of(int(counts[power]), 'node')}",
+            "label": "" if (power - first) % spacing else _short_number(low),
         })  # fmt: skip
     return {"bars": bars, "width": (len(counts) - first) * width + 12}
 
 
 def _short_number(number: int) -> str:
-    """Return a power of two in short: 512, 1k, 2M.
-
-    Examples
-    --------
-    >>> _short_number(512), _short_number(1024), _short_number(2**21)
-    ('512', '1k', '2M')
-    """
+    """Return a power of two in short: 512, 1k, 2M."""
     for unit, name in ((2**20, "M"), (2**10, "k")):
         if number >= unit:
             return f"{number // unit}{name}"

@@ -1,4 +1,4 @@
-"""Graph on disk: a folder of arrays that are mapped, so that a graph opens whatever its size.
+"""Graph on disk: a folder of arrays that are mapped, so that a graph of any size opens at once.
 
 ::
 
@@ -12,8 +12,8 @@
     reverse_indptr.npy reverse_indices.npy reverse_weights.npy   the rows of the reversed arcs; directed graphs only
 
 A block is consecutive rows, at most 2^20 of them, with a sixteenth of the entries (at least 2^16, at most 2^25) or a
-single longer row; each has a checksum of its own, which is compared when its entries are first used. The manifest has
-one of itself. A folder is never changed once it is in place, only replaced whole.
+single longer row; each has a checksum, which is compared when its entries are first used. The manifest has another one
+of itself. A folder is never changed, only replaced whole.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import FormatError
-from graphrefine.graph.graph import Graph, Rows
+from graphrefine.graph.graph import Graph, Rows, cut_rows
 from graphrefine.graph.node_ids import Names, object_array, unpack
 from graphrefine.graph.stored_checks import AGAIN, check_block, check_bounds, check_file, check_manifest
-from graphrefine.graph.stored_writer import REVERSE, is_marked, map_file
+from graphrefine.graph.stored_writer import MARK, REVERSE, map_file
 from graphrefine.system.digest import hash_parts
+from graphrefine.system.files import read_mark
 from graphrefine.system.storage import Storage, StoredArray
 
 SUFFIX = ".grf"
@@ -91,10 +92,8 @@ class StoredGraph(Graph):
         """Map a file, and check its type and length."""
         try:
             array = map_file(path / f"{name}.npy")
-        except FileNotFoundError:
-            raise FormatError(path, f"{name}.npy is missing: not a whole graph; {AGAIN}") from None
-        except ValueError as error:
-            raise FormatError(path, f"{name}.npy is damaged: {error}; {AGAIN}") from None
+        except (FileNotFoundError, ValueError) as error:
+            raise FormatError(path, f"{name}.npy is missing or damaged: {error}; {AGAIN}") from None
         if array.dtype != dtype or array.ndim != 1 or (count is not None and len(array) != count):
             expected = f"{np.dtype(dtype)} ({count},)"
             raise FormatError(path, f"{name}.npy is {array.dtype} {array.shape}, not {expected}; {AGAIN}")
@@ -113,13 +112,13 @@ class StoredGraph(Graph):
         for number in range(max(first_block, 0), int(np.searchsorted(self.blocks, stop, side="left"))):
             if not self._verified[number]:
                 self.verify_block(number)
-        first, last = int(self.indptr[start]), int(self.indptr[stop])
-        weights = None if self.weights is None else self.weights[first:last]
-        return Rows(self.indptr[start : stop + 1] - first, self._indices[first:last], weights)
+        return cut_rows(Rows(self.indptr, self._indices, self.weights), start, stop)
 
     @cached_property
-    def names(self) -> Names:  # strings become objects only where somebody asks
+    def names(self) -> Names:
         """The node of each row; strings are unpacked on first use."""
+        # A run within a small budget needs no names before it writes its output: as objects, they would take several
+        # times the memory of their text.
         kind, nodes = self._manifest["names"], self.nodes
         if kind == "range":
             return np.arange(nodes, dtype=np.int64)
@@ -137,13 +136,13 @@ class StoredGraph(Graph):
             return super().names_of(rows)
         text = self._load(self.path, "names", np.uint8)
         offsets = self._load(self.path, "offsets", np.int64, self.nodes + 1)
-        places = np.asarray(rows, np.int64)
-        ends = zip(offsets[places].tolist(), offsets[places + 1].tolist(), strict=True)
+        rows = np.asarray(rows, np.int64)
+        ends = zip(offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True)
         return object_array([text[first:last].tobytes().decode("utf-8", "surrogateescape") for first, last in ends])
 
     @property
     def unread_text(self) -> int:
-        """Bytes of names that are strings and that nobody has asked for yet."""
+        """Bytes of names that are strings and not unpacked yet."""
         if self._manifest["names"] != "strings" or "names" in self.__dict__:
             return 0
         return len(self._load(self.path, "names", np.uint8))
@@ -154,7 +153,7 @@ class StoredGraph(Graph):
         return bool(self._manifest["names"] == "range")
 
     def degrees(self) -> NDArray[np.float64]:
-        """Sum of the weights in each row.  # (n,)."""
+        """Return the sum of the weights in each row.  # (n,)."""
         if self._side or self.weights is None:
             return super().degrees()
         return self._load(self.path, "degrees", np.float64, self.nodes)
@@ -171,12 +170,13 @@ class StoredGraph(Graph):
 
     @cached_property
     def _turned(self) -> StoredGraph:
+        # The two share the manifest, and each is the other's reverse: neither is opened twice.
         turned = StoredGraph(self.path, self._manifest, self.fingerprint, reverse=not self._side)
         turned.__dict__["_turned"] = self
         return turned
 
     def without_edges(self) -> NDArray[np.bool_]:
-        """Mask of the nodes without an edge.  # (n,)."""
+        """Return the mask of the nodes without an edge.  # (n,)."""
         alone: NDArray[np.bool_] = self.neighbor_counts() == 0
         return alone
 
@@ -197,21 +197,12 @@ class StoredGraph(Graph):
         if self.weights is not None:
             arrays["weights"] = self.weights[first:last]
         check_block(self.path, self._side, block, arrays, number=number, nodes=self.nodes)
+        # Set last, and never unset: two threads may both verify a block, but none uses one that was not.
         self._verified[number] = True
 
 
 class StoredPattern:
-    """A `graphrefine.engine.block_compute.Pattern` of a graph on any storage, whose rows are read on demand.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from graphrefine.system.storage import open_storage
-    >>> place = f"{tempfile.mkdtemp()}/path.grf"
-    >>> Graph.from_edges([0, 1], [1, 2]).save(place)
-    >>> StoredPattern(open_storage(place), weighted=False).rows(1, 3)
-    Rows(indptr=array([0, 2, 3]), indices=array([0, 2, 1], dtype=int32), weights=None)
-    """
+    """A `graphrefine.engine.block_compute.Pattern` of a graph on any storage, whose rows are read on demand."""
 
     def __init__(self, storage: Storage, *, weighted: bool, reverse: bool = False) -> None:
         self.storage, self.side = storage, REVERSE if reverse else ""
@@ -219,11 +210,11 @@ class StoredPattern:
         self._weights = self.array("weights") if weighted else None
 
     def array(self, name: str) -> StoredArray:
-        """One of the files."""
+        """Return the array of a file."""
         return StoredArray(self.storage, f"{self.side}{name}.npy")
 
     def rows(self, start: int, stop: int) -> Rows:
-        """Rows from ``start`` to before ``stop``."""
+        """Return the rows from ``start`` to before ``stop``."""
         indptr = self._indptr[start : stop + 1]
         first, last = int(indptr[0]), int(indptr[-1])
         weights = None if self._weights is None else self._weights[first:last]
@@ -239,9 +230,9 @@ def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredG
     Examples
     --------
     >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp()) / "triangle.grf"
-    >>> Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]).save(place)
-    >>> graph = open_stored(place)
+    >>> path = Path(tempfile.mkdtemp()) / "triangle.grf"
+    >>> Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]).save(path)
+    >>> graph = open_stored(path)
     >>> graph, graph.names.tolist(), graph.blocks.tolist()
     (Graph(3 nodes, 3 edges, undirected, unweighted), ['a', 'b', 'c'], [0, 3])
     """
@@ -266,5 +257,5 @@ def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredG
 
 
 def is_stored(path: str | os.PathLike[str]) -> bool:
-    """Whether a path is a graph on disk: by its suffix, or by the manifest in it."""
-    return Path(path).suffix.lower() == SUFFIX or is_marked(Path(path))
+    """Return whether a path is a graph on disk: by its suffix, or by the manifest in it."""
+    return Path(path).suffix.lower() == SUFFIX or read_mark(Path(path, "manifest.json"), MARK) is not None

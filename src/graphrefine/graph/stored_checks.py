@@ -20,7 +20,7 @@ from graphrefine.graph.stored_writer import MARK, OWN_CHECKSUM, REVERSE, VERSION
 from graphrefine.system.checks import version_problem
 
 AGAIN = "ingest it again"
-MOST = np.iinfo(np.int32).max
+MOST = np.iinfo(np.int32).max  # nodes, whose numbers are int32
 STEP = 1 << 20  # rows whose bounds are compared at a time
 _FIELDS = {"nodes": int, "entries": int, "directed": bool, "weighted": bool, "names": str, "report": dict}
 _FIELDS |= {"source": str, "files": dict, "checksums": dict, "blocks": list}
@@ -51,8 +51,10 @@ def _find_problem(manifest: dict[str, Any]) -> str | None:
         if type(manifest.get(name)) is not kind:
             return name
     nodes, entries, sources = manifest["nodes"], manifest["entries"], manifest.get("sources")
-    if not 0 <= nodes <= MOST or entries < 0 or manifest["names"] not in ("range", "integers", "strings"):
-        return "names" if 0 <= nodes <= MOST and entries >= 0 else "nodes"
+    if not 0 <= nodes <= MOST or entries < 0:
+        return "nodes"
+    if manifest["names"] not in ("range", "integers", "strings"):
+        return "names"
     if sources is not None and (type(sources) is not int or not 0 <= sources <= nodes):
         return "sources"
     for table in ("files", "checksums"):
@@ -70,7 +72,7 @@ def _find_problem(manifest: dict[str, Any]) -> str | None:
 
 
 def _is_table(table: Any, nodes: int, entries: int, columns: set[str]) -> bool:
-    """Whether blocks follow each other from the first row and entry to the last, each with its checksums."""
+    """Return whether blocks follow each other from the first row and entry to the last, each with its checksums."""
     try:
         rows = [0, *(block["rows"][1] for block in table)]
         ends = [0, *(block["entries"][1] for block in table)]
@@ -86,7 +88,7 @@ def _is_table(table: Any, nodes: int, entries: int, columns: set[str]) -> bool:
 
 
 def check_file(path: Path, size: int, crc: int | None) -> None:
-    """Hold a file to its size and, unless None, its checksum."""
+    """Check the size of a file and, unless None, its checksum."""
     try:
         actual = path.stat().st_size
     except FileNotFoundError:
@@ -98,7 +100,8 @@ def check_file(path: Path, size: int, crc: int | None) -> None:
 
 
 def check_bounds(path: Path, side: str, indptr: NDArray[np.int64], table: list[dict[str, Any]]) -> None:
-    """Hold the bounds of rows to each other, and to those of the blocks."""
+    """Check that bounds of rows ascend, and are those of the blocks."""
+    # Some rows at a time: the comparison of all would take two bytes for each node of a graph that may not fit memory.
     for start in range(0, len(indptr) - 1, STEP):
         some = indptr[start : start + STEP + 1]
         falls = np.flatnonzero(some[1:] < some[:-1])
@@ -113,7 +116,7 @@ def check_bounds(path: Path, side: str, indptr: NDArray[np.int64], table: list[d
 def check_block(
     path: Path, file: str, block: dict[str, Any], arrays: dict[str, NDArray[Any]], *, number: int, nodes: int
 ) -> None:
-    """Hold the entries of a block to their checksums; then columns to their range and order, weights to being positive.
+    """Check the checksums of a block; then that columns are in range and ascend, and that weights are positive.
 
     `arrays` are ``indptr``, from the first row of the block to the end of its last, and the block's ``indices`` and
     ``weights``; `file` is the prefix of their files.
@@ -131,13 +134,16 @@ def check_block(
 
 
 def _find_entry(arrays: dict[str, NDArray[Any]], nodes: int) -> tuple[str, int, str] | None:
-    """File, place and fault of an entry of a block that no graph has."""
+    """Return file, position and fault of the first entry of a block that no graph has; None if all are sound."""
     indices, weights = arrays["indices"], arrays.get("weights")
     if len(indices) == 0:
         return None
+    # One comparison for both ends: as unsigned numbers, negative ones are larger than any count of nodes. An entry that
+    # passed would make the kernels, which check no index, read or write outside of their arrays.
     beyond = indices.view(np.uint32) >= np.uint32(nodes)
     if beyond.any():
         return "indices", int(beyond.argmax()), f"and there are {nodes:,} nodes"
+    # The first column of a row need not be larger than the last of the row before.
     falls = indices[1:] <= indices[:-1]
     starts = arrays["indptr"][1:-1] - arrays["indptr"][0]  # of the rows but the first
     falls[starts[(starts > 0) & (starts < len(indices))] - 1] = False
@@ -149,7 +155,7 @@ def _find_entry(arrays: dict[str, NDArray[Any]], nodes: int) -> tuple[str, int, 
 
 
 def check_sum(path: Path | str, file: str, block: int, entries: tuple[int, int], *, actual: int, expected: int) -> None:
-    """Hold the checksum of a block to the one that was written."""
+    """Raise FormatError unless the checksum of a block is the one that was written."""
     if actual != expected:
         first, last = entries
         where = f"{file}.npy, block {block} (entries {first:,} to {last:,})"

@@ -25,29 +25,19 @@ from graphrefine.system.files import check_only, listed_files, read_mark
 
 MARK, VERSION = "graphrefine graph", 1
 OWN_CHECKSUM = "crc32"  # of the manifest, in it
-MOST_ROWS, FEWEST_ENTRIES, MOST_ENTRIES = 1 << 20, 1 << 16, 1 << 25  # of a block
+# Of a block. A part of the format: the blocks decide which entries a checksum covers, and so the bytes of the manifest.
+MOST_ROWS, FEWEST_ENTRIES, MOST_ENTRIES = 1 << 20, 1 << 16, 1 << 25
 REVERSE = "reverse_"  # prefix of the files of the reversed arcs
-HEADER = 128  # bytes of the header of an .npy file with one axis
+HEADER = 128  # bytes of the header of an .npy file with one axis; NumPy leaves room in it for the count to grow
 NameKind = Literal["range", "integers", "strings"]
 
 
 class NpyFile:
-    """A one-dimensional ``.npy`` file that grows at its end.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "numbers.npy"
-    >>> file = NpyFile(path, np.int64)
-    >>> file.append(np.array([1, 2]))
-    >>> file.append(np.array([3]))
-    >>> file.close()
-    >>> np.load(path).tolist()
-    [1, 2, 3]
-    """
+    """A one-dimensional ``.npy`` file that grows at its end."""
 
     def __init__(self, path: Path, dtype: Any, *, count: int | None = None) -> None:
         """Make the file, or with ``count`` go on with one behind its first ``count`` values."""
+        # What a killed run wrote after its last state is cut off: it will come again.
         self.dtype, self.count = np.dtype(dtype), count or 0
         self._file: IO[bytes] = path.open("wb" if count is None else "r+b")
         if count is None:
@@ -78,22 +68,11 @@ class NpyFile:
             self._file.close()
 
     def _header(self) -> bytes:
-        return npy_header(self.dtype, (self.count,))  # always HEADER bytes: NumPy leaves room for the count to grow
+        return npy_header(self.dtype, (self.count,))
 
 
 class StoredWriter:
-    """Appends rows in order to the files in a folder, and finishes them with the manifest. A context manager.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> with StoredWriter(folder) as writer:
-    ...     writer.append(np.array([1, 1]), np.array([1, 0], np.int32))  # an edge: one entry in each of two rows
-    ...     writer.finish(names="range")
-    >>> json.loads((folder / "manifest.json").read_text())["blocks"][0]["entries"]
-    [0, 2]
-    """
+    """Appends rows in order to the files in a folder, and finishes them with the manifest. A context manager."""
 
     def __init__(self, folder: Path, *, directed: bool = False, state: Mapping[str, Any] | None = None) -> None:
         """Begin in an empty folder, or go on from ``state``."""
@@ -120,7 +99,7 @@ class StoredWriter:
         self._sides[REVERSE if reverse else ""].append(counts, indices, weights)
 
     def state(self) -> dict[str, Any]:
-        """Rows and entries so far, ready for JSON; all of them are with the system."""
+        """Return the number of rows and entries so far, ready for JSON; the system has all of them."""
         return {side: rows.state() for side, rows in self._sides.items()}
 
     def finish(
@@ -132,7 +111,7 @@ class StoredWriter:
         sources: int | None = None,
         threads: int = 1,
     ) -> None:
-        """Sum rows and columns, check every block, write the manifest. `write_names` has written the names."""
+        """Sum rows and columns, checksum every block, and write the manifest; `write_names` has written the names."""
         for rows in self._sides.values():
             rows.close()
         forward = self._sides[""].mapped()
@@ -160,11 +139,12 @@ class StoredWriter:
             **_files_of(self.folder),
             **tables,
         }
+        # The manifest is last: a folder without one is no graph on disk.
         text = json.dumps({**manifest, OWN_CHECKSUM: sum_manifest(manifest)}, indent=1, allow_nan=False)
         (self.folder / "manifest.json").write_text(text + "\n", encoding="utf-8")
 
     def _degrees(self, rows: _Mapped) -> NDArray[np.float64]:
-        """Write the degrees if they are not plain counts; their inverses.  # (n,)."""
+        """Write the degrees if they are not plain counts; return their inverses.  # (n,)."""
         inverse = np.empty(len(rows[0]) - 1)
         file = None if rows[2] is None else NpyFile(self.folder / "degrees.npy", np.float64)
         at = 0
@@ -193,13 +173,7 @@ def write_names(folder: Path, names: Names) -> NameKind:
 
 
 def block_bounds(indptr: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Rows at which blocks begin, and the number of rows at the end: see `graphrefine.graph.stored`.  # (blocks + 1,).
-
-    Examples
-    --------
-    >>> block_bounds(np.array([0, 40_000, 60_000, 90_000, 99_000])).tolist()
-    [0, 2, 4]
-    """
+    """Return the rows at which blocks begin, and the number of rows: see `stored`.  # (blocks + 1,)."""
     rows, entries = len(indptr) - 1, int(indptr[-1])
     most = min(max(entries // 16, FEWEST_ENTRIES), MOST_ENTRIES)
     bounds = [0]
@@ -289,13 +263,11 @@ class _RowFiles:
 
 
 def _blocks(rows: _Mapped) -> Iterator[_Mapped]:
-    """Each block as CSR of its own."""
-    indptr, indices, weights = rows
-    bounds = block_bounds(indptr)
-    for start, stop in pairwise(bounds):
-        first, last = int(indptr[start]), int(indptr[stop])
-        part = None if weights is None else weights[first:last]
-        yield indptr[start : stop + 1] - first, indices[first:last], part
+    """Yield each block as CSR."""
+    for start, stop in pairwise(block_bounds(rows[0])):
+        first, last = int(rows[0][start]), int(rows[0][stop])
+        weights = None if rows[2] is None else rows[2][first:last]
+        yield rows[0][start : stop + 1] - first, rows[1][first:last], weights
 
 
 def _block_table(rows: _Mapped) -> list[dict[str, Any]]:
@@ -316,18 +288,13 @@ def npy_files(folder: Path) -> list[Path]:
 
 
 def _files_of(folder: Path) -> dict[str, dict[str, int]]:
-    """Sizes of all files, and checksums of those that the blocks do not cover."""
+    """Return the sizes of all files, and checksums of those that the blocks do not cover."""
     paths = npy_files(folder)
     covered = {f"{side}{name}.npy" for side in ("", REVERSE) for name in ("indices", "weights")}
     return {
         "files": {path.name: path.stat().st_size for path in paths},
         "checksums": {path.name: crc_of(path) for path in paths if path.name not in covered},
     }
-
-
-def is_marked(folder: Path) -> bool:
-    """Whether a folder is a graph on disk, by the manifest in it."""
-    return read_mark(folder / "manifest.json", MARK) is not None
 
 
 def check_replaceable(path: Path) -> None:

@@ -24,7 +24,7 @@ from graphrefine.ingestion.pieces import TableFile, TextFile
 from graphrefine.ingestion.sorting import Buckets, deal, merge
 from graphrefine.ingestion.spool import Spool
 from graphrefine.progress import Stages, Watcher
-from graphrefine.readers.odd_names import add_remarks
+from graphrefine.readers.odd_names import add_name_notes
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.read import check_options, check_sides, check_values, describe_no_edge, read_file
 from graphrefine.system.files import check_free_disk, check_writable, replacing_folder
@@ -220,7 +220,7 @@ def _run_stages(work: WorkFolder, job: Job, output: Path, stages: Stages) -> int
         if named.kind == "strings":
             # A text of Python takes 100 to 200 bytes: of more names than the budget holds, none is looked at.
             names = open_texts(graph, named.sources, most=job.budget.free // 200)
-            report = add_remarks(report, *names)
+            report = add_name_notes(report, *names)
         with StoredWriter(graph, directed=directed, state=merged["writer"]) as writer:
             writer.finish(names=named.kind, report=report, source=table.name, sources=named.sources, threads=threads)
         with replacing_folder(output, replaceable=check_replaceable) as hidden:

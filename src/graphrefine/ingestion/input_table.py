@@ -116,7 +116,7 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
 def _refuse_two_kinds(part: TextFile | TableFile, piece: Piece) -> None:
     """Refuse integers in both columns of a piece that are called as two kinds of things, as `graphrefine.read` does."""
     labels = part.labels
-    if len(labels) < 2 or not all(isinstance(label, str) for label in labels) or not name_two_kinds(*labels):
+    if not name_two_kinds(labels):
         return
     source, target = (
         side if gone is None else side[~gone]

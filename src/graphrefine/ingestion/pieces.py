@@ -19,19 +19,16 @@ from graphrefine.kernels import edge_lists
 from graphrefine.readers.arrow import (
     ARROW,
     PARQUET,
-    check_no_null,
     find_table_columns,
     first_batch,
     first_rows,
-    id_columns,
-    id_values,
     import_pyarrow,
     iterate_batches,
-    number_strings,
     open_ipc,
     parquet_batches,
     sound,
 )
+from graphrefine.readers.columns import are_texts, check_no_null, id_values, number_strings
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.text import Layout, find_layout, parse, whole_numbers
 from graphrefine.readers.times import TimeRule, describe_options, settle_days, times_of
@@ -294,16 +291,16 @@ class TableFile:
                 yield sound(batch if names is None else batch.select(names)), at
 
     def _piece(self, columns: list[Any], before: int, share: float) -> Piece:
-        ends, weights = id_columns(columns[:2]), None
+        weights = None
         if self.columns.weight is not None:
             values = columns[2]
             check_no_null(values, before=before)
             weights = check_weights(np.asarray(values.to_numpy(zero_copy_only=False)), len(values), before=before)
-        if ends is None:
+        if are_texts(columns[:2]):
             source, target, names = number_strings(columns[:2], len(columns[0]))
             piece = Piece(source, target, weights, pack_arrow(names), share=share)
         else:
-            (source, first), (target, second) = (_integers(end) for end in ends)
+            (source, first), (target, second) = (_integers(end) for end in columns[:2])
             piece = Piece(source, target, weights, missing=(first, second), share=share)
         if self.columns.time is None:
             return piece

@@ -45,7 +45,7 @@ def find_clusters(vectors: Floats, *, count: int, seed: int = 0, starts: int = 1
     [0, 0, 1, -1]
     """
     groups, cosines = np.full(len(vectors), -1, np.int64), np.full(len(vectors), np.nan, np.float32)
-    centers = _find_centers(vectors[sample_rows(len(vectors), sample)], count, seed=seed, starts=starts)
+    centers = find_centers(vectors[sample_rows(len(vectors), sample)], count, seed=seed, starts=starts)
     if not len(centers):
         return Clusters(groups, cosines)
     halves, lengths = (centers**2).sum(axis=1) / 2, np.linalg.norm(centers, axis=1)
@@ -60,8 +60,16 @@ def find_clusters(vectors: Floats, *, count: int, seed: int = 0, starts: int = 1
     return Clusters(_number_in_order(groups), cosines)
 
 
-def _find_centers(sample: Floats, count: int, *, seed: int, starts: int) -> Floats:
-    """Centers by k-means of unit rows.  # (count or fewer, k)."""
+def find_centers(
+    sample: Floats,
+    count: int,
+    *,
+    seed: int,
+    starts: int = 1,
+    rounds: int = 300,
+    begin: Floats | None = None,
+) -> Floats:
+    """Find centers by k-means of unit rows, from given ones or by k-means++.  # (count or fewer, k)."""
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
@@ -70,8 +78,9 @@ def _find_centers(sample: Floats, count: int, *, seed: int, starts: int) -> Floa
     count = min(count, len(np.unique(sample, axis=0)))
     if count == 0:
         return sample[:0]
+    init = "k-means++" if begin is None else begin
     with one_blas_thread(), threadpool_limits(1, user_api="openmp"):  # sums of several threads differ in last bits
-        best = KMeans(count, n_init=starts, random_state=seed).fit(sample)
+        best = KMeans(count, init=init, n_init=starts, max_iter=rounds, random_state=seed).fit(sample)
     centers: Floats = best.cluster_centers_.astype(np.float32)
     return centers
 

@@ -19,14 +19,7 @@ class ChangeGroup(NamedTuple):
     skip: bool = False  # whether removals of edges that do not exist are skipped
 
     def removed(self) -> NDArray[np.int64]:
-        """Return the rows of nodes that are removed with it.
-
-        Examples
-        --------
-        >>> changes = np.array([(0, 1, 2, 1.0), (REMOVE_NODE, 5, 5, 0.0)], CHANGE)
-        >>> ChangeGroup(changes, []).removed().tolist()
-        [5]
-        """
+        """Return the rows of nodes that are removed with it."""
         return np.unique(self.changes["source"][self.changes["operation"] == REMOVE_NODE]).astype(np.int64)
 
     def apply(self, kernel: Any) -> tuple[int, int]:
@@ -58,11 +51,5 @@ class Update(NamedTuple):
 
 
 def vector_dtype(dim: int) -> np.dtype[Any]:
-    """Return the type of a record of a vector that moved; its length is the one before it was made unit.
-
-    Examples
-    --------
-    >>> vector_dtype(2).names
-    ('row', 'length', 'degree', 'vector')
-    """
+    """Return the type of a record of a vector that moved; its length is the one before it was made unit."""
     return np.dtype([("row", "<i8"), ("length", "<f8"), ("degree", "<f8"), ("vector", "<f4", (dim,))])

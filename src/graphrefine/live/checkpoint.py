@@ -16,10 +16,10 @@ Nodes that were removed are not in it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, unpack
 from graphrefine.graph.stored_writer import OWN_CHECKSUM, crc_of, npy_files, sum_manifest, write_names
 from graphrefine.kernels.numerics import NUMERICS_VERSION, numerics_entry, version_of
-from graphrefine.live.model import BLOCK_ROWS, LiveSettings, Model
+from graphrefine.live.model import BLOCK_ROWS, ComputedVectors, LiveSettings, Model
 from graphrefine.live.store import ADVICE, MOVED
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.system.arrays import map_npy, save_npy, write_npy_blocks
@@ -43,27 +43,20 @@ Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
 
 
-class PublishedVectors(Protocol):
-    """Vectors as readers will see them: a table, or what computes them."""
-
-    lengths: Reals
-    degrees: Reals
-
-    def rows(self, rows: NDArray[Any]) -> Floats:
-        """Return the unit vectors of rows."""
-
-
 def save_checkpoint(
     folder: Path,
     model: Model,
     kernel: Any,
-    vectors: PublishedVectors,
+    vectors: VectorTable | ComputedVectors,
     *,
     names: Names,
     rows: NDArray[np.int64],
     group: int,
 ) -> None:
-    """Write a checkpoint and wait for the disk; ``rows`` are those of the nodes that were not removed, of ``names``."""
+    """Write a checkpoint and wait for the disk; ``rows`` are those of the nodes that were not removed, of ``names``.
+
+    It gets its name in one step when the disk has all of it. A kill leaves a hidden folder, which nobody opens.
+    """
     known = rows[rows < len(model.basis)]
     columns = model.basis.shape[1]
     indptr, indices, weights = kernel.rows()
@@ -82,12 +75,14 @@ def save_checkpoint(
         for name, array in arrays.items():
             save_npy(fresh / f"{name}.npy", array)
         kind = write_names(fresh, names)
-        _save_rows(fresh / "basis.npy", columns, known, lambda some: model.basis[some])
-        _save_rows(fresh / "vectors.npy", model.settings.dim, rows, vectors.rows)
-        for at, (name, dtype, width) in enumerate(KERNEL_ARRAYS):
-            with (fresh / f"{name}.npy").open("wb") as file:
-                blocks = _kept_blocks(kernel, columns, at, is_kept)
-                write_npy_blocks(file, np.dtype(dtype), (len(rows), width or columns), blocks)
+        _save_blocks(
+            fresh / "basis.npy", np.float32, (len(known), columns), row_blocks(known, lambda r: model.basis[r])
+        )
+        shape = (len(rows), model.settings.dim)
+        _save_blocks(fresh / "vectors.npy", np.float32, shape, row_blocks(rows, vectors.rows))
+        for at, (name, dtype, width) in enumerate(KERNEL_ARRAYS, 1):
+            blocks = (each[at][is_kept[each[0] : each[0] + len(each[1])]] for each in kernel_blocks(kernel, columns))
+            _save_blocks(fresh / f"{name}.npy", dtype, (len(rows), width or columns), blocks)
         (fresh / MOVED).touch()
         manifest = {
             "version": VERSION,
@@ -105,21 +100,19 @@ def save_checkpoint(
         (fresh / MANIFEST).write_text(json.dumps(whole, indent=1), encoding="utf-8")
 
 
-def _save_rows(path: Path, columns: int, rows: NDArray[np.int64], take: Callable[[Any], Floats]) -> None:
+def _save_blocks(path: Path, dtype: Any, shape: tuple[int, int], blocks: Iterable[NDArray[Any]]) -> None:
     # A block at a time, as a whole copy would double the memory. Written, not mapped: a full disk is then an error and
     # not a signal.
-    blocks = (take(rows[start : start + BLOCK_ROWS]) for start in range(0, len(rows), BLOCK_ROWS))
     with path.open("wb") as file:
-        write_npy_blocks(file, np.dtype(np.float32), (len(rows), columns), blocks)
+        write_npy_blocks(file, np.dtype(dtype), shape, blocks)
 
 
-def _kept_blocks(kernel: Any, columns: int, at: int, is_kept: NDArray[np.bool_]) -> Iterator[NDArray[Any]]:
-    for start, *arrays in kernel_blocks(kernel, columns):
-        array: Any = arrays[at]
-        yield array[is_kept[start : start + len(array)]]
+def row_blocks(rows: NDArray[np.int64], take: Callable[[Any], Floats]) -> Iterator[Floats]:
+    """Yield what a function gives for rows, some at a time."""
+    return (take(rows[start : start + BLOCK_ROWS]) for start in range(0, len(rows), BLOCK_ROWS))
 
 
-def kernel_blocks(kernel: Any, columns: int) -> Iterator[tuple[int, Floats, Floats, Reals]]:
+def kernel_blocks(kernel: Any, columns: int) -> Iterator[tuple[Any, ...]]:
     """Yield the first row of each block, and copies of the block's targets, states and numbers."""
     for start in range(0, kernel.nodes, BLOCK_ROWS):
         count = min(BLOCK_ROWS, kernel.nodes - start)
@@ -132,65 +125,50 @@ def kernel_blocks(kernel: Any, columns: int) -> Iterator[tuple[int, Floats, Floa
 class Checkpoint:
     """A checkpoint on disk, opened; its arrays are mapped.
 
-    Parameters
-    ----------
-    folder : Path
-        Its folder; FileNotFoundError if it or a file of it is missing, as after a writer went over to another one.
+    FileNotFoundError if a file of it is missing, as after a writer went over to another one.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        try:
+        with self._damage_of(MANIFEST):
             self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
             if problem := version_problem(self.manifest["version"], VERSION):
                 raise FormatError(folder, problem)
             if self.manifest[OWN_CHECKSUM] != sum_manifest(self.manifest):
-                raise ValueError("another checksum")
+                raise ValueError("its checksum is another one")
             self.settings = LiveSettings(**self.manifest["settings"])
             self.group, self.nodes = int(self.manifest["group"]), int(self.manifest["nodes"])
-            sizes = {name: size for name, (size, _) in self.manifest["files"].items()}
-        except FormatError:
-            raise
-        except (ValueError, TypeError, LookupError, AttributeError):
-            raise FormatError(folder, f"{MANIFEST} is damaged; {ADVICE}") from None
-        (folder / MOVED).stat()  # FileNotFoundError
-        for name, size in sizes.items():
-            if (folder / name).stat().st_size != size:
-                raise FormatError(folder, f"{name} was cut short or changed; {ADVICE}")
 
     @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def _damage_of(self, what: str) -> Iterator[None]:
         try:
             yield
         except FormatError:
             raise
-        except (ValueError, TypeError, LookupError) as error:
-            raise FormatError(self.folder, f"an array is damaged: {error}; {ADVICE}") from None
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise FormatError(self.folder, f"{what} is damaged: {error}; {ADVICE}") from None
 
     def _array(self, name: str) -> NDArray[Any]:
         with (self.folder / f"{name}.npy").open("rb") as file:
             return map_npy(file)
 
-    def _names(self) -> Names:
-        kind = self.manifest["names"]
-        if kind == "range":
-            return np.arange(self.nodes, dtype=np.int64)
-        return self._array("names") if kind == "integers" else unpack(self._array("names"), self._array("offsets"))
-
     def check_files(self) -> None:
         """Raise FormatError unless every file has the bytes that were written."""
         for name, (_, crc) in self.manifest["files"].items():
-            if (actual := crc_of(self.folder / name)) != crc:
-                problem = f"{name} has the checksum {actual:08x}, not {crc:08x}: damaged; {ADVICE}"
-                raise FormatError(self.folder, problem)
+            if crc_of(self.folder / name) != crc:
+                raise FormatError(self.folder, f"{name} is damaged: its checksum is another one; {ADVICE}")
 
     def table(self) -> VectorTable:
         """Return the vectors as readers see them."""
-        with self._errors():
+        with self._damage_of("an array"):
+            kind = self.manifest["names"]
+            names: Any = np.arange(self.nodes, dtype=np.int64) if kind == "range" else self._array("names")
+            if kind == "strings":
+                names = unpack(names, self._array("offsets"))
             vectors, lengths, degrees = (self._array(name) for name in ("vectors", "lengths", "degrees"))
             if vectors.shape != (self.nodes, self.settings.dim) or not lengths.shape == degrees.shape == (self.nodes,):
                 raise ValueError(f"vectors have the shape {vectors.shape}")
-            return VectorTable(self._names(), vectors, lengths, degrees)
+            return VectorTable(names, vectors, lengths, degrees)
 
     def load(self) -> tuple[Model, Any]:
         """Load the model and the kernel's graph, for a writer."""
@@ -198,11 +176,10 @@ class Checkpoint:
         if (theirs := version_of(self.manifest)) != NUMERICS_VERSION:
             raise FormatError(
                 self.folder,
-                f"was made with numerics version {theirs!r}, and this graphrefine has version {NUMERICS_VERSION}: its "
-                "vectors would not go on as they were; write with the same, or export the graph and create it again. "
-                "Reading is possible",
+                f"was made with numerics version {theirs!r}, and this graphrefine has version {NUMERICS_VERSION}: "
+                "write with the same, or export the graph and create it again. Reading is possible",
             )
-        with self._errors():
+        with self._damage_of("an array"):
             parts: dict[str, Any] = {name: self._array(name) for name in ("basis", "shifts", "rotation", "mean")}
             model = Model(self.settings, **parts, **self.manifest["frozen"])
             weights = self._array("weights") if "weights.npy" in self.manifest["files"] else None
@@ -210,5 +187,7 @@ class Checkpoint:
             arrays = [self._array(name) for name, *_ in KERNEL_ARRAYS]
             for start in range(0, self.nodes, BLOCK_ROWS):
                 kernel.put_in(start, *(array[start : start + BLOCK_ROWS] for array in arrays))
+            # Sums of hubs are computed from the rows, never stored: the bits are those of the groups alone, however
+            # often the folder was opened between them.
             kernel.begin()
         return model, kernel

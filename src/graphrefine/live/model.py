@@ -14,15 +14,14 @@ vectors" of the documentation has the proof of the bounds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import RowSource, principal_rotation
-from graphrefine.engine.local import LocalEngine, LocalTall
+from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, exact, native
@@ -36,7 +35,9 @@ from graphrefine.system.memory import release_free_memory
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
 
-POWER, WARM_POWER = 9, 2  # products that the basis is found with: from signs, and from the basis of before
+# Products that the basis is found with: from signs, and from the basis of before. The latter is even: after an odd
+# number the basis would come from the other side of M, and nodes without a change would move, too.
+POWER, WARM_POWER = 9, 2
 EXPONENT = 0.75  # of the context distribution
 AXES = 0.8  # exponent of the spectrum of the vectors
 STEPS, PRECISE_STEPS = 14, 8  # of T, towards the fixed point: gathered from bfloat16, and then from float32
@@ -46,6 +47,7 @@ LAG_SHARE = 0.8  # of the tolerance is for states that lag behind; the rest is f
 QUANTILE = 0.007  # of the lengths of vectors: rows below may have a larger bound than the tolerance; changes add some
 ROUNDING = 150 * 2.0**-24  # of a row of G, in lengths of the longest row: pieces of 128 products in float32
 FLOOR = 3  # roundings over `keep`, at least, in the largest lag: `settle` ends for more than one
+ROUNDS, NEAR = 100, 1e-12  # of Newton's iteration for the nearest orthogonal matrix, and where it ends
 BLOCK_ROWS = 1 << 14  # rows of a matrix that are copied at a time
 
 
@@ -106,26 +108,13 @@ class Model:
 
 
 def error_radius(lag: float, keep: float) -> float:
-    """Return a bound of the distance of any vector from the fixed point's, where no node lags behind by more.
-
-    Examples
-    --------
-    >>> error_radius(0.125, 0.5)
-    0.5
-    """
+    """Return a bound of the distance of any vector from the fixed point's, where no node lags behind by more."""
     return lag / (keep * (1 - keep))
 
 
 def captured_share(kernel: Any) -> float:
     """Return the share of M's energy that the basis holds."""
     return float(kernel.captured / max(kernel.energy, 1e-300))
-
-
-class Alignment(NamedTuple):
-    """A rotation of new vectors onto older ones."""
-
-    rows: NDArray[np.int64]  # of nodes that it is computed from
-    rotation: Callable[[Floats], Reals]  # from the new vectors of these nodes
 
 
 def fit_model(
@@ -135,11 +124,12 @@ def fit_model(
     *,
     threads: int = 1,
     warm: RowSource | None = None,
-    alignment: Alignment | None = None,
+    anchors: tuple[NDArray[np.int64], Floats] | None = None,
 ) -> tuple[Model, Any]:
     """Fit a model to a graph; return it and the kernel's graph, whose states are settled.
 
-    ``warm(start, stop)`` are rows of a basis to begin with, and ``alignment`` rotates the new vectors onto older ones.
+    ``warm(start, stop)`` are rows of a basis to begin with. ``anchors``, some rows and their older vectors, are what
+    the new vectors are rotated onto.
     """
     check_graph(graph)
     engine = LocalEngine(graph, columns=settings.dim, threads=threads)
@@ -149,25 +139,34 @@ def fit_model(
         power = POWER if warm is None else WARM_POWER
         factors = range_finder(engine, M.T, sketch, power=power, two_sided=True, unit=True)
         del sketch
-        basis = _scaled_basis(engine, factors.basis)
+        # The bounds need a basis of norm 1 at most, and bfloat16 has rounded this one.
+        norm = _norm(engine.gram(factors.basis)) * (1 + 1e-6)
+        basis = _pad_columns(engine.collect(factors.basis, np.eye(engine.columns) / max(norm, 1.0)))
         R = factors.target
         del factors
     alone, loop = graph.without_edges(), smallest_weight(graph)
     weights = limit_weights(alone, graph.degrees(), loop=loop)
     mean = limit(engine.sums(R, weights.astype(np.float32)), weights)
     with stages.stage("filter", steps=STEPS + PRECISE_STEPS):
-        states, vectors = _filter(engine, graph, R, settings, stages, loop=loop, mean=mean)
+        T, a = transition(graph, loop=loop), settings.keep
+        states = R
+        for step in range(STEPS + PRECISE_STEPS):
+            states = engine.apply(T, states, scale=1 - a, plus=(a, R), precise=step >= STEPS)
+            stages.advance()
+        vectors = engine.apply(T, states, shift=mean, gram=True, precise=True)
         del R
         engine.trim()
-        rotation = _axes(engine, vectors)
-        sample = None if alignment is None else engine.collect(vectors, rotation)[alignment.rows]
+        rotation = principal_rotation(engine.gram(vectors), AXES)
+        rotation = rotation / (_norm(exact.matmul(rotation.T, rotation)) or 1.0)
+        if anchors is not None:
+            fresh = engine.collect(vectors, rotation)[anchors[0]]
+            rotation = exact.matmul(rotation, rotation_onto(fresh, anchors[1]))
+            del fresh
         del vectors
         engine.trim()
-        if alignment is not None and sample is not None:
-            rotation = exact.matmul(rotation, alignment.rotation(sample))
     rows = engine.collect(states, rotation, shift=exact.matmul(mean, rotation))
     shifts = np.asarray(M.column_shift)
-    del states, sample, engine, M
+    del states, engine, M, T
     release_free_memory()
     with stages.stage("settle"):
         model = Model(
@@ -200,42 +199,9 @@ def check_graph(graph: Graph) -> None:
         raise InputError("the graph has no edges to begin with; live vectors need some to find a basis")
 
 
-def _scaled_basis(engine: LocalEngine, basis: LocalTall) -> Floats:
-    """Return the basis in the graph's order, its norm at most 1 (bfloat16 has rounded it).  # (n, padded k)."""
-    gram = engine.gram(basis)
-    norm = float(np.sqrt(exact.eigh(gram)[0].max())) * (1 + 1e-6)
-    return _pad_columns(engine.collect(basis, np.eye(engine.columns) / max(norm, 1.0)))
-
-
-def _filter(
-    engine: LocalEngine,
-    graph: Graph,
-    R: LocalTall,
-    settings: LiveSettings,
-    stages: Stages,
-    *,
-    loop: float,
-    mean: Reals,
-) -> tuple[LocalTall, LocalTall]:
-    """Return states G near the fixed point, and the vectors T G, free of the mean."""
-    T, a = transition(graph, loop=loop), settings.keep
-    G: LocalTall = R
-    for step in range(STEPS + PRECISE_STEPS):
-        G = engine.apply(T, G, scale=1 - a, plus=(a, R), precise=step >= STEPS)
-        stages.advance()
-    return G, engine.apply(T, G, shift=mean, gram=True, precise=True)
-
-
-def _axes(engine: LocalEngine, vectors: LocalTall) -> Reals:
-    """Return the rotation to the scaled principal axes of the vectors, of norm 1."""
-    rotation = principal_rotation(engine.gram(vectors), AXES)
-    norm = float(np.sqrt(exact.eigh(exact.matmul(rotation.T, rotation))[0].max()))
-    return rotation / norm if norm > 0 else rotation
-
-
 def _settle(model: Model, kernel: Any) -> Model:
     """Return the model with the lag that the lengths of vectors ask for; states are then within it."""
-    lengths = vector_lengths(kernel, model.basis.shape[1])
+    lengths = ComputedVectors(model, kernel).lengths
     present = lengths[lengths > 0]
     short = float(np.quantile(present, QUANTILE)) if len(present) else 1.0
     a, tolerance = model.settings.keep, model.settings.tolerance
@@ -249,17 +215,6 @@ def _settle(model: Model, kernel: Any) -> Model:
     return tight
 
 
-def vector_lengths(kernel: Any, columns: int) -> Reals:
-    """Return the lengths of the vectors of all nodes, before they are made unit; -1 for nodes without edges."""
-    lengths = np.empty(kernel.nodes)
-    for start in range(0, kernel.nodes, BLOCK_ROWS):
-        rows = np.arange(start, min(start + BLOCK_ROWS, kernel.nodes), dtype=np.int32)
-        some = np.empty(len(rows))
-        kernel.vectors(rows, np.empty((len(rows), columns), np.float32), some)
-        lengths[rows] = some
-    return lengths
-
-
 def unit_vectors(model: Model, kernel: Any, rows: NDArray[np.int32]) -> tuple[Reals, Floats]:
     """Return the lengths of the vectors of some rows, -1 without edges, and the vectors at length 1; zeros stay."""
     padded, lengths = np.empty((len(rows), model.basis.shape[1]), np.float32), np.empty(len(rows))
@@ -270,20 +225,57 @@ def unit_vectors(model: Model, kernel: Any, rows: NDArray[np.int32]) -> tuple[Re
     return lengths, vectors
 
 
-def all_unit_vectors(model: Model, kernel: Any) -> tuple[Floats, Reals]:
-    """Return the unit vectors of all rows as they are now, and their lengths before."""
-    lengths, vectors = np.empty(kernel.nodes), np.empty((kernel.nodes, model.settings.dim), np.float32)
-    for start in range(0, kernel.nodes, BLOCK_ROWS):
-        rows = np.arange(start, min(start + BLOCK_ROWS, kernel.nodes), dtype=np.int32)
-        lengths[rows], vectors[rows] = unit_vectors(model, kernel, rows)
-    return vectors, lengths
-
-
 def degrees(kernel: Any, rows: NDArray[np.int32] | None = None) -> Reals:
     """Return the sums of the weights of some rows, or of all."""
     which = np.arange(kernel.nodes, dtype=np.int32) if rows is None else rows
     kernel.degrees(which, sums := np.empty(len(which)))
     return sums
+
+
+class ComputedVectors:
+    """Vectors of a model, computed where they are read: an array of them would double the memory."""
+
+    def __init__(self, model: Model, kernel: Any) -> None:
+        self._model, self._kernel = model, kernel
+        self.lengths, self.degrees = np.empty(kernel.nodes), degrees(kernel)
+        for start in range(0, kernel.nodes, BLOCK_ROWS):
+            rows = np.arange(start, min(start + BLOCK_ROWS, kernel.nodes), dtype=np.int32)
+            self.lengths[rows] = unit_vectors(model, kernel, rows)[0]
+
+    def rows(self, rows: NDArray[Any]) -> Floats:
+        """Return the unit vectors of rows; zeros where a node has none."""
+        return unit_vectors(self._model, self._kernel, rows.astype(np.int32))[1]
+
+
+def rotation_onto(moved: Floats, fixed: Floats) -> Reals:
+    """Return the orthogonal matrix that rotates unit rows of some vectors closest to others, or a matrix near one.
+
+    Examples
+    --------
+    >>> rows = np.array([[1, 0], [0, 1], [0.6, 0.8]], np.float32)
+    >>> np.abs(rotation_onto(rows, rows[:, ::-1])).round(6).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    lengths = np.sqrt(exact.squares_of_rows(moved))
+    rows = moved * np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)[:, None]
+    cross = exact.matmul(rows.T.astype(np.float64), fixed.astype(np.float64))
+    norm = _norm(exact.matmul(cross.T, cross))
+    if not norm > 0:
+        return np.eye(len(cross))
+    # Newton's iteration X <- X (3 - X^T X) / 2 goes to the orthogonal factor of the cross product, from exactly rounded
+    # steps: the same bits on every processor, which no SVD has. Directions that the rows leave open stay.
+    X: Reals = cross / norm + 1e-9 * np.eye(len(cross))
+    for _ in range(ROUNDS):
+        gram = exact.matmul(X.T, X)
+        if np.abs(gram - np.eye(len(X))).max() < NEAR:
+            break
+        X = exact.matmul(X, 1.5 * np.eye(len(X)) - 0.5 * gram)
+    return X
+
+
+def _norm(gram: Reals) -> float:
+    """Return the largest singular value of a matrix, from its Gram matrix."""
+    return float(np.sqrt(exact.eigh(gram)[0].max()))
 
 
 def _pad_columns(rows: Floats) -> Floats:

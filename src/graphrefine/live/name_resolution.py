@@ -21,10 +21,11 @@ from graphrefine.graph.node_ids import Names, as_names, object_array
 from graphrefine.live.change_log import CHANGE, REMOVE_NODE, ChangeGroup
 from graphrefine.live.vector_table import VectorTable
 
-LEAST_WEIGHT, LARGEST_WEIGHT, RANGE = 2.0**-100, 2.0**100, "2^-100 to 2^100"  # of the kernel
+# Limits of the kernel. It keeps weights in float32 and sums of them in float64: between these, neither a degree nor the
+# product of a weight and a vector overflows or becomes subnormal.
+LEAST_WEIGHT, LARGEST_WEIGHT, RANGE = 2.0**-100, 2.0**100, "2^-100 to 2^100"
 SIGNS = {"+": 0, "-": 1, "=": 2}  # operations of the kernel
-_NOTHING = "nothing of its group was changed"
-_SKIP = f"{_NOTHING}. skip_unknown=True skips such changes and counts them"
+_SKIP = "nothing of its group was changed. skip_unknown=True skips such changes and counts them"
 
 
 class Change(NamedTuple):
@@ -33,17 +34,63 @@ class Change(NamedTuple):
     sign: str
     source: Any  # None for a node on the target side of a bipartite graph
     target: Any  # None for a node
-    weight: float  # 0 where something is removed
+    weight: float  # 0 for a removal or a node
 
 
-def check_weight(weight: Any) -> float:
-    """Return the weight of an edge, also from text; InputError for one that the kernel cannot have.
+def parse_change(fields: Sequence[Any]) -> Change:
+    """Return the change of a list of two to four fields, as files and requests have them.
+
+    Empty text and NaN, as tables write a missing name, are none.
 
     Examples
     --------
-    >>> check_weight(" 2.5 ")
-    2.5
+    >>> parse_change(["+", "ann", 3.0])
+    Change(sign='+', source='ann', target=3, weight=1.0)
+    >>> parse_change(["-", "ann", "bob", 2])
+    Traceback (most recent call last):
+    graphrefine.errors.InputError: weight 2 of a removal or of a node; leave it empty
     """
+    if not isinstance(fields, list | tuple) or not 2 <= len(fields) <= 4:
+        raise InputError('a list such as ["+", "ann", "bob", 2] is expected')
+    sign, source, target, weight = (*fields, None, None)[:4]
+    source, target = (None if name == "" or name != name else name for name in (source, target))
+    return check_change(sign, source, target, None if weight == "" else weight)
+
+
+def check_change(sign: Any, source: Any, target: Any, weight: Any = None) -> Change:
+    """Return a change; InputError if it is none in any graph. What it means in a graph, `NameResolution` checks."""
+    if not isinstance(sign, str) or sign not in SIGNS:
+        raise InputError(f"unknown op {shorten(sign)}; it must be + (add), - (remove) or = (set a weight)")
+    source, target = (None if name is None else _check_name(name) for name in (source, target))
+    is_node = source is None or target is None
+    if source is None and target is None:
+        raise InputError("both source and target are empty; name a node")
+    if is_node and sign == "=":
+        raise InputError("an end is empty; = sets the weight of an edge: name both of its nodes")
+    if is_node or sign == "-":
+        if weight is not None:
+            raise InputError(f"weight {shorten(weight)} of a removal or of a node; leave it empty")
+        return Change(sign, source, target, 0.0)
+    return Change(sign, source, target, 1.0 if weight is None else _check_weight(weight))
+
+
+def _check_name(name: Any) -> str | int:
+    """Return a name as text or integer, also where a table has made it a float; InputError if it is neither."""
+    # Floats up to 2^53 are exact; a larger one may stand for several ids.
+    is_whole = isinstance(name, float) and name.is_integer() and abs(name) <= 2.0**53
+    if (isinstance(name, int | np.integer) and not isinstance(name, bool)) or is_whole:
+        number = int(name)
+        if -(2**63) <= number < 2**63:
+            return number
+    if isinstance(name, str) and not any(character in name for character in "\n\r\0"):
+        with suppress(UnicodeEncodeError):
+            name.encode("utf-8", "surrogateescape")  # as names are stored
+            return name
+    raise InputError(f"{shorten(name)} is no name; name a node by text on one line or an integer of 64 bits")
+
+
+def _check_weight(weight: Any) -> float:
+    """Return the weight of an edge, also from text; InputError for one that the kernel cannot have."""
     number = math.nan
     # float() would also take True, "1_0" and digits of other scripts, which no table means as a weight.
     is_number = isinstance(weight, numbers.Real) and not isinstance(weight, bool)
@@ -57,52 +104,31 @@ def check_weight(weight: Any) -> float:
 
 
 def shorten(value: object) -> str:
-    """Return a value for people, its middle left out if it is long."""
+    """Return a value for a message, its middle left out if it is long."""
     text = repr(value)
     return text if len(text) <= 62 else f"{text[:58]}...{text[0] if isinstance(value, str) else ''}"
 
 
-def check_name(name: Any, *, integers: bool) -> Any:
-    """Return a name of the kind that the graph has: an integer, also from text, or text; InputError if it is neither.
-
-    Examples
-    --------
-    >>> check_name("12", integers=True), check_name(np.int64(3), integers=False)
-    (12, '3')
-    """
-    if isinstance(name, np.integer | int) and not isinstance(name, bool):
-        name = int(name) if integers else str(name)
-    elif not isinstance(name, str):
-        raise InputError(f"the name {name!r} is neither an integer nor a string")
-    elif integers and is_integer(name):
-        name = int(name)
-    if integers and not (isinstance(name, int) and -(2**63) <= name < 2**63):
+def stored_name(name: Any, *, integers: bool) -> Any:
+    """Return a name as the graph has it: an integer, also from text, or text; InputError for text among integers."""
+    if not integers:
+        return str(name)
+    if isinstance(name, str) and not is_integer(name):
         raise InputError(
-            f"the name {name!r} is no integer of 64 bits, as all names of this graph are; for names of any kind create "
-            "the graph again with nodes=, a file that lists such a name: then all names are text"
+            f"the name {name!r} is no integer, as all names of this graph are; for names of any kind create the graph "
+            "again with nodes=, a file that lists such a name: then all names are text"
         )
-    if not integers and not name.isascii():
-        try:
-            name.encode("utf-8", "surrogateescape")  # as names are stored
-        except UnicodeEncodeError:
-            raise InputError(f"the name {name!r} is not text that UTF-8 can write") from None
-    return name
+    return int(name)
 
 
 class NameResolution:
-    """Rows of names while a group of changes is made: those that exist, and new ones.
-
-    Attributes
-    ----------
-    positions
-        For each change of the logged group, its position among the operations.
-    """
+    """Rows of names while a group of changes is made: those that exist, and new ones."""
 
     def __init__(self, table: VectorTable, sides: SideNames | None) -> None:
         self._table, self._sides = table, sides
         self._rows: dict[Any, int | None] = {}  # of names that this group adds, or removes (None)
-        self.new: list[Any] = []
-        self.positions: list[int] = []
+        self._new: list[Any] = []
+        self._positions: list[int] = []  # of the changes by rows among those by names
 
     def _row(self, name: Any) -> int | None:
         return self._rows[name] if name in self._rows else self._table.find_row(name)
@@ -110,66 +136,71 @@ class NameResolution:
     def _row_or_new(self, name: Any) -> int:
         row = self._row(name)
         if row is None:
-            row = self._rows[name] = len(self._table) + len(self.new)
-            self.new.append(name)
+            row = self._rows[name] = len(self._table) + len(self._new)
+            self._new.append(name)
         return row
 
     def _stored_name(self, name: Any, side: Side) -> Any:
         if self._sides is not None:
             return self._sides.key(name, side)
-        return check_name(name, integers=self._table.has_integer_names)
+        return stored_name(name, integers=self._table.has_integer_names)
 
-    def resolve(self, operations: Sequence[Change], *, skip: bool) -> tuple[ChangeGroup, int]:
+    def resolve(self, changes: Sequence[Change], *, skip: bool) -> tuple[ChangeGroup, int]:
         """Return the changes by rows, and the number of those that were skipped as their nodes do not exist."""
-        changes = list[tuple[int, int, int, float]]()
+        resolved = list[tuple[int, int, int, float]]()
         skipped = 0
-        for position, (sign, source, target, weight) in enumerate(operations):
-            ends = zip((source, target), SIDES, strict=True)
-            names = [self._stored_name(name, side) for name, side in ends if name is not None]
-            if len(names) == 2 and names[0] == names[1]:  # also 1 and "1"
-                raise InputError(f"the edge {_edge(source, target)} is a self-loop; live graphs have none")
-            if sign == "-":
-                rows = [self._row(name) for name in names]
-                if None in rows:
-                    if not skip:
-                        unknown = source if source is not None and rows[0] is None else target
-                        problem = f"no node is called {quote_name(unknown)}, so there is nothing to remove"
-                        raise UnknownNameError(f"change {position + 1} of {len(operations)}: {problem}; {_SKIP}")
+        for position, change in enumerate(changes):
+            try:
+                kind, rows = self._resolve(change)
+            except InputError as error:
+                if skip and isinstance(error, UnknownNameError):
                     skipped += 1
                     continue
-                if len(names) == 1:
-                    self._rows[names[0]] = None
-            else:
-                rows = [self._row_or_new(name) for name in names]
-                if len(names) == 1:
-                    continue
-            kind = REMOVE_NODE if len(names) == 1 else SIGNS[sign]
-            changes.append((kind, rows[0] or 0, rows[-1] or 0, weight))
-            self.positions.append(position)
-        return ChangeGroup(np.array(changes, CHANGE), self.new, skip), skipped
+                raise type(error)(f"change {position + 1} of {len(changes)}: {error}") from None
+            if kind is not None:
+                resolved.append((kind, rows[0], rows[-1], change.weight))
+                self._positions.append(position)
+        return ChangeGroup(np.array(resolved, CHANGE), self._new, skip), skipped
 
-    def refusal(self, problem: int, operations: Sequence[Change], change: int) -> InputError:
+    def _resolve(self, change: Change) -> tuple[int | None, list[int]]:
+        """Return the kernel's operation (None: there is nothing more to do) and the rows of the ends."""
+        if change.source is None and self._sides is None:
+            raise InputError("the source is empty; only a change of a bipartite graph has a target alone")
+        ends = zip((change.source, change.target), SIDES, strict=True)
+        names = [self._stored_name(name, side) for name, side in ends if name is not None]
+        if len(names) == 2 and names[0] == names[1]:  # also 1 and "1"
+            raise InputError(f"the edge {_edge(change)} is a self-loop; live graphs have none")
+        if change.sign != "-":
+            rows = [self._row_or_new(name) for name in names]
+            return (None if len(names) == 1 else SIGNS[change.sign]), rows
+        rows = []
+        for name in names:
+            if (row := self._row(name)) is None:
+                shown = name if self._sides is None else self._sides.name(name)
+                raise UnknownNameError(f"no node is called {quote_name(shown)}, so there is nothing to remove; {_SKIP}")
+            rows.append(row)
+        if len(names) == 1:
+            self._rows[names[0]] = None
+            return REMOVE_NODE, rows
+        return SIGNS["-"], rows
+
+    def refusal(self, problem: int, changes: Sequence[Change], index: int) -> InputError:
         """Return the error of a change of the group that the kernel's graph cannot take."""
-        position = self.positions[change]
-        sign, source, target, weight = operations[position]
-        where, edge = f"change {position + 1} of {len(operations)}", _edge(source, target)
+        position = self._positions[index]
+        change = changes[position]
+        where, edge = f"change {position + 1} of {len(changes)}", _edge(change)
         if problem == 1:
             return UnknownNameError(f"{where}: there is no edge {edge} to remove; {_SKIP}")
-        text = f"{where}: the weight {weight} of {edge} ({sign}), or a sum with it, lies outside of {RANGE}; {_NOTHING}"
-        return InputError(text, argument="weight")
+        text = f"{where}: the weight {change.weight} of {edge}, or a sum with it, lies outside of {RANGE}"
+        return InputError(f"{text}; nothing of its group was changed", argument="weight")
 
 
-def _edge(source: Any, target: Any) -> str:
-    return f"{quote_name(source)} - {quote_name(target)}"
+def _edge(change: Change) -> str:
+    return f"{quote_name(change.source)} - {quote_name(change.target)}"
 
 
 class SideNames:
-    """Names of two sides, and the keys that a folder has for them.
-
-    Parameters
-    ----------
-    integers : bool
-        Whether all names are integers.
+    """Names of two sides, and the keys that a folder has for them; ``integers``: all names are integers.
 
     Examples
     --------
@@ -183,42 +214,34 @@ class SideNames:
 
     def key(self, name: Any, side: Side) -> str:
         """Return the key of a name on a side."""
-        return f"{side[0]}{check_name(name, integers=self.integers)}"
+        return f"{side[0]}{stored_name(name, integers=self.integers)}"
 
-    def is_in(self, table: VectorTable, name: Any) -> bool:
-        """Return whether a name is on a side or both."""
+    def find_rows(self, table: VectorTable, name: Any, sides: Sequence[Side] = SIDES) -> list[int]:
+        """Return the rows of a name on some sides: none, one or two."""
         try:
-            return any(self.key(name, side) in table for side in SIDES)
-        except InputError:  # no possible name
-            return False
+            rows = [table.find_row(self.key(name, side)) for side in sides]
+        except (InputError, TypeError, ValueError):  # no possible name
+            return []
+        return [row for row in rows if row is not None]
 
     def row(self, table: VectorTable, name: Any, side: Side | None) -> int:
         """Return the row of a name, on the side that is given or the only one that has it."""
-        sides = SIDES if side is None else (side,)
-        rows = [row for each in sides if (row := table.find_row(self.key(name, each))) is not None]
-        if len(rows) == 1:
-            return rows[0]
-        if rows:
+        rows = self.find_rows(table, name, SIDES if side is None else (side,))
+        if len(rows) == 2:
             raise InputError(f"{name!r} is on both sides; pass side='source' or side='target'", argument="side")
-        where = "" if side is None else f" on the {side} side"
-        raise UnknownNameError(f"no node is called {name!r}{where}")
-
-    @staticmethod
-    def target_mask(table: VectorTable, first: int) -> NDArray[np.bool_]:
-        """Return whether the rows from one on are targets."""
-        return np.array([name[0] == "t" for name in table.names_from(first)], bool)
+        if not rows:
+            raise UnknownNameError(f"no node is called {name!r}{'' if side is None else f' on the {side} side'}")
+        return rows[0]
 
     def name(self, key: str) -> Any:
         """Return the name of a key."""
         return int(key[1:]) if self.integers else key[1:]
 
-    @staticmethod
-    def side(key: str) -> Side:
+    def side(self, key: str) -> Side:
         """Return the side of a key."""
         return "source" if key[0] == "s" else "target"
 
-    @staticmethod
-    def keys(names: Names, sources: int) -> Names:
+    def keys(self, names: Names, sources: int) -> Names:
         """Return the keys of all names, of which the first are sources."""
         return object_array([f"{'s' if row < sources else 't'}{name}" for row, name in enumerate(names.tolist())])
 

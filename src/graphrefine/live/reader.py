@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.errors import FormatError, InputError, MissingExtraError
+from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.lookup import Side
 from graphrefine.kernels import exact
 from graphrefine.kernels.numerics import KEY, version_of
@@ -24,7 +24,6 @@ from graphrefine.live.vector_table import VectorTable
 from graphrefine.refine.bipartite import DEGREE_POWER
 from graphrefine.system.threads import usable_threads
 
-TRIES = 100  # of opening a checkpoint that a writer may be replacing
 STEP = 0.25  # distance of a unit vector from the one in the index, beyond which it is put in again
 ADDED = 1 << 14  # rows added to the index at a time
 SPARE = 4  # candidates for each answer
@@ -39,24 +38,10 @@ class Neighbor(NamedTuple):
 
 
 class LiveIndex:
-    """The index of a table of vectors: usearch's graph, rows added and removed by key, brought up to date by a search.
+    """The index of a table of vectors: usearch's graph, which each search first brings up to date.
 
     Candidates of the graph are scored by the vectors of this moment, so that scores and their order are exact; what the
     graph does not find is missing, as with any index.
-
-    Parameters
-    ----------
-    table : VectorTable
-        The vectors.
-    threads : int
-        Threads of adding rows and of a search.
-
-    Examples
-    --------
-    >>> unit = np.eye(40, dtype=np.float32)
-    >>> table = VectorTable(np.arange(40), unit, np.ones(40), np.ones(40))
-    >>> LiveIndex(table).nearest(unit[3], 1, exclude=4)
-    [(3, 1.0)]
     """
 
     def __init__(self, table: VectorTable, *, threads: int = 1) -> None:
@@ -82,8 +67,8 @@ class LiveIndex:
             # A vector that moved a little stays near where it is looked for; adding it costs a search of the graph.
             steps = np.sqrt(exact.squares_of_rows(vectors - kept))
             is_late = has_vector & (~is_inside | (steps > STEP))
-            if (is_inside & (is_late | ~has_vector)).any():
-                self._graph.remove(rows[is_inside & (is_late | ~has_vector)])
+            if (stale := is_inside & (is_late | ~has_vector)).any():
+                self._graph.remove(rows[stale])
             if is_late.any():
                 self._graph.add(rows[is_late], vectors[is_late], threads=self._threads)
         self._group = int(table.groups.max(initial=0))
@@ -137,11 +122,19 @@ class LiveVectors:
     def _vectors(self) -> VectorTable:
         return self._table
 
+    def __enter__(self) -> Self:
+        return self
+
+    def close(self) -> None:
+        """Close the folder."""
+        self._store.close()
+
     def __len__(self) -> int:
         return self._vectors.nodes
 
     def __contains__(self, name: object) -> bool:
-        return name in self._vectors if self._sides is None else self._sides.is_in(self._vectors, name)
+        table = self._vectors
+        return name in table if self._sides is None else bool(self._sides.find_rows(table, name))
 
     def __getitem__(self, name: Any) -> NDArray[np.float32]:
         return self.vector(name)
@@ -152,9 +145,8 @@ class LiveVectors:
         return row
 
     def _row(self, name: Any, side: Side | None = None) -> int:
-        if self._sides is None:
-            return self._vectors.row(name)
-        return self._sides.row(self._vectors, name, side)
+        table = self._vectors
+        return table.row(name) if self._sides is None else self._sides.row(table, name, side)
 
     @property
     def names(self) -> NDArray[Any]:
@@ -164,6 +156,11 @@ class LiveVectors:
     def _names(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         names = self._vectors.names_array(rows)
         return names if self._sides is None else self._sides.names(names)
+
+    def _rows(self) -> NDArray[np.int64]:
+        """Return the rows of all nodes, without removed ones; sources before targets."""
+        rows = self._vectors.present()
+        return rows if self._sides is None else rows[np.argsort(self._target_mask()[rows], kind="stable")]
 
     @property
     def sources(self) -> int | None:
@@ -175,7 +172,8 @@ class LiveVectors:
         table = self._vectors
         mask = self._targets[1] if self._targets is not None and self._targets[0] is table else np.zeros(0, bool)
         if len(mask) < len(table):
-            mask = np.concatenate([mask, SideNames.target_mask(table, len(mask))])
+            fresh = [name[0] == "t" for name in table.names_from(len(mask))]
+            mask = np.append(mask, np.array(fresh, bool))
             self._targets = table, mask
         return mask
 
@@ -188,11 +186,6 @@ class LiveVectors:
     def dim(self) -> int:
         """Length of the vectors."""
         return self.settings.dim
-
-    def _rows(self) -> NDArray[np.int64]:
-        """Return the rows of all nodes, without removed ones; sources before targets."""
-        rows = self._vectors.present()
-        return rows if self._sides is None else rows[np.argsort(self._target_mask()[rows], kind="stable")]
 
     def bound(self, name: Any, *, side: Side | None = None) -> float | None:
         """Return a bound of the distance of a node's unit vector from that of a run with the same frozen parts.
@@ -216,19 +209,19 @@ class LiveVectors:
         With ``index`` they are candidates of an index (extra ``ann``), which is made by the first such call, again
         after a refresh, and follows all changes: scores are those of this moment, and a node may be missing.
         """
-        row = self._row(name, side)
-        vector = self._vectors.rows(np.array([row]))[0]
+        table, row = self._vectors, self._row(name, side)
+        vector = table.rows(np.array([row]))[0]
+        if index and self._sides is not None:
+            raise InputError("index=True: the index is for graphs that are not bipartite", argument="index")
         if index:
-            if self._sides is not None:
-                raise InputError("index=True: the index is for graphs that are not bipartite", argument="index")
-            if self._index is None or self._index.table is not self._vectors:
-                self._index = LiveIndex(self._vectors, threads=self.threads)
+            if self._index is None or self._index.table is not table:
+                self._index = LiveIndex(table, threads=self.threads)
             return self._list(self._index.nearest(vector, k, exclude=row))
         exclude = np.array([row])
         if self._sides is not None:
             targets = self._target_mask()
             exclude = np.append(np.flatnonzero(targets != targets[row]), row)
-        return self._list(self._vectors.nearest(vector, k, exclude=exclude, threads=self.threads))
+        return self._list(table.nearest(vector, k, exclude=exclude, threads=self.threads))
 
     def recommend(self, name: Any, k: int = 10, *, exclude: Iterable[Any] = ()) -> list[Neighbor]:
         """Return the k targets of a bipartite graph that score highest for a source: the cosine times a popularity.
@@ -266,23 +259,17 @@ class LiveVectors:
         checkpoint all have. In a bipartite graph, vectors of targets are as long as their popularity says, so that
         `Embedding.recommend` ranks as `recommend` does.
         """
-        rows = self._rows()
+        table, rows, sides = self._vectors, self._rows(), self._sides
         if after is not None and after >= self._base_group:
-            rows = rows[self._vectors.groups[rows] > after]
-        recipe = {
-            "method": "live",
-            **vars(self.settings),
-            "folder": self.id,
-            "group": self.group,
-            "version": __version__,
-            KEY: version_of(self._store.facts),  # of the writer, not of this reader
-        }
-        if self._sides is None:
-            return Embedding(self._names(rows), self._vectors.rows(rows), recipe)
+            rows = rows[table.groups[rows] > after]
+        recipe = {"method": "live", **vars(self.settings), "folder": self.id, "group": self.group}
+        recipe |= {"version": __version__, KEY: version_of(self._store.facts)}  # numerics of the writer
+        names, vectors = self._names(rows), table.rows(rows)
+        if sides is None:
+            return Embedding(names, vectors, recipe)
         recipe |= {"sides": "rows", "sources": int(np.sum(~self._target_mask()[rows]))}
-        vectors = self._vectors.rows(rows) * self._popularity()[rows][:, None]
-        degrees = self._vectors.degrees[rows].astype(np.float32)
-        return Embedding(self._names(rows), vectors, recipe, degrees=degrees)
+        vectors = vectors * self._popularity()[rows][:, None]
+        return Embedding(names, vectors, recipe, degrees=table.degrees[rows].astype(np.float32))
 
     def drift(self) -> list[dict[str, Any]]:
         """Return the stats of all refreshes, the oldest first: time, groups, reason, drift of the vectors."""
@@ -315,39 +302,27 @@ class LiveReader(LiveVectors):
 
     def update(self) -> int:
         """Go on to the newest moment; return the number of groups that came since the last one."""
-        for _ in range(TRIES):
-            try:
-                return self._update()
-            except FileNotFoundError:  # the writer has just gone over to a new checkpoint
-                continue
-        raise FormatError(self.path, "its generation is missing; go back to a backup")
-
-    def _update(self) -> int:
         before = max(self.group, 0)
-        news = self._store.news(self._generation, self.group)
-        if news.generation != self._generation:
-            checkpoint = Checkpoint(self._store.folder(news.generation))
+        self._store.retry(self._update)
+        return self.group - before
+
+    def _update(self) -> None:
+        generation, group, updates = self._store.updates(self._generation, self.group)
+        if generation != self._generation:
+            checkpoint = Checkpoint(self._store.folder(generation))
             table = checkpoint.table()
-            for update in news.updates:
+            for update in updates:
                 table.apply(update)
             numbers = checkpoint.manifest["frozen"]
             self._table, self.settings, self._base_group = table, checkpoint.settings, checkpoint.group
             self._radius = error_radius(numbers["lag"], checkpoint.settings.keep)
             self._publish = numbers["publish"]
         else:
-            updates = list(news.updates)  # all of them are read, and whole, before the first is followed
+            fresh = list(updates)  # all of them are read, and whole, before the first is followed
             self._generation = 0  # an interruption here leaves a table between two moments: all is read again then
-            for update in updates:
+            for update in fresh:
                 self._table.apply(update)
-        self._generation, self.group = news.generation, news.group
-        return self.group - before
-
-    def close(self) -> None:
-        """Close the folder."""
-        self._store.close()
-
-    def __enter__(self) -> LiveReader:
-        return self
+        self._generation, self.group = generation, group
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -359,14 +334,15 @@ def chord_bounds(
     """Return bounds of the distance of two unit vectors: one of a vector of this length, the other within a radius.
 
     The radius is ``radius`` and the share ``publish`` of the length, by which a vector may have moved since it was
-    published. Nothing can be said where the radius reaches the length: 2. A length of -1 is that of a node without
-    edges, whose zeros are exact.
+    published.
 
     Examples
     --------
     >>> chord_bounds(np.array([1.0, 0.05, -1.0]), 0.06, 0.02).round(4).tolist()
     [0.0801, 2.0, 0.0]
     """
+    # Where the radius reaches the length nothing can be said: 2, as far apart as unit vectors can be. A length of -1 is
+    # that of a node without edges, whose zeros are exact.
     share = np.divide(radius, lengths, out=np.full_like(lengths, np.inf), where=lengths > 0) + publish
     inside = np.minimum(share, 1.0)
     chords = np.where(share < 1, np.sqrt(2 - 2 * np.sqrt(1 - inside * inside)), 2.0)

@@ -16,13 +16,13 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from fastapi import FastAPI, Query
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
@@ -32,16 +32,15 @@ from graphrefine.explore.app import make_app
 from graphrefine.explore.background import Background
 from graphrefine.explore.handlers import page_handlers
 from graphrefine.explore.request_params import INT64, Flag, Name, NeighborCount, Params, Side
-from graphrefine.explore.routes import NO_QUERY, CurrentSession, PageHandler, make_router
+from graphrefine.explore.routes import NO_QUERY, CurrentSession, make_router
 from graphrefine.explore.server import Access, answer_requests, bind, end_background, make_access
 from graphrefine.explore.session import Session
 from graphrefine.graph.graph import Graph
-from graphrefine.live.changes import check_changes
+from graphrefine.live.name_resolution import parse_change
 from graphrefine.live.reader import Neighbor
 from graphrefine.live.service import LiveService
 
 PAGE = Path(__file__).parent / "page"
-RENEW = 60.0  # seconds between two snapshots
 LOOK = 0.2  # seconds between two looks whether a snapshot is due
 CHANGES = 10_000  # of a request
 MAX_REQUEST = 200  # characters of a request's id
@@ -61,7 +60,7 @@ class EdgeChanges(Params, strict=True):
     request: str = Field(
         min_length=1, max_length=MAX_REQUEST, description="Id of this request; sent again, it changes nothing more."
     )
-    changes: list[Any] = Field(
+    changes: list[Annotated[Any, AfterValidator(parse_change)]] = Field(
         min_length=1,
         max_length=CHANGES,
         description="Lists of an operation (+, -, =), a source, a target and a weight; null or no target for a node, "
@@ -118,12 +117,13 @@ router = make_router()
 
 
 async def _ask(request: Request, work: Work[_Value]) -> _Value:
-    writer: Writer = request.app.state.writer
-    return await writer.ask(work)
+    """Have the folder's thread do some work, and wait for it while the event loop goes on."""
+    backend: Backend = request.app.state.backend
+    return await asyncio.wrap_future(backend.submit(work))
 
 
 @router.post("/api/edges", dependencies=NO_QUERY)
-async def post_edges(request: Request, session: CurrentSession, params: EdgeChanges) -> Answer:
+async def post_edges(request: Request, params: EdgeChanges) -> Answer:
     """Apply changes of edges and nodes as one group, all or nothing; the answer comes when they are on the disk.
 
     It has the number of the `group`, and whether it is `repeated`, made by this request before; if not, also the
@@ -131,10 +131,9 @@ async def post_edges(request: Request, session: CurrentSession, params: EdgeChan
     """
     if not params.request.isprintable():
         raise HTTPException(400, "request: printable characters are expected, others for each request")
-    changes = check_changes(params.changes, sides=session.has_two_sides)  # an InputError here is status 400
     try:
         receipt = await _ask(
-            request, lambda live: live.submit_checked(params.request, changes, skip_unknown=params.skip_unknown)
+            request, lambda live: live.submit(params.request, params.changes, skip_unknown=params.skip_unknown)
         )
     except OutputError as error:
         raise HTTPException(503, f"{error}; send the same request again") from None
@@ -148,7 +147,7 @@ async def post_edges(request: Request, session: CurrentSession, params: EdgeChan
 async def get_live_state(request: Request) -> Answer:
     """Return counts, bounds, rate of changes and refreshes."""
     state = await _ask(request, lambda live: {"name": live.path.name, **live.state()})
-    return {**state, "snapshot": request.app.state.renewal.moment._asdict()}
+    return {**state, "snapshot": request.app.state.backend.moment._asdict()}
 
 
 @router.get("/api/live/node")
@@ -193,8 +192,7 @@ async def get_live_recommendations(
 
 
 def _list(live: LiveService, node: Any, near: list[Neighbor]) -> Answer:
-    neighbors = [{"node": each.name, "score": each.score} for each in near]
-    return {"node": node, "group": live.group, "neighbors": neighbors}
+    return {"node": node, "group": live.group, "neighbors": [{"node": name, "score": score} for name, score in near]}
 
 
 @router.get("/api/live/map")
@@ -224,29 +222,6 @@ async def get_live_moves(request: Request, params: Annotated[MovedQuery, Query()
 # ---- threads ---------------------------------------------------------------------------------------------------------
 
 
-class Writer:
-    """A folder, and the one thread that uses it."""
-
-    def __init__(self, live: LiveService) -> None:
-        self._live = live
-        self._thread = ThreadPoolExecutor(1, "live writer")
-
-    async def ask(self, work: Work[_Value]) -> _Value:
-        """Do some work with the folder and wait, while the event loop goes on.
-
-        Work that has not begun when its request is given up is left out; work that has begun is ended.
-        """
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work, self._live)
-
-    def call(self, work: Work[_Value]) -> _Value:
-        """Do some work with the folder, from another thread than that of the event loop."""
-        return self._thread.submit(work, self._live).result()
-
-    def stop(self) -> None:
-        """End the thread, after the work that it has begun."""
-        self._thread.shutdown(wait=True, cancel_futures=True)
-
-
 class Moment(NamedTuple):
     """The moment of a snapshot."""
 
@@ -255,74 +230,82 @@ class Moment(NamedTuple):
     time: float  # seconds since 1970
 
 
-class Renewal:
-    """The session of the last snapshot, and the thread that renews it; two are at least ``seconds`` apart."""
+class Backend:
+    """A folder, the one thread that uses it, and the session of its last snapshot, which a second thread renews."""
 
-    def __init__(self, writer: Writer, *, seconds: float) -> None:
-        self._writer, self._seconds = writer, seconds
-        self._publish: Callable[[Session], None] = lambda session: None
+    def __init__(self, live: LiveService, *, renew: float) -> None:
+        self._live, self._renew = live, renew
+        # SQLite, the kernel's graph and the tables are changed without locks: whatever is asked of the folder is queued
+        # here, so that an answer never sees half a group, and requests count in the order in which they came.
+        self._folder = ThreadPoolExecutor(1, "live writer")
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="renewal", daemon=True)
-        self._retired: list[Background] = []
+        self._watcher = threading.Thread(target=self._watch, name="renewal", daemon=True)
+        self._go_over: Callable[[Session], None] = lambda session: None
+        self._retired: list[Background] = []  # work of former sessions that has not ended yet
         self.session, self.moment = self._take()
-        self._taken = time.monotonic()
 
-    def _take(self) -> tuple[Session, Moment]:
-        """Make a session of this moment; only the copies are made in the thread of the folder."""
-        embedding, graph, moment, name = self._writer.call(_copy)
-        return Session(embedding, graph=graph, index=False, name=name), moment
+    def submit(self, work: Work[_Value]) -> Future[_Value]:
+        """Queue some work with the folder. What has not begun when its request is given up is left out."""
+        return self._folder.submit(work, self._live)
 
-    def start(self, publish: Callable[[Session], None]) -> None:
-        """Begin, with the background work of the first session; ``publish`` is called with each further one."""
-        self._publish = publish
+    def start(self, go_over: Callable[[Session], None]) -> None:
+        """Begin to renew the snapshot; ``go_over`` is called with each new session."""
+        self._go_over = go_over
         self.session.background.start()
-        self._thread.start()
+        self._watcher.start()
 
     def stop(self) -> list[Background]:
-        """End the thread; return the background work that is still to be ended."""
+        """End both threads; return the background work that is still to be ended."""
         self._end.set()
-        if self._thread.ident:
-            self._thread.join()
+        if self._watcher.ident:
+            self._watcher.join()
+        self._folder.shutdown(wait=True, cancel_futures=True)
         return [*self._retired, self.session.background]
 
-    def _work(self) -> None:
+    def _take(self) -> tuple[Session, Moment]:
+        # Only the copies are made in the folder's thread; the session may take long, and changes go on meanwhile.
+        embedding, graph, moment = self.submit(_copy).result()
+        self._taken = time.monotonic()
+        return Session(embedding, graph=graph, index=False, name=self._live.path.name), moment
+
+    def _watch(self) -> None:
         while not self._end.wait(LOOK):
             try:
-                if self._is_due(*self._writer.call(_look)):
-                    self._renew()
+                if self._is_due(*self.submit(_finish_refresh).result()):
+                    self._renew_session()
             except Exception:  # the old session stays, and the next look may do better
                 if self._end.is_set():
                     return
                 sys.excepthook(*sys.exc_info())
-                self._end.wait(self._seconds)
+                self._end.wait(self._renew)
 
     def _is_due(self, generation: int, group: int) -> bool:
         if generation != self.moment.generation:
             return True
-        is_old = time.monotonic() - self._taken >= self._seconds
-        return group != self.moment.group and is_old and self.session.background.wait(0)
+        # A session whose maps are not made yet is not replaced: on a large graph no map would ever be ready.
+        is_old = time.monotonic() - self._taken >= self._renew and self.session.background.wait(0)
+        return is_old and group != self.moment.group
 
-    def _renew(self) -> None:
-        """Take a snapshot, and go over to it in one step."""
-        old = self.session.background
+    def _renew_session(self) -> None:
         session, moment = self._take()
         session.background.start()
-        self.session, self.moment, self._taken = session, moment, time.monotonic()
-        self._publish(session)
-        self._retired = [each for each in (*self._retired, old) if not each.stop(0)]
-        del old
+        self._retired.append(self.session.background)
+        # One assignment that requests see: each keeps to the session that it began with.
+        self.session, self.moment = session, moment
+        self._go_over(session)
+        self._retired = [each for each in self._retired if not each.stop(0)]
         gc.collect()  # a session refers to itself: its vectors would stay until the collector comes by
 
 
-def _look(live: LiveService) -> tuple[int, int]:
+def _finish_refresh(live: LiveService) -> tuple[int, int]:
     """Return the moment of the folder, after a refresh that was ready."""
     live.finish_ready_refresh()
     return live.generation, live.group
 
 
-def _copy(live: LiveService) -> tuple[Embedding, Graph | None, Moment, str]:
+def _copy(live: LiveService) -> tuple[Embedding, Graph | None, Moment]:
     graph = live.graph() if len(live) else None
-    return live.snapshot(), graph, Moment(live.generation, live.group, time.time()), live.path.name
+    return live.snapshot(), graph, Moment(live.generation, live.group, time.time())
 
 
 # ---- the server ------------------------------------------------------------------------------------------------------
@@ -334,7 +317,7 @@ def serve_live(
     host: str = "127.0.0.1",
     port: int = 0,
     token: str | None = None,
-    renew: float = RENEW,
+    renew: float = 60.0,
     browser: bool = False,
     threads: int | None = None,
     on_start: Callable[[str, int, str, LiveService], None] | None = None,
@@ -342,26 +325,8 @@ def serve_live(
 ) -> None:
     """Serve a folder of live vectors until it is stopped (Ctrl-C), as its one writer.
 
-    Parameters
-    ----------
-    path : path
-        The folder.
-    host : str
-        Address to listen on.
-    port : int
-        Port to listen on; 0 for any that is free.
-    token : str, optional
-        Token that requests must send; made if none is given.
-    renew : float
-        Seconds between two snapshots for the API of explore, while there are changes.
-    browser : bool
-        Whether to open the page.
-    threads : int, optional
-        Largest number of threads of a search.
-    on_start : callable, optional
-        Called with the page's address, port, token and folder, once it can be reached.
-    on_end : callable, optional
-        Called with the folder before it is closed, which waits for a refresh that is under way.
+    ``on_start`` is called with the page's address, port, token and folder once it can be reached; ``on_end`` with the
+    folder before it is closed, which waits for a refresh that is under way. Without a ``token`` one is made.
     """
     if token is not None and not token.strip():
         raise InputError("token='' is empty; leave it out, and one is made", argument="token")
@@ -381,6 +346,7 @@ def serve_live(
         finally:
             if on_end is not None:
                 on_end(live)
+            # The folder first: background work that does not stop in time ends the process.
             live.close()
             for each in work:
                 end_background(each)
@@ -388,42 +354,29 @@ def serve_live(
 
 @contextmanager
 def live_app(
-    live: LiveService, access: Access, *, renew: float = RENEW, work: list[Background] | None = None
+    live: LiveService, access: Access, *, renew: float = 60.0, work: list[Background] | None = None
 ) -> Iterator[FastAPI]:
     """Make the application of a folder, which is used by a thread of its own until the block ends.
 
     ``work`` takes the background work of sessions that has not ended by then.
     """
-    writer = Writer(live)
+    backend = Backend(live, renew=renew)
     try:
-        renewal = Renewal(writer, seconds=renew)
+        pages = page_handlers(PAGE)
         app = make_app(
-            renewal.session,
+            backend.session,
             token=access.token,
             hosts=access.hosts,
             any_address=access.any_address,
             routers=[router],
-            pages=live_pages(),
+            pages={**pages, "/live": pages["/"]},
         )
-        app.state.writer, app.state.renewal = writer, renewal
-
-        def publish(session: Session) -> None:
-            app.state.session = session
-
-        renewal.start(publish)
-        try:
-            yield app
-        finally:
-            rest = renewal.stop()
-            if work is not None:
-                work += rest
-            for each in rest:
-                each.stop(0)
+        app.state.backend = backend
+        backend.start(lambda session: setattr(app.state, "session", session))
+        yield app
     finally:
-        writer.stop()
-
-
-def live_pages() -> dict[str, PageHandler]:
-    """Return the files of the page by their addresses: the page itself is at / and at /live."""
-    pages = page_handlers(PAGE)
-    return {**pages, "/live": pages["/"]}
+        rest = backend.stop()
+        for each in rest:
+            each.stop(0)
+        if work is not None:
+            work += rest

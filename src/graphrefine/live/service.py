@@ -14,16 +14,14 @@ from numpy.typing import NDArray
 
 from graphrefine.graph.lookup import Side
 from graphrefine.live.change_log import Origin
-from graphrefine.live.changes import check_changes
-from graphrefine.live.name_resolution import Change
 from graphrefine.live.writer import Commit, Live
 from graphrefine.refine.refine import spread_rows
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}  # of the bounds
 MINUTE = 60  # seconds of the mean rate
-STRETCH, STRETCHES = 5, 60  # seconds of each point of the rate's line, and points
+INTERVAL, INTERVALS = 5, 60  # seconds of each point of the rate's line, and points
 REFRESHES = 100  # the last ones that are listed
-DIGITS = 5  # of a coordinate
+DIGITS = 5  # of a coordinate: a screen has fewer, and the answer is a third shorter
 
 Rows = NDArray[np.int64]
 
@@ -65,59 +63,50 @@ class LiveService(Live):
         request : str
             Id of the request. The last 100,000 groups are remembered by theirs.
         changes : list
-            Lists of an operation, a source, a target and a weight: see `graphrefine.live.changes.check_changes`.
+            See `Live.collect`.
         skip_unknown : bool
             Skip edges and nodes to remove that do not exist, and count them.
         """
-        checked = check_changes(changes, sides=self._sides is not None)
-        return self.submit_checked(request, checked, skip_unknown=skip_unknown)
-
-    def submit_checked(self, request: str, changes: Sequence[Change], *, skip_unknown: bool = False) -> Receipt:
-        """Do the same with changes that were checked before."""
-        group = self._store.request_group(request)
-        if group is not None:
+        if (group := self._store.request_group(request)) is not None:
             return Receipt(group, None, repeated=True)
         self.collect(changes)
         try:
             commit = self.commit(Origin(request=request), skip_unknown=skip_unknown)
         except Exception as error:
-            group = self._store.request_group(request)
-            if group is None:
+            # What comes after the commit may fail, such as a new checkpoint. The group counts, and the sender must not
+            # be told otherwise: it would send the changes again under another id.
+            if (group := self._store.request_group(request)) is None:
                 raise
-            commit = None  # it counts: what came after it failed
             self._problem = str(error) or type(error).__name__
-        return Receipt(self._store.group if commit is None else commit.group, commit)
+            return Receipt(group, None)
+        return Receipt(commit.group, commit)
 
     def degree(self, name: Any, *, side: Side | None = None) -> int:
         """Return the number of neighbors of a node."""
         return len(self._linked_rows(self._row(name, side)))
 
     def state(self) -> dict[str, Any]:
-        """Return stats of this moment: counts, bounds, rate of changes, refreshes."""
+        """Return stats of this moment: counts, quantiles of the bounds, rate of changes, refreshes."""
         now = time.time()
-        last = int(now) // STRETCH
-        counts = self._store.count_changes(now - STRETCH * STRETCHES, seconds=STRETCH)
-        rates = [counts.get(part, 0) / STRETCH for part in range(last - STRETCHES + 1, last + 1)]
+        last = int(now) // INTERVAL
+        counts = self._store.count_changes(now - INTERVAL * INTERVALS, seconds=INTERVAL)
+        rates = [counts.get(part, 0) / INTERVAL for part in range(last - INTERVALS + 1, last + 1)]
         minute = self._store.count_changes(now - MINUTE, seconds=MINUTE)
+        quantiles = dict.fromkeys(QUANTILES)
+        if len(bounds := self.bounds()):
+            values = np.quantile(bounds, list(QUANTILES.values()), method="inverted_cdf").tolist()
+            quantiles = {key: value if value < 2 else None for key, value in zip(QUANTILES, values, strict=True)}
         return {
             **self.stats(),
-            "bounds": self._quantiles(),
+            "bounds": quantiles,
             "refreshes": self.drift()[-REFRESHES:],
             "dim": self.dim,
             "rate": sum(minute.values()) / MINUTE,
-            "rates": {"seconds": STRETCH, "values": rates},
+            "rates": {"seconds": INTERVAL, "values": rates},
             "last_commit": self._store.last_time(),
             "time": now,
             "problem": self.refresh_problem or self._problem,
         }
-
-    def _quantiles(self) -> dict[str, float | None]:
-        """Return quantiles of the bounds; None where most of them are none."""
-        bounds = self.bounds()
-        if not len(bounds):
-            return dict.fromkeys(QUANTILES)
-        values = np.quantile(bounds, list(QUANTILES.values()), method="inverted_cdf").tolist()
-        return {name: value if value < 2 else None for name, value in zip(QUANTILES, values, strict=True)}
 
     def plane(self, axes: tuple[int, int], *, most: int) -> dict[str, Any]:
         """Return names and coordinates in the plane of two axes: of all nodes, or of ``most`` spread over all rows.

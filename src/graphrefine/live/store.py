@@ -26,10 +26,10 @@ import shutil
 import sqlite3
 import time
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,10 @@ VERSION = 3
 SUFFIX = ".live"
 DATABASE, MOVED = "live.db", "moved.bin"
 REQUESTS = 100_000  # groups back that ids of requests are remembered for
-BUSY = 30.0  # seconds that a connection waits for a moment when the database is free
+# Seconds that a connection waits for another one. Readers take no lock that a writer waits for, but opening a database
+# whose writer was killed recovers its log under a lock that all need.
+BUSY = 30.0
+TRIES = 100  # of opening or copying a checkpoint that a writer may be replacing
 ADVICE = "go back to a backup"
 TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -60,34 +63,12 @@ CREATE TABLE generations (
 );
 """
 
-
-class Span(NamedTuple):
-    """The vectors of a group in the file of those that moved."""
-
-    start: int  # byte
-    size: int  # bytes
-    vectors: int
-    checksum: int
-
-
-class News(NamedTuple):
-    """What a reader has not seen yet: all since the checkpoint, if that is another one than the reader's."""
-
-    generation: int
-    group: int
-    updates: Iterator[Update]
+Row = tuple[Any, ...]  # of the table groups
+_Value = TypeVar("_Value")
 
 
 class Store:
-    """The database of a folder, for one writer (``write=True``) or for reading.
-
-    Parameters
-    ----------
-    path : path
-        The folder.
-    write : bool
-        Whether to take the lock of the writer.
-    """
+    """The database of a folder, for one writer (``write=True``), which takes a lock, or for reading."""
 
     def __init__(self, path: str | os.PathLike[str], *, write: bool) -> None:
         self.path, self._write = Path(path), write
@@ -96,24 +77,21 @@ class Store:
         self._connection: sqlite3.Connection | None = None
         self._lock = WorkFolder(self.path)
         try:
-            if write:
-                self._take_lock()
+            if write:  # the system releases the lock when the process ends: there is nothing to clear after a kill -9
+                self._lock.lock()
             self._open()
         except BaseException:
             self.close()
             raise
 
-    def _take_lock(self) -> None:
-        try:
-            self._lock.lock()
-        except OutputError as error:
-            raise OutputError(f"{error}; live vectors have one writer, and any number of readers") from None
-
     def _open(self) -> None:
+        problem = "ok"
         try:
             self._connection = _connect(self.path / DATABASE, mode="rw" if self._write else "ro")
             self.facts = {key: json.loads(value) for key, value in self._all("SELECT key, value FROM about")}
-            version, problem = self.facts["version"], self._all("PRAGMA quick_check(1)")[0][0] if self._write else "ok"
+            version = self.facts["version"]
+            if self._write:
+                problem = self._all("PRAGMA quick_check(1)")[0][0]
         except (sqlite3.Error, OutputError, KeyError, ValueError) as error:
             raise FormatError(self.path, f"the database cannot be read: {error}; {ADVICE}") from None
         if version in range(1, VERSION):
@@ -144,15 +122,16 @@ class Store:
     def transaction(self) -> Iterator[None]:
         """One moment for several reads, or all or nothing of several writes."""
         try:
-            self._run("BEGIN IMMEDIATE" if self._write else "BEGIN")
+            self._all("BEGIN IMMEDIATE" if self._write else "BEGIN")
             yield
-            self._run("COMMIT")
+            self._all("COMMIT")
         except BaseException:
             with suppress(GraphRefineError):
-                self._run("ROLLBACK")
+                self._all("ROLLBACK")
             raise
 
     def _all(self, query: str, *values: Any) -> list[Any]:
+        """Run a query and return its rows; errors of SQLite become ours."""
         assert self._connection is not None
         try:
             return self._connection.execute(query, values).fetchall()
@@ -162,9 +141,6 @@ class Store:
             raise OutputError(f"{self.path}: the database refused: {error}; nothing was changed") from None
         except sqlite3.DatabaseError as error:
             raise FormatError(self.path, f"the database is damaged: {error}; {ADVICE}") from None
-
-    def _run(self, query: str, *values: Any) -> None:
-        self._all(query, *values)
 
     # ---- facts -------------------------------------------------------------------------------------------------------
 
@@ -184,7 +160,7 @@ class Store:
         return float(rows[0][0]) if rows else None
 
     def count_changes(self, since: float, *, seconds: int) -> dict[int, int]:
-        """Return the numbers of changes since a time, by their stretch of ``seconds``, counted from 1970."""
+        """Return the numbers of changes since a time, by their interval of ``seconds``, counted from 1970."""
         query = "SELECT CAST(time / ? AS INTEGER), sum(changes) FROM moments WHERE time >= ? GROUP BY 1"
         return dict(self._all(query, seconds, since))
 
@@ -216,12 +192,14 @@ class Store:
         request, number = origin.request, update.number
         if request is not None and (before := self.request_group(request)) is not None:
             raise InputError(f"the request {request!r} has made group {before} already; nothing was changed")
+        # The id of the request and the position in the stream are committed with the group: after a kill the sender
+        # repeats what was not acknowledged, and what counts already is known.
         with self.transaction():
             self._write_update(update)
-            self._run("INSERT INTO moments VALUES (?, ?, ?, ?)", number, time.time(), changes, request)
-            self._run("UPDATE moments SET request = NULL WHERE id = ?", number - REQUESTS)
+            self._all("INSERT INTO moments VALUES (?, ?, ?, ?)", number, time.time(), changes, request)
+            self._all("UPDATE moments SET request = NULL WHERE id = ?", number - REQUESTS)
             if origin.stream is not None:
-                self._run("INSERT OR REPLACE INTO streams VALUES (?, ?, ?)", *origin[1:])
+                self._all("INSERT OR REPLACE INTO streams VALUES (?, ?, ?)", *origin[1:])
 
     def _write_update(self, update: Update) -> None:
         number, group, moved = update
@@ -232,56 +210,60 @@ class Store:
         # stays there, unused.
         try:
             with (self.folder(self.generation) / MOVED).open("ab") as file:
-                span = Span(file.tell(), len(data), len(moved), zlib.crc32(data))
+                span = (file.tell(), len(data), len(moved), zlib.crc32(data))
                 file.write(data)
         except OSError as error:
             problem = f"{self.path}: vectors cannot be written: {error.strerror or error}; nothing was changed"
             raise OutputError(problem) from None
         row = (number, group.changes.tobytes(), json.dumps(group.names), int(group.skip), *span)
-        self._run("INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", *row, _checksum(row))
+        self._all("INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", *row, _checksum(row))
 
-    def _read_vectors(self, generation: int, span: Span) -> NDArray[Any] | None:
+    def _read_moved(self, generation: int, row: Row) -> NDArray[Any] | None:
         """Return the vectors of a group; None if they are not as they were written."""
+        start, size, count, checksum = row[4:8]
         with (self.folder(generation) / MOVED).open("rb") as file:
-            file.seek(span.start)
-            data = file.read(span.size)
-        if zlib.crc32(data) != span.checksum:
+            file.seek(start)
+            data = file.read(size)
+        if zlib.crc32(data) != checksum:
             return None
         fixed = vector_dtype(0).itemsize
-        return np.frombuffer(data, vector_dtype((span.size // span.vectors - fixed) // 4 if span.vectors else 0))
+        return np.frombuffer(data, vector_dtype((size // count - fixed) // 4 if count else 0))
 
     def restore(self, update: Update) -> None:
         """Write the vectors of a group that was committed once more, if the file does not have them."""
-        (row,) = self._all("SELECT start, size, count, moved_checksum FROM groups WHERE id = ?", update.number)
-        kept = self._read_vectors(self.generation, Span(*row))
+        (row,) = self._all("SELECT * FROM groups WHERE id = ?", update.number)
+        kept = self._read_moved(self.generation, row)
         if kept is None or kept.tobytes() != update.moved.tobytes():
             self._write_update(update)
 
     def groups(self, *, after: int) -> Iterator[tuple[int, ChangeGroup]]:
         """Yield the groups after one of them, in order; FormatError where one is missing or damaged."""
-        newest = self.group
-        for number in range(after + 1, newest + 1):
+        for number in range(after + 1, self.group + 1):
             rows = self._all("SELECT * FROM groups WHERE id = ?", number)
             if not rows:
                 raise FormatError(self.path, f"group {number} is missing from the log; {ADVICE}")
             yield number, self._parse(rows[0])
 
-    def _parse(self, row: tuple[Any, ...]) -> ChangeGroup:
+    def _parse(self, row: Row) -> ChangeGroup:
         # SQLite has no checksums of its pages: a flipped bit in a blob would be a wrong vector without this one.
         if _checksum(row[:-1]) != row[-1]:
             raise FormatError(self.path, f"group {row[0]} is damaged: its checksum is another one; {ADVICE}")
         return ChangeGroup(np.frombuffer(row[1], CHANGE), json.loads(row[2]), bool(row[3]))
 
-    def news(self, generation: int, group: int) -> News:
-        """Return what came after a moment; its vectors are read while they are asked for."""
+    def updates(self, generation: int, group: int) -> tuple[int, int, Iterator[Update]]:
+        """Return the newest generation and group, and what came after another moment: all, if its generation is older.
+
+        The vectors are read while they are asked for.
+        """
+        # One transaction: between two queries the writer may go over to a checkpoint and empty the log.
         with self.transaction():
             newest, last = self.generation, self.group
             rows = self._all("SELECT * FROM groups WHERE id > ?", group if newest == generation else 0)
-        return News(newest, last, self._read_updates(newest, rows))
+        return newest, last, self._read_updates(newest, rows)
 
-    def _read_updates(self, generation: int, rows: Iterable[tuple[Any, ...]]) -> Iterator[Update]:
+    def _read_updates(self, generation: int, rows: Iterable[Row]) -> Iterator[Update]:
         for row in rows:
-            group, moved = self._parse(row), self._read_vectors(generation, Span(*row[4:8]))
+            group, moved = self._parse(row), self._read_moved(generation, row)
             if moved is None:
                 problem = f"vectors of group {row[0]} are damaged; opening the folder for writing writes them again"
                 raise FormatError(self.path, problem)
@@ -293,17 +275,26 @@ class Store:
         """Return the folder of a checkpoint."""
         return self.path / f"generation-{generation:06d}"
 
+    def retry(self, work: Callable[[], _Value]) -> _Value:
+        """Do some work with the newest checkpoint, again where a writer has replaced it meanwhile."""
+        for _ in range(TRIES):
+            with suppress(FileNotFoundError):
+                return work()
+        raise FormatError(self.path, f"its generation is missing, or changes too often; {ADVICE}")
+
     def switch(self, generation: int, *, refresh: dict[str, Any] | None = None) -> None:
         """Go over to a new checkpoint, which has all groups; the log and the old one are removed."""
         stats = dict(refresh or {})
+        # The new checkpoint is on the disk under its name by now. A kill before the commit leaves the old one in use,
+        # and a kill after it an old folder that nobody opens: either is whole.
         with self.transaction():
             row = (generation, time.time(), self.group, stats.pop("begun", None), stats.pop("reason", None))
-            self._run("INSERT INTO generations VALUES (?, ?, ?, ?, ?, ?)", *row, json.dumps(stats))
-            self._run("DELETE FROM groups")
+            self._all("INSERT INTO generations VALUES (?, ?, ?, ?, ?, ?)", *row, json.dumps(stats))
+            self._all("DELETE FROM groups")
         # The write-ahead log may hold names that were removed, until it is emptied. A reader that is in a transaction
         # for longer than BUSY keeps it; the next switch empties it then.
         with suppress(OutputError):
-            self._run("PRAGMA wal_checkpoint(TRUNCATE)")
+            self._all("PRAGMA wal_checkpoint(TRUNCATE)")
         self.remove_old_files()
 
     def remove_old_files(self) -> None:
@@ -314,24 +305,32 @@ class Store:
                 shutil.rmtree(entry, ignore_errors=True)
 
     def copy_to(self, target: Path) -> Path:
-        """Copy the database and its checkpoint into a folder that is being filled; return the checkpoint's folder."""
+        """Copy the database and its checkpoint into a folder that is being filled; return the checkpoint's folder.
+
+        FileNotFoundError if the checkpoint is replaced meanwhile.
+        """
         assert self._connection is not None
+        # The database first, as it says which checkpoint belongs to it. Vectors of later groups in its file do no harm.
         with closing(sqlite3.connect(target / DATABASE)) as copy:
             self._connection.backup(copy)
             generation = copy.execute("SELECT max(id) FROM generations").fetchone()[0]
         folder = self.folder(generation)
-        shutil.copytree(folder, target / folder.name)
+        (target / folder.name).mkdir()
+        for file in folder.iterdir():
+            shutil.copyfile(file, target / folder.name / file.name)
         return target / folder.name
 
 
-def _checksum(row: tuple[Any, ...]) -> int:
+def _checksum(row: Row) -> int:
     return zlib.crc32(repr(row).encode())
 
 
 def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?mode={mode}"
+    # One thread at a time uses it, but not always the same: that of a server is not the one that opened the folder.
     connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY, check_same_thread=False)
     try:
+        # FULL: a commit returns when the disk has it. NORMAL would lose the last groups in a power cut.
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA secure_delete=ON")  # names that were removed leave the file
     except BaseException:
@@ -345,6 +344,8 @@ def disk_errors(path: Path) -> Iterator[None]:
     """Raise errors of databases and disks, while something is made at a path, as ours."""
     try:
         yield
+    except FileNotFoundError:  # `Store.retry` tries again
+        raise
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, GraphRefineError):
             raise

@@ -1,7 +1,4 @@
-"""The vectors that readers and the writer of a folder answer from: unit rows, their lengths, and names of nodes.
-
-The table grows at its end. Rows of the checkpoint are mapped, and those that moved since are in an array of their own.
-"""
+"""The vectors that readers and the writer of a folder answer from: unit rows, their lengths, and names of nodes."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError, UnknownNameError
 from graphrefine.graph.lookup import list_some, quote_name
 from graphrefine.graph.node_ids import Names, as_names, object_array
-from graphrefine.kernels.nearest import ExcludedRows, NearestRows, nearest
+from graphrefine.kernels.nearest import ExcludedRows, nearest
 from graphrefine.live.change_log import Update
 
 Floats = NDArray[np.float32]
@@ -23,18 +20,9 @@ GROWTH = 1.5
 
 
 class VectorTable:
-    """Unit rows, lengths and names.
+    """Names, unit rows, lengths of the vectors before (-1: a node without edges) and degrees; it grows at its end.
 
-    Parameters
-    ----------
-    names : ndarray
-        The node of each row.
-    vectors : ndarray
-        Unit rows, (n, dim); never changed here.
-    lengths : ndarray
-        Lengths of the vectors before they were made unit; -1 for nodes without edges.
-    degrees : ndarray
-        Sums of the weights of the nodes, when their vectors were published.
+    Rows of the checkpoint are mapped, and never changed; those that moved since are in an array of their own.
 
     Examples
     --------
@@ -74,8 +62,14 @@ class VectorTable:
 
     def apply(self, update: Update) -> None:
         """Bring the table to the moment after a group."""
-        self._add(update.group.names)
-        moved = update.moved
+        names, moved = update.group.names, update.moved
+        first = len(self._names)
+        self._names += names
+        self._row_of |= dict(zip(names, range(first, len(self._names)), strict=True))
+        # New nodes have no vector yet: a length of -1, as those without edges.
+        self.lengths, self.degrees = extend(self.lengths, len(names), -1.0), extend(self.degrees, len(names), 0.0)
+        self.groups, self.removed = extend(self.groups, len(names), 0), extend(self.removed, len(names), False)
+        self._position = extend(self._position, len(names), -1)
         rows = moved["row"].astype(np.int64)
         fresh = rows[self._position[rows] < 0]
         count = len(self._moved)
@@ -89,17 +83,6 @@ class VectorTable:
             if self._row_of.get(self._names[row]) == row:
                 del self._row_of[self._names[row]]
         self.removed[gone], self.groups[gone] = True, update.number
-
-    def _add(self, names: Sequence[Any]) -> None:
-        """Add rows for new nodes, without vectors."""
-        first = len(self._names)
-        self._names += names
-        self._row_of |= dict(zip(names, range(first, len(self._names)), strict=True))
-        self.lengths = extend(self.lengths, len(names), -1.0)
-        self.degrees = extend(self.degrees, len(names), 0.0)
-        self.groups = extend(self.groups, len(names), 0)
-        self.removed = extend(self.removed, len(names), False)
-        self._position = extend(self._position, len(names), -1)
 
     # ---- answers -----------------------------------------------------------------------------------------------------
 
@@ -150,14 +133,20 @@ class VectorTable:
             raise InputError(f"k={k} must be at least 1", argument="k")
         excluded = (self.lengths <= 0) | self.removed
         excluded[np.asarray(exclude, np.int64)] = True
-        is_moved = self._position >= 0
-        base = np.arange(len(self.base))
         # A row that moved is in both arrays; the one of the checkpoint is left out.
-        answers = _search(vector, self.base, base, k, is_moved[base] | excluded[base], scale, threads)
+        base = np.arange(len(self.base))
         rows = np.empty(len(self._moved), np.int64)
-        moved = np.flatnonzero(is_moved)
+        moved = np.flatnonzero(self._position >= 0)
         rows[self._position[moved]] = moved
-        answers += _search(vector, self._moved, rows, k, excluded[rows], scale, threads)
+        answers = list[tuple[int, float]]()
+        parts = ((self.base, base, excluded[base] | (self._position[base] >= 0)), (self._moved, rows, excluded[rows]))
+        for vectors, own, left_out in parts:
+            if len(vectors):
+                factors, skipped = None if scale is None else scale[own], [np.flatnonzero(left_out)]
+                options: dict[str, Any] = {"scale": factors, "excluded_rows": ExcludedRows.from_lists(skipped)}
+                near = nearest(vector[None], vectors, k, threads=threads, **options)
+                pairs = zip(near.rows[0].tolist(), near.scores[0].tolist(), strict=True)
+                answers += [(int(own[position]), score) for position, score in pairs if position >= 0]
         return sorted(answers, key=lambda each: (-each[1], each[0]))[:k]
 
 
@@ -165,13 +154,6 @@ def extend(array: NDArray[Any], count: int, value: Any) -> NDArray[Any]:
     """Return a longer array, with a value at its end; the two share memory where it has room.
 
     Room is made for half as many again, so that many small extensions cost no copy each.
-
-    Examples
-    --------
-    >>> array = extend(np.array([1, 2]), 1, 7)
-    >>> longer = extend(array, 2, 8)
-    >>> longer.tolist(), np.shares_memory(array, longer)
-    ([1, 2, 7, 8, 8], True)
     """
     size, room = len(array) + count, array.base
     if not isinstance(room, np.ndarray) or len(room) < size or room.ctypes.data != array.ctypes.data:
@@ -179,22 +161,3 @@ def extend(array: NDArray[Any], count: int, value: Any) -> NDArray[Any]:
         room[: len(array)] = array
     room[len(array) : size] = value
     return room[:size]
-
-
-def _search(
-    vector: Floats,
-    vectors: Floats,
-    rows: NDArray[np.int64],
-    k: int,
-    excluded: NDArray[np.bool_],
-    scale: Floats | None,
-    threads: int,
-) -> list[tuple[int, float]]:
-    """Return the rows of the highest scores among some vectors, whose rows are given, and these scores."""
-    if not len(vectors):
-        return []
-    left_out = ExcludedRows.from_lists([np.flatnonzero(excluded)])
-    factors = None if scale is None else scale[rows]
-    near: NearestRows = nearest(vector[None], vectors, k, scale=factors, excluded_rows=left_out, threads=threads)
-    pairs = zip(near.rows[0].tolist(), near.scores[0].tolist(), strict=True)
-    return [(int(rows[position]), score) for position, score in pairs if position >= 0]

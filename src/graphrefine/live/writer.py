@@ -8,10 +8,9 @@ that were committed are applied again when the folder is opened, with the same b
 from __future__ import annotations
 
 import os
-import shutil
 import time
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,29 +26,31 @@ from graphrefine.graph.lookup import SIDES, Side
 from graphrefine.graph.node_ids import is_text
 from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.live.change_log import ChangeGroup, Origin, Update, vector_dtype
-from graphrefine.live.checkpoint import Checkpoint, PublishedVectors, kernel_blocks, save_checkpoint
+from graphrefine.live.checkpoint import Checkpoint, kernel_blocks, save_checkpoint
 from graphrefine.live.model import (
+    ComputedVectors,
     LiveSettings,
     Model,
-    all_unit_vectors,
     captured_share,
     degrees,
     fit_model,
     unit_vectors,
 )
-from graphrefine.live.name_resolution import Change, NameResolution, SideNames, check_weight
+from graphrefine.live.name_resolution import Change, NameResolution, SideNames, check_change, parse_change
 from graphrefine.live.reader import LiveVectors, chord_bounds
 from graphrefine.live.refresh import Refresh, refresh_reason
-from graphrefine.live.store import SUFFIX, Store, disk_errors
+from graphrefine.live.store import ADVICE, SUFFIX, Store, disk_errors
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.progress import Stages, Watcher
 from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
-LOGGED = 200_000  # changes, and vectors that moved, in the log, after which closing the folder makes a new checkpoint
-LOOK = 1000  # changes between two looks whether a refresh is due, at least,
-LOOK_SHARE = 0.01  # and in shares of the nodes
-COPIES = 100  # tries of a copy that a writer's new checkpoint interrupts
+# Changes and vectors that moved in the log, after which closing the folder makes a new checkpoint: the next writer
+# applies them again before it answers.
+LOGGED = 200_000
+# Changes between two looks whether a refresh is due, at least, and in shares of the nodes: a look computes the bounds
+# of all nodes, which must stay cheap against the changes themselves.
+LOOK, LOOK_SHARE = 1000, 0.01
 
 
 def create_live(
@@ -70,14 +71,13 @@ def create_live(
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
     sides = None if graph.sources is None else "integers" if has_integers else "strings"
     if graph.sources is not None:  # both sides as one set of nodes, by names that differ
-        keys = SideNames.keys(graph.names, graph.sources)
+        keys = SideNames(integers=has_integers).keys(graph.names, graph.sources)
         graph = Graph(graph.indptr, graph.indices, graph.weights, keys, source=graph.source)
     model, kernel = fit_model(graph, settings, stages, threads=usable_threads(threads))
     replacing = replacing_folder(target, replaceable=_refuse_existing, durable=True)
     with stages.stage("write"), disk_errors(target), replacing as folder:
-        table = VectorTable(graph.names, *all_unit_vectors(model, kernel), degrees(kernel))
-        first = folder / "generation-000001"
-        save_checkpoint(first, model, kernel, table, names=graph.names, rows=table.present(), group=0)
+        first, vectors, rows = folder / "generation-000001", ComputedVectors(model, kernel), np.arange(graph.nodes)
+        save_checkpoint(first, model, kernel, vectors, names=graph.names, rows=rows, group=0)
         facts = {"created": time.time(), "graphrefine": __version__, "sides": sides, **numerics_entry()}
         Store.create(folder, facts)
     return stages.seconds
@@ -92,12 +92,12 @@ def copy_live(store: Store, path: str | os.PathLike[str]) -> None:
     """Copy a folder as one moment has it, while it is written, to a new path."""
     target = Path(path)
     _refuse_existing(target)
-    for _ in range(COPIES):
-        with disk_errors(target), suppress(FileNotFoundError, shutil.Error):  # the checkpoint was just replaced
-            with replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
-                Checkpoint(store.copy_to(folder)).check_files()
-            return
-    raise OutputError(f"{store.path}: its generation changes too often to be copied; stop the writer first")
+
+    def copy() -> None:
+        with disk_errors(target), replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
+            Checkpoint(store.copy_to(folder)).check_files()
+
+    store.retry(copy)
 
 
 class Commit(NamedTuple):
@@ -150,9 +150,12 @@ class Live(LiveVectors):
         self._is_stale = True  # memory may be other than the disk
         with self._stages.stage("open"):
             self._store.remove_old_files()  # first, as they take room
-            checkpoint = self._checkpoint()
-            self._model, self._kernel = checkpoint.load()
-            self._table = checkpoint.table()
+            try:
+                checkpoint = Checkpoint(self._store.folder(self._store.generation))
+                self._model, self._kernel = checkpoint.load()
+                self._table = checkpoint.table()
+            except FileNotFoundError as error:  # nobody but a writer removes any
+                raise FormatError(self.path, f"{Path(error.filename).name} is missing; {ADVICE}") from None
             self.group = self._base_group = checkpoint.group
             self.settings = self._model.settings
             self._radius, self._publish = self._model.radius, self._model.publish
@@ -163,13 +166,6 @@ class Live(LiveVectors):
                 self._store.restore(update)
                 self._accept(update)
         self._is_stale = False
-
-    def _checkpoint(self) -> Checkpoint:
-        folder = self._store.folder(self._store.generation)
-        try:
-            return Checkpoint(folder)
-        except FileNotFoundError as error:
-            raise FormatError(folder, f"{Path(error.filename).name} is missing; go back to a backup") from None
 
     def _catch_up(self) -> None:
         """Bring memory to what the disk has, after something failed in between."""
@@ -209,7 +205,7 @@ class Live(LiveVectors):
 
     def remove(self, source: Any, target: Any) -> None:
         """Remove an edge, or several."""
-        self._collect("-", source, target, 0.0)
+        self._collect("-", source, target)
 
     def add_nodes(self, names: Iterable[Any], *, side: Side | None = None) -> None:
         """Add nodes without edges, those of a bipartite graph to a side; existing ones stay."""
@@ -222,35 +218,33 @@ class Live(LiveVectors):
     def _collect_nodes(self, sign: str, names: Iterable[Any], side: Side | None) -> None:
         allowed = (None,) if self._sides is None else SIDES
         if side not in allowed:
-            kind = "is not bipartite" if self._sides is None else "is bipartite"
-            raise InputError(
-                f"side={side!r}: the graph {kind}; pass {' or '.join(map(repr, allowed))}", argument="side"
-            )
-        named = list_values(names)
-        if None in named:
-            raise InputError("None is no name; pass a list of names")
-        ends = [(None, name) if side == "target" else (name, None) for name in named]
-        self._pending += [Change(sign, source, target, 0.0) for source, target in ends]
+            expected = " or ".join(map(repr, allowed))
+            raise InputError(f"side={side!r}: pass {expected}, as the graph is or is not bipartite", argument="side")
+        ends = ((None, name) if side == "target" else (name, None) for name in list_values(names))
+        self._pending += [check_change(sign, source, target) for source, target in ends]
 
-    def _collect(self, sign: str, source: Any, target: Any, weight: Any) -> None:
-        if not isinstance(source, list | tuple | np.ndarray):
-            sources, targets, weights = [source], [target], [weight]
-        else:
+    def _collect(self, sign: str, source: Any, target: Any, weight: Any = None) -> None:
+        if isinstance(source, list | tuple | np.ndarray):
             sources, targets = list_values(source), list_values(target)
             weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
-            if not len(sources) == len(targets) == len(weights):
-                raise InputError(
-                    f"there are {len(sources)} sources, {len(targets)} targets and {len(weights)} weights; "
-                    "pass lists of one length"
-                )
+        else:
+            sources, targets, weights = [source], [target], [weight]
+        if not len(sources) == len(targets) == len(weights):
+            counts = f"{len(sources)} sources, {len(targets)} targets and {len(weights)} weights"
+            raise InputError(f"there are {counts}; pass lists of one length")
         if None in (*sources, *targets):
             raise InputError("None is no name; add_nodes() and remove_nodes() take nodes without an edge")
-        weights = weights if sign == "-" else [check_weight(each) for each in weights]
-        self._pending += [Change(sign, *each) for each in zip(sources, targets, weights, strict=True)]
+        self._pending += [check_change(sign, *each) for each in zip(sources, targets, weights, strict=True)]
 
-    def collect(self, changes: Iterable[tuple[str, Any, Any, float]]) -> None:
-        """Collect changes that were checked before: an operation, a source, a target or None, a weight."""
-        self._pending += [Change(*each) for each in changes]
+    def collect(self, changes: Sequence[Any]) -> None:
+        """Collect changes that are lists of an operation, a source, a target and a weight, or checked already."""
+        checked = list[Change]()
+        for number, change in enumerate(changes, 1):
+            try:
+                checked.append(change if isinstance(change, Change) else parse_change(change))
+            except InputError as error:
+                raise InputError(f"change {number} of {len(changes)}: {error}") from None
+        self._pending += checked
 
     def rollback(self) -> None:
         """Drop the changes that were not committed."""
@@ -261,7 +255,7 @@ class Live(LiveVectors):
         return self._store.stream_position(stream)
 
     def commit(self, origin: Origin | None = None, *, skip_unknown: bool = False) -> Commit:
-        """Commit the collected changes: on return, they and the vectors that moved are on the disk.
+        """Commit the collected changes: on return, they are on the disk.
 
         Parameters
         ----------
@@ -275,33 +269,32 @@ class Live(LiveVectors):
         Commit
             Number of the group, and stats of it.
         """
-        operations, self._pending = self._pending, []
-        if not operations and origin is None:
+        changes, self._pending = self._pending, []
+        if not changes and origin is None:
             return Commit(self.group, 0, 0, 0, 0)
         self._catch_up()
         names = NameResolution(self._table, self._sides)
-        group, skipped = names.resolve(operations, skip=skip_unknown)
+        group, skipped = names.resolve(changes, skip=skip_unknown)
+        # First the kernel, which may refuse the group or meet the end of the memory; then the disk, by which the group
+        # counts; then the table. An interruption between two of them leaves memory stale until it is known whether the
+        # disk has the group: then memory follows it, and else the kernel goes back, which needs no reading.
         try:
-            self._is_stale = True  # until memory has what the disk may have
+            self._is_stale = True
             position, problem = group.apply(self._kernel)  # without a problem, the number of skipped changes
             if problem:
-                raise names.refusal(problem, operations, position)
+                raise names.refusal(problem, changes, position)
             update = self._make_update(self.group + 1, group)
-            self._store.append(update, origin or Origin(), changes=len(operations))
+            self._store.append(update, origin or Origin(), changes=len(changes))
             self._accept(update)
             self._is_stale = False
         except BaseException:
-            self._undo()
+            with suppress(Exception):  # if this fails, the next answer opens the folder
+                self._kernel.undo()
+                self._is_stale = self._store.group != self.group
+                self._catch_up()
             raise
-        self._maintain(len(operations))
-        return Commit(self.group, len(operations), skipped + position, len(group.names), len(update.moved))
-
-    def _undo(self) -> None:
-        """Bring memory to what the disk has after a group that failed, now or, if that fails, when it is needed."""
-        with suppress(Exception):
-            self._kernel.undo()
-            self._is_stale = self._store.group != self.group
-            self._catch_up()
+        self._maintain(len(changes))
+        return Commit(self.group, len(changes), skipped + position, len(group.names), len(update.moved))
 
     # ---- refreshes ---------------------------------------------------------------------------------------------------
 
@@ -353,21 +346,18 @@ class Live(LiveVectors):
         model, kernel, vectors, stats = refresh.result(self._store.groups(after=refresh.group), self._table)
         self._save(model, kernel, vectors, stats)
         del refresh, model, kernel, vectors  # what is opened takes as much memory
-        try:
-            self._open()
-        except OSError:  # the new checkpoint counts already: once more, then each answer tries to open it
-            self._open()
+        self._open()
         return stats
 
     def _save(
-        self, model: Model, kernel: Any, vectors: PublishedVectors, refresh: dict[str, Any] | None = None
+        self, model: Model, kernel: Any, vectors: VectorTable | ComputedVectors, refresh: dict[str, Any] | None = None
     ) -> None:
         """Write a checkpoint of this moment, which is then to be opened: removed rows drop, and others move up."""
         generation, rows = self._store.generation + 1, self._table.present()
-        names = self._table.names_array(rows)
-        save_checkpoint(
-            self._store.folder(generation), model, kernel, vectors, names=names, rows=rows, group=self.group
-        )
+        folder, names = self._store.folder(generation), self._table.names_array(rows)
+        # The arrays are on the disk before the transaction names them. Rows have other numbers from then on, so that
+        # memory counts for nothing until the new checkpoint is opened, also where that is interrupted.
+        save_checkpoint(folder, model, kernel, vectors, names=names, rows=rows, group=self.group)
         self._is_stale = True
         self._store.switch(generation, refresh=refresh)
 
@@ -439,15 +429,13 @@ class Live(LiveVectors):
         With ``deep`` every row of R is computed again, and every residual is compared with the lag that is kept of it.
         """
         stats = {**self.stats(), "database": self._store.find_damage()}
-        checkpoint = self._checkpoint()
+        checkpoint = Checkpoint(self._store.folder(self._store.generation))
         checkpoint.check_files()
-        for _ in self._store.news(0, 0).updates:  # which have checksums
+        for _ in self._store.updates(0, 0)[2]:  # which have checksums
             pass
         stats["files"] = len(checkpoint.manifest["files"])
-        return {**stats, **self._check_lags()} if deep else stats
-
-    def _check_lags(self) -> dict[str, Any]:
-        """Return how the true residuals compare with the lags."""
+        if not deep:
+            return stats
         kernel, columns = self._kernel, self._model.basis.shape[1]
         kept, true = np.empty((2, kernel.nodes))
         kernel.lags(kept)
@@ -461,6 +449,7 @@ class Live(LiveVectors):
         fresh.lags(true)
         is_beyond = true - 2 * self._model.rounding > kept * (1 + 1e-6)  # what is measured is rounded, too
         return {
+            **stats,
             "largest_lag": float(kept.max(initial=0.0)),
             "largest_residual": float(true.max(initial=0.0)),
             "lag_tolerance": self._model.lag,
@@ -486,9 +475,6 @@ class Live(LiveVectors):
                     self._save(self._model, self._kernel, self._table)
         finally:
             self._store.close()
-
-    def __enter__(self) -> Live:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:

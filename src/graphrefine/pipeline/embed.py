@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from graphrefine.embedding.embedding import Embedding, check_embedding
+from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import KeywordError, suggest
-from graphrefine.methods.registry import find_method, make_settings
-from graphrefine.pipeline.embed_run import EmbedRun, Request, aligned_dim
-from graphrefine.pipeline.settings import RunSettings, check_work
+from graphrefine.methods.registry import find_method
+from graphrefine.pipeline.embed_run import EmbedRun, make_request
+from graphrefine.pipeline.settings import RunSettings
 from graphrefine.progress import Watcher
 from graphrefine.readers.options import OPTION_NAMES, list_options, split_reading
+from graphrefine.refine.settings import RefineSettings
 
 
 @list_options
@@ -55,7 +56,7 @@ def embed(
     watcher: Watcher | None = None,
     **others: Any,
 ) -> Embedding:
-    """Vectors for the nodes of a graph.
+    """Compute vectors for the nodes of a graph.
 
     Parameters
     ----------
@@ -69,12 +70,12 @@ def embed(
     method
         A name in `graphrefine.methods.registry.METHODS`; ``graphrefine methods`` lists them.
     features
-        Further knowledge of the nodes beside the edges, for REFINE to use: a matrix (n, f), sparse or dense, where the
-        nodes are called 0 to n-1; else a file, a mapping, a DataFrame or a pair (names, matrix).
+        What is known of the nodes in addition to the edges, for REFINE to use: a matrix (n, f), sparse or dense, where
+        the nodes are called 0 to n-1; else a file, a mapping, a DataFrame or a pair (names, matrix).
     align_to
         An older embedding of some of the same nodes, onto which the vectors are rotated: `Embedding.align_to`.
     preset
-        ``"paper"`` computes what the authors' code computes; options given beside it override it.
+        ``"paper"`` computes what the authors' code computes; further options override it.
     quality, block, power, negative, exponent, log_weights, two_sided, spectrum, filter, order, scale, loop, center
         Settings of REFINE: `graphrefine.refine.settings.RefineSettings`. None leaves the preset's value.
     axes, bfloat16, seed
@@ -111,57 +112,20 @@ def embed(
     >>> embedding.vectors.shape, embedding.names.tolist()
     ((6, 2), [0, 1, 2, 3, 4, 5])
     """
-    check_work(work, memory=memory, executor=executor)
+    # Each setting by its name, so that a new one is a field and a keyword above, and no third line here. This must stay
+    # the first statement: later ones would add names of their own.
+    given = dict(locals())
     reading, others = split_reading(others)
     _check_keywords(others, method)
-    if align_to is not None:
-        check_embedding(align_to, "align_to")
-        dim = aligned_dim(dim, align_to, "align_to")
-    automatic = isinstance(dim, str) and dim == "auto"
-    settings = make_settings(
-        method,
-        preset,
-        dim=None if automatic else dim,
-        quality=quality,
-        block=block,
-        power=power,
-        negative=negative,
-        exponent=exponent,
-        log_weights=log_weights,
-        two_sided=two_sided,
-        spectrum=spectrum,
-        filter=filter,
-        order=order,
-        scale=scale,
-        loop=loop,
-        center=center,
-        axes=axes,
-        bfloat16=bfloat16,
-        seed=seed,
-        **others,
-    )
-    request = Request(
+    request = make_request(
         graph,
-        settings,
-        method=find_method(method),
-        dim_is_default=dim is None,
-        dim_is_automatic=automatic,
+        settings={**{each.name: given[each.name] for each in fields(RefineSettings)}, **others},
+        method=method,
+        preset=preset,
         reading=reading,
         features=features,
         align_to=align_to,
-        run=RunSettings(
-            threads=threads,
-            memory=memory,
-            work=work,
-            executor=executor,
-            scheduler=scheduler,
-            workers=workers,
-            tls_ca_file=tls_ca_file,
-            tls_cert=tls_cert,
-            tls_key=tls_key,
-            trusted_network=trusted_network,
-            learn=learn,
-        ),
+        run=RunSettings(**{each.name: given[each.name] for each in fields(RunSettings)}),
     )
     with EmbedRun(request) as run:
         run.read(watcher)
@@ -170,7 +134,7 @@ def embed(
 
 
 def _check_keywords(others: dict[str, Any], method: str) -> None:
-    """Refuse a keyword that is neither a setting of the method nor an option of `embed`."""
+    """Raise KeywordError for a keyword that is neither a setting of the method nor an option of `embed`."""
     settings = [each.name for each in fields(find_method(method).settings)]
     for unknown in sorted(others.keys() - set(settings)):
         # The method's own error would not know the options of reading: 'wieghts' is nearer to 'weights' than to a

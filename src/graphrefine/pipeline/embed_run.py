@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphrefine import __version__
-from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.embedding import Embedding, check_embedding
 from graphrefine.embedding.fingerprint import GRAPH, digest_graph
 from graphrefine.embedding.learn import can_learn, learn_state
 from graphrefine.embedding.state import EmbeddingData, State
@@ -24,9 +24,9 @@ from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import ONE, Sides
 from graphrefine.kernels.numerics import made_on, numerics_entry
 from graphrefine.methods.contract import Method, Resources, Shape
-from graphrefine.methods.registry import find_method
+from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, choose_dimension, plan_run
-from graphrefine.pipeline.settings import RunSettings
+from graphrefine.pipeline.settings import RunSettings, work_folder
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
 from graphrefine.refine.settings import MethodSettings
@@ -57,6 +57,39 @@ class Request:
     features: Any = None
     align_to: Embedding | None = None
     run: RunSettings = field(default_factory=RunSettings)
+    output: str | os.PathLike[str] | None = None  # what the vectors are for: unfinished work is kept next to it
+
+
+def make_request(
+    source: Any,
+    *,
+    settings: dict[str, Any],
+    method: str = "refine",
+    preset: str | None = None,
+    align_to: Embedding | None = None,
+    **rest: Any,
+) -> Request:
+    """Return the request that the options of `embed` make; InputError where one is out of its bounds.
+
+    ``settings`` are those of the method that a preset may complete, dim among them; ``rest`` are fields of a `Request`.
+    """
+    dim = settings["dim"]
+    if align_to is not None:
+        check_embedding(align_to, "align_to")
+        if dim is not None and dim != align_to.dim:
+            old = f"align_to, whose vectors have {align_to.dim} numbers"
+            raise InputError(f"dim={dim} is not that of {old}; leave dim out", argument="dim")
+        dim = align_to.dim
+    automatic = isinstance(dim, str) and dim == "auto"
+    return Request(
+        source,
+        make_settings(method, preset, **{**settings, "dim": None if automatic else dim}),
+        method=find_method(method),
+        dim_is_default=dim is None,
+        dim_is_automatic=automatic,
+        align_to=align_to,
+        **rest,
+    )
 
 
 class EmbedRun:
@@ -100,12 +133,18 @@ class EmbedRun:
         finally:
             self._stack.__exit__(kind, error, trace)
 
+    @property
+    def named_folder(self) -> Path | None:
+        """The work folder that an interrupted run goes on from; None where the run has none that lasts."""
+        work, output = self.request.run.work, self.request.output
+        if work is not None:
+            return Path(work)
+        return None if output is None else work_folder(output)
+
     @cached_property
     def folder(self) -> Path:
-        """Path of the work folder; a temporary one where none is named."""
-        if self.request.run.work is not None:
-            return Path(self.request.run.work)
-        return self._stack.enter_context(temporary_folder()) / "work"
+        """The work folder; a temporary one where none is named."""
+        return self.named_folder or self._stack.enter_context(temporary_folder()) / "work"
 
     @cached_property
     def work(self) -> WorkFolder:
@@ -146,12 +185,11 @@ class EmbedRun:
         return graph
 
     def make_plan(self, *, learn: bool = False, writing: int = 0) -> MemoryPlan:
-        """How the graph is embedded within the budget; InputError where it cannot be.
+        """Return how the graph is embedded within the budget; InputError where it cannot be.
 
-        A dim that nobody asked for is reduced to the most that the graph allows; `embed` warns of it. One that is
-        automatic is chosen here (`graphrefine.refine.dimension`). ``learn`` adds the stage that learns from the graph,
-        where that is possible; if nobody asked for it by name, only where the budget has room for it. ``writing`` are
-        bytes of memory that the writer of the output holds in addition to the vectors.
+        A default dim is reduced to the most that the graph allows; `embed` warns of it. ``learn`` adds the stage that
+        learns from the graph, where that is possible and, unless the request has learn=True, the budget has room for
+        it. ``writing`` are bytes of memory that the writer of the output holds in addition to the vectors.
         """
         if self.request.dim_is_automatic and self.dimension is None:
             with self.stages.stage("dimension"):
@@ -173,7 +211,7 @@ class EmbedRun:
             self.settings,
             method=self.method,
             budget=self.budget,
-            folder=None if self.request.run.work is None else self.folder,
+            folder=self.named_folder,
             in_memory_for=reason,
             cluster=self.cluster,
             writing=writing,
@@ -277,7 +315,7 @@ def embed_graph(
     threads: int | None = None,
     watcher: Watcher | None = None,
 ) -> tuple[Embedding, Stages]:
-    """Return an `Embedding` of a graph in memory by a method with settings of its own, and the time of each stage.
+    """Return an `Embedding` of a graph in memory by a method with its settings, and the time of each stage.
 
     ``learn`` adds what can be learned from the graph, if anything can.
     """
@@ -298,7 +336,8 @@ def _embed(
         from graphrefine.pipeline import feature_table
 
         table = feature_table.read_for_method(features, method, graph, settings)
-    # Products of BLAS have other last bits on several threads; what has the same bits everywhere needs none.
+    # Products of BLAS have other last bits on several threads. Methods that promise the same bits on every processor
+    # call none; the others get at least the same bits for any number of threads.
     with nullcontext() if method.processor_dependence is None else one_blas_thread():
         try:
             vectors = method.fit(graph, settings, resources)
@@ -308,7 +347,7 @@ def _embed(
                 "defaults, or weights nearer to 1"
             ) from error
     if graph.isolated:
-        vectors[graph.without_edges()] = 0.0  # whatever the method made of them
+        vectors[graph.without_edges()] = 0.0  # as the documentation promises for every method
     release_free_memory()
     if features is not None:
         added = feature_table.add_features(vectors, graph, table, seed=settings.seed, resources=resources)
@@ -318,18 +357,10 @@ def _embed(
         recipe[GRAPH] = digest_graph(graph)
         degrees = graph.neighbor_counts().astype(np.float32)
         recipe["reading"] = graph.reading
-        places = Sides.of(sides, vectors.shape) if sides else ONE
+        places = Sides.from_recipe(sides, vectors.shape) if sides else ONE
         state = State(degrees)
         if learn:
             with one_blas_thread():
                 state = learn_state(graph, vectors, degrees, seed=settings.seed, sides=places)
         release_free_memory()
     return Embedding.from_data(EmbeddingData(graph.names, vectors, recipe, state=state))
-
-
-def aligned_dim(dim: int | str | None, old: Embedding, name: str) -> int:
-    """Return the length of vectors that are to be aligned: that of the old ones."""
-    if dim is not None and dim != old.dim:
-        problem = f"dim={dim} is not that of {name}, whose vectors have {old.dim} numbers; leave dim out"
-        raise InputError(problem, argument="dim")
-    return old.dim

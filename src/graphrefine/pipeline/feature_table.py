@@ -22,7 +22,7 @@ from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.graph.node_ids import from_strings, is_range
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.registry import METHODS, find_method
-from graphrefine.readers.npy import read_npy, read_npz, read_sparse_npz
+from graphrefine.readers.matrix_files import read_npy, read_npz, read_sparse_npz
 from graphrefine.readers.small_table import read_any_rows
 from graphrefine.refine.features import feature_vectors, join
 from graphrefine.refine.settings import MethodSettings

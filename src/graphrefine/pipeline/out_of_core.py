@@ -147,7 +147,7 @@ def working(
     earlier = work.state(RUN)
     if earlier is None:
         work.clear(keep=(INPUT, f"{STAMP}.json"))
-        check_free_disk(work.path, plan.disk, way_out="choose another place with --work")
+        check_free_disk(work.path, plan.disk, advice="choose another folder with --work")
         work.save(RUN, {"format": FORMAT, **mark, "plan": asdict(plan)})
     else:
         work.check_format(earlier)

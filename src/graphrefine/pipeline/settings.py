@@ -24,12 +24,12 @@ from graphrefine.system.threads import usable_threads
 EXECUTORS = ("local", "dask")
 ENCRYPTED = ("tls://", "wss://")
 TLS = ("tls_ca_file", "tls_cert", "tls_key")
-MOST_BYTES = 1 << 20  # of a file of settings; one that is larger is something else
+MOST_BYTES = 1 << 20  # of a file of settings: a larger one is another file, and would be parsed in vain
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Threads, memory, machines, learning from the graph; each field has its help text beside it."""
+    """Threads, memory, machines, learning from the graph; each field has its help text."""
 
     threads: int | None = setting(None, "Number of threads.", default="all cores", metavar="N")
     memory: int | str | None = setting(
@@ -42,7 +42,7 @@ class RunSettings:
     work: str | os.PathLike[str] | None = setting(  # noqa: RUF009  a field
         None,
         "Folder for unfinished work of such a run; an interrupted run goes on from there.",
-        default="OUT.work, beside the output",
+        default="OUT.work, next to the output",
         metavar="DIR",
     )
     executor: str = setting(
@@ -90,21 +90,24 @@ class RunSettings:
                 raise InputError(f"{name}={getattr(self, name)!r} must be True or False", argument=name)
         if self.workers is not None:
             check_integer("workers", self.workers, least=1)
-        # A setting that would be ignored is a mistake: whoever names a certificate relies on it.
-        runs, starts = self.scheduler is not None, self.executor == "dask" and self.scheduler is None
+        # A setting that would be ignored is a mistake: a user who names a certificate relies on it.
+        dask, runs = self.executor == "dask", self.scheduler is not None
         encrypted = str(self.scheduler).startswith(ENCRYPTED)
-        needs = [("scheduler", self.executor == "dask", "executor='dask'")]
-        needs += [("workers", starts, "executor='dask', and no scheduler=, whose workers are there")]
-        needs += [(name, encrypted, "a cluster that runs with TLS, scheduler='tls://host:8786'") for name in TLS]
-        needs += [("trusted_network", runs, "a cluster that runs, scheduler=")]
-        for name, there, need in needs:
-            if getattr(self, name) not in (None, False) and not there:
+        needs = [
+            ("work", dask or self.memory is not None, "memory=: it is for vectors that have no room there"),
+            ("scheduler", dask, "executor='dask'"),
+            ("workers", dask and not runs, "executor='dask', and no scheduler=, which has its workers already"),
+            *((name, encrypted, "a cluster that runs with TLS, scheduler='tls://host:8786'") for name in TLS),
+            ("trusted_network", runs, "a cluster that runs, scheduler="),
+        ]
+        for name, fits, need in needs:
+            if getattr(self, name) not in (None, False) and not fits:
                 raise InputError(f"{name}={getattr(self, name)!r} needs {need}", argument=name)
         if runs and not encrypted and not self.trusted_network:
             raise InputError(
-                f"scheduler={self.scheduler!r} has no TLS: whoever reaches that port can run code as the users of the "
-                "cluster, and as you; start it with TLS and pass its tls:// address, or, where everybody in the "
-                "network can be trusted, add trusted_network=True",
+                f"scheduler={self.scheduler!r} has no TLS: all who reach that port can run code as the users of the "
+                "cluster, and as you; start it with TLS and pass its tls:// address, or trusted_network=True if all in "
+                "the network are trusted",
                 argument="scheduler",
             )
 
@@ -142,15 +145,8 @@ class Cluster:
         return connect(self.scheduler, workers=self.workers, files=files)
 
 
-def check_work(work: Any, *, memory: Any, executor: str | None) -> None:
-    """Refuse a work folder that a run would have no use for."""
-    if work is not None and memory is None and executor != "dask":
-        problem = "work= is where vectors are kept that memory= has no room for; pass memory= too"
-        raise InputError(problem, argument="work")
-
-
 def work_folder(output: str | PathLike[str]) -> Path:
-    """Default folder for the unfinished work of an output: beside it.
+    """Return the default folder for the unfinished work of an output: next to it.
 
     Examples
     --------
@@ -171,7 +167,8 @@ class Config(NamedTuple):
 
 
 def write_config(path: str | PathLike[str], method: str, settings: MethodSettings) -> None:
-    """Write all settings, those that are the default's too: the file means the same if defaults change."""
+    """Write all settings of a method to a file."""
+    # Those that have their default too: so the file means the same when a later version changes a default.
     text = json.dumps({"method": method, **asdict(settings)}, indent=2, allow_nan=False)
     with replacing(path) as hidden:
         hidden.write_text(text + "\n", encoding="utf-8")
@@ -190,7 +187,19 @@ def read_config(path: str | PathLike[str]) -> Config:
     """
     from graphrefine.methods.registry import make_settings
 
-    listed = _read_object(path)
+    expected = 'a JSON object of settings is expected, like {"method": "refine", "dim": 64}'
+    try:
+        with Path(path).open("rb") as file:
+            text = file.read(MOST_BYTES + 1)
+        if len(text) > MOST_BYTES:
+            raise ValueError("larger than any file of settings")
+        listed = json.loads(text.decode("utf-8-sig"), object_pairs_hook=distinct_keys)
+    except OSError as error:
+        raise FormatError(path, f"cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
+        raise FormatError(path, f"not JSON ({error}); {expected}") from None
+    if not isinstance(listed, dict):
+        raise FormatError(path, expected)
     method = str(listed.pop("method", "refine"))
     settings: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in listed.items()}
     try:
@@ -199,21 +208,3 @@ def read_config(path: str | PathLike[str]) -> Config:
     except (InputError, TypeError, ValueError) as error:
         raise FormatError(path, str(error)) from None
     return Config(method, settings)
-
-
-def _read_object(path: str | PathLike[str]) -> dict[str, Any]:
-    try:
-        with Path(path).open("rb") as file:
-            text = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise FormatError(path, f"cannot be read: {error.strerror or error}") from None
-    expected = 'a JSON object of settings is expected, like {"method": "refine", "dim": 64}'
-    if len(text) > MOST_BYTES:
-        raise FormatError(path, f"is larger than any file of settings; {expected}")
-    try:
-        settings = json.loads(text.decode("utf-8-sig"), object_pairs_hook=distinct_keys)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(path, f"not JSON ({error}); {expected}") from None
-    if not isinstance(settings, dict):
-        raise FormatError(path, expected)
-    return settings

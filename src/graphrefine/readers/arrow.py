@@ -6,16 +6,10 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from graphrefine.errors import InputError, MissingExtraError
-from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import Numbered, number, object_array
-from graphrefine.kernels.edge_lists import number_texts
+from graphrefine.errors import MissingExtraError
+from graphrefine.readers.columns import number_edges
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.times import edges_with_times
 from graphrefine.tables.kinds import MOST
 from graphrefine.tables.limits import IN_PIECES, check_unpacked
 from graphrefine.tables.roles import EdgeRoles
@@ -32,38 +26,40 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
     pa = import_pyarrow("parquet")
     import pyarrow.parquet as pq
 
-    with wrap_errors(source, PARQUET):
-        file = pq.ParquetFile(pa.BufferReader(source.data))
-        roles = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
-        names = list(file.schema_arrow.names)
-        if len(set(names)) < len(names):  # columns are selected by name, which does not tell these apart
-            return _number_edges(_read_rows(source, file), roles, options)
-        used = [at for at in roles.positions if at is not None]
-        return _number_edges(_read_rows(source, file, [names[at] for at in used]), roles.within(used), options)
+    file = pq.ParquetFile(pa.BufferReader(source.data))
+    roles = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
+    names = list(file.schema_arrow.names)
+    if len(set(names)) < len(names):  # columns are selected by name, which does not tell these apart
+        return number_edges(_read_rows(source, file).column, roles, options, as_text=True)
+    used = [at for at in roles.positions if at is not None]
+    table = _read_rows(source, file, [names[at] for at in used])
+    return number_edges(table.column, roles.within(used), options, as_text=True)
 
 
 def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
     """Load an Arrow IPC file (also called feather) or stream; only the columns of the edges must be sound."""
     pa = import_pyarrow("Arrow")
-    with wrap_errors(source, ARROW):
-        table = _read_ipc(source, pa)
-        roles = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
-        used = [at for at in roles.positions if at is not None]
-        ends = sound(table.select(used))
-    with wrap_errors(source, "table of edges"):
-        return _number_edges(ends, roles.within(used), options)
+    table = _read_ipc(source, pa)
+    roles = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
+    used = [at for at in roles.positions if at is not None]
+    return number_edges(sound(table.select(used)).column, roles.within(used), options, as_text=True)
 
 
 def read_arrow_table(source: Source) -> Any:
     """Return all columns of a parquet or Arrow file, as a pyarrow table."""
     pa = import_pyarrow("parquet and Arrow")
-    if not source.data.startswith(b"PAR1"):
-        with wrap_errors(source, ARROW):
+    with wrap_errors(source, PARQUET if (is_parquet := source.data.startswith(b"PAR1")) else ARROW):
+        if not is_parquet:
             return sound(_read_ipc(source, pa))
-    import pyarrow.parquet as pq
+        import pyarrow.parquet as pq
 
-    with wrap_errors(source, PARQUET):
         return _read_rows(source, pq.ParquetFile(pa.BufferReader(source.data)))
+
+
+def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
+    """Return the edges of an Arrow table that is the result of a query."""
+    roles = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
+    return number_edges(table.column, roles, options, as_text=True)
 
 
 def _read_rows(source: Source, file: Any, columns: list[str] | None = None) -> Any:
@@ -83,8 +79,17 @@ def _read_rows(source: Source, file: Any, columns: list[str] | None = None) -> A
 def _read_ipc(source: Source, pa: Any) -> Any:
     """Return the table of an Arrow file or stream, if the memory allows it."""
     reader = open_ipc(pa.BufferReader(source.data))
-    packed = f"the {ARROW.split()[0]} data"
-    return gather_batches(source.name, reader.schema, iterate_batches(reader), packed, free=len(source.data))
+    batches = iterate_batches(reader)
+    return gather_batches(source.name, reader.schema, batches, "the Arrow data", free=len(source.data))
+
+
+def open_ipc(file: Any) -> Any:
+    """Return a reader of an Arrow file or stream."""
+    import pyarrow as pa
+
+    is_file = file.read(6) == b"ARROW1"
+    file.seek(0)
+    return pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
 
 
 def iterate_batches(reader: Any) -> Iterator[Any]:
@@ -114,11 +119,6 @@ def sound(table: Any) -> Any:
     """Return the table, batch or column if it is sound: offsets that point outside of it would end the process."""
     table.validate(full=True)
     return table
-
-
-def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
-    """Edges of an Arrow table."""
-    return _number_edges(table, find_table_columns(table.schema, lambda: table.slice(0, MOST), options), options)
 
 
 def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: ReadOptions) -> EdgeRoles:
@@ -156,115 +156,12 @@ def parquet_batches(file: Any, **options: Any) -> Iterator[Any]:
     return iter(file.iter_batches(**options) if file.metadata.num_row_groups else ())
 
 
-def _number_edges(table: Any, roles: EdgeRoles, options: ReadOptions) -> EdgeTable:
-    ends = [table.column(at) for at in (roles.source, roles.target)]
-    weights, times = None, None
-    if roles.weight is not None:
-        values = table.column(roles.weight)
-        check_no_null(values)
-        weights = check_weights(np.asarray(values.to_numpy()), table.num_rows)
-    if roles.time is not None:
-        times = np.asarray(table.column(roles.time).to_numpy())
-    return edges_with_times(_number(ends, options.thread_count), weights, roles, times, options)
-
-
-def check_no_null(weights: Any, *, before: int = 0) -> None:
-    """Refuse a column of weights that lacks one; ``before`` is the number of records before these."""
-    if weights.null_count:
-        row = before + int(weights.is_null().to_numpy(zero_copy_only=False).argmax()) + 1
-        raise InputError(f"record {row}: the weight is missing; fill it in, or say weights=False", argument="weights")
-
-
-def open_ipc(file: Any) -> Any:
-    """Return a reader of an Arrow file or stream."""
-    import pyarrow as pa
-
-    is_file = file.read(6) == b"ARROW1"
-    file.seek(0)
-    return pa.ipc.open_file(file) if is_file else pa.ipc.open_stream(file)
-
-
 def numeric_columns(schema: Any) -> list[bool]:
-    """For each column, whether it holds numbers."""
+    """Return for each column whether it holds numbers."""
     import pyarrow.types as types
 
     tests = (types.is_integer, types.is_floating, types.is_decimal)
     return [any(test(field.type) for test in tests) for field in schema]
-
-
-def id_columns(columns: list[Any]) -> list[Any] | None:
-    """Return the two columns of ids if they are numbers, None if both are strings; dictionaries are resolved."""
-    import pyarrow as pa
-    import pyarrow.types as types
-
-    plain = [column.cast(column.type.value_type) if types.is_dictionary(column.type) else column for column in columns]
-    kinds = [column.type for column in plain]
-    if all(types.is_integer(kind) or types.is_floating(kind) for kind in kinds):
-        return plain
-    for kind in kinds:
-        texts = types.is_string(kind) or types.is_large_string(kind) or kind == pa.string_view()
-        if not (texts or types.is_integer(kind)):
-            raise type_error(kind)
-    return None
-
-
-def type_error(kind: Any) -> InputError:
-    """Return the error for a column of ids of another type."""
-    return InputError(
-        f"ids must be integers or strings, not {kind}; cast the column, or name others with source= and target=",
-        argument="source",
-    )
-
-
-def _number(columns: list[Any], threads: int) -> Numbered:
-    plain = id_columns(columns)
-    if plain is not None:
-        return number(id_values(plain[0]), id_values(plain[1]), threads=threads)
-    source, target, names = number_strings([chunk for column in columns for chunk in column.chunks], len(columns[0]))
-    return source, target, object_array(names.to_pylist())
-
-
-def id_values(column: Any) -> NDArray[Any]:
-    """Numbers; a column of integers with nulls stays integers, masked, as floats would not hold all of them."""
-    import pyarrow.types as types
-
-    if not column.null_count or not types.is_integer(column.type):
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    missing = column.is_null().to_numpy(zero_copy_only=False)
-    return np.ma.masked_array(column.fill_null(0).to_numpy(zero_copy_only=False), mask=missing)
-
-
-def number_strings(chunks: list[Any], records: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
-    """Return numbers of the ids of two columns, the second after ``records`` of the first, and the names in Arrow."""
-    import pyarrow as pa
-
-    every = [_number_chunk(chunk.cast(pa.large_string())) for chunk in chunks]
-    rank, names = _number_chunk(pa.concat_arrays([pa.array([], pa.large_string()), *(names for _, names in every)]))
-    ends, at = np.empty(sum(len(codes) for codes, _ in every), np.int32), 0
-    for start, (codes, own) in zip(np.cumsum([0, *(len(own) for _, own in every)]).tolist(), every, strict=False):
-        ranks = np.append(rank[start : start + len(own)], np.int32(-1))  # the last one stands for null
-        ends[at : at + len(codes)] = ranks[codes]
-        at += len(codes)
-    return ends[:records], ends[records:].copy(), names
-
-
-def _number_chunk(strings: Any) -> tuple[NDArray[np.int32], Any]:
-    """Numbers of strings (large_string), -1 for null; and the distinct ones in the order of their bytes.
-
-    By a kernel of our own: pyarrow's hash is the same in every process, so that names can be made to collide in it.
-    """
-    present = strings.drop_null() if strings.null_count else strings
-    _, offsets, text = present.buffers()
-    count, first = len(present), present.offset
-    ends = np.frombuffer(offsets, np.int64, count + 1, 8 * first) if count else np.zeros(1, np.int64)
-    data = np.zeros(0, np.uint8) if text is None else np.frombuffer(text, np.uint8)
-    numbers, firsts = number_texts(data, ends)
-    if strings.null_count:
-        codes = np.full(len(strings), -1, np.int32)
-        codes[strings.is_valid().to_numpy(zero_copy_only=False)] = numbers
-    else:
-        codes = numbers
-    return codes, present.take(firsts)
 
 
 def import_pyarrow(purpose: str) -> Any:

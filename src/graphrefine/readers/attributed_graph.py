@@ -18,15 +18,22 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.adjacency import check_weights, describe_outside
-from graphrefine.graph.node_ids import encode_all, from_strings, name_array, object_array, sort_rows
-from graphrefine.graph.object_ids import as_texts, table_key
+from graphrefine.graph.node_ids import (
+    as_texts,
+    encode_all,
+    from_strings,
+    name_array,
+    object_array,
+    sort_rows,
+    table_key,
+)
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.tables.decode import decoding_error, find_encoding
+from graphrefine.tables.decode import decode
 from graphrefine.tables.limits import check_fields, check_unpacked
 from graphrefine.tables.source import Source
 
-LISTED = 8  # attributes and columns that a remark or an error names
+_LISTED = 8  # attributes and columns that a note or an error names
 _ENTITY = re.compile("&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
 _NAMED = {**name2codepoint, "apos": ord("'")}
 _DIRECTIONS = {None: 0, True: 1, False: 2}
@@ -63,13 +70,10 @@ class AttributedGraph:
         self._mentions = array("q")  # line of the first mention of each node; 0: none
         self._columns: dict[str, dict[int, Any]] = {}
         self._defaults: dict[str, Any] = {}  # of attributes of nodes that are declared
-        self._usual_weight: Any = None  # of edges that have none of their own
+        self._usual_weight: Any = None  # of edges that have none
         self._ends = array("q")
         self._weights = array("d")  # NaN: none
         self._directions = bytearray()
-
-    def __contains__(self, node: Any) -> bool:
-        return table_key(node) in self._positions
 
     def add_node(self, node: Any, attributes: Mapping[str, Any], *, line: int = 0) -> None:
         """Add a node that the file declares; values of None are no values."""
@@ -112,23 +116,16 @@ class AttributedGraph:
         self._weights.append(weight)
         self._directions.append(_DIRECTIONS[directed])
 
-    def error(self, problem: str, line: int = 0, argument: str | None = None) -> FormatError:
+    def error(self, problem: str | InputError, line: int = 0, argument: str | None = None) -> FormatError:
         """Return an error of the file, at a line if there is one."""
         return self.source.error(problem, line=line or None, argument=argument)
 
     def text(self) -> str:
         """Return all text of the file, its lines ended as those of Unix; the file's bytes are not needed again."""
-        data = self.source.data
-        self.source.release()
-        encoding = find_encoding(self.source, data, self.options.encoding)
+        data, encoding = decode(self.source, self.options.encoding)
         try:
-            text = data.decode(encoding or "utf-8-sig")
-            if encoding is not None:
-                text.encode()  # some encodings have halves of characters, which no name can hold
-        except UnicodeError as error:
-            if encoding is not None:
-                tried = self.options.encoding or encoding
-                raise decoding_error(self.source, error, data, encoding=tried) from None
+            text = data.decode("utf-8")
+        except UnicodeDecodeError:
             text, encoding = data.decode("latin-1"), "latin-1"
             self.notes.append("text that is not UTF-8, read as Latin-1")
         self.report["encoding"] = encoding or "utf-8"
@@ -147,9 +144,11 @@ class AttributedGraph:
             raise self.error("there is no edge in the file")
         self._check_declared()
         weights = self._check_weights(np.array(self._weights))
-        declared = self._direction()
-        directed = declared if self.options.directed is None else self.options.directed
-        ends, weights = self._add_reverse(np.array(self._ends, np.int64).reshape(-1, 2), weights, bool(directed))
+        ends, declared = np.array(self._ends, np.int64).reshape(-1, 2), self._direction()
+        if declared if self.options.directed is None else self.options.directed:
+            undirected = np.frombuffer(bytes(self._directions), np.uint8) == _DIRECTIONS[False]
+            ends = np.concatenate([ends, ends[undirected][:, ::-1]])
+            weights = None if weights is None else np.concatenate([weights, weights[undirected]])
         names, attributes = self._names(), self._attributes()
         order = sort_rows(names)
         rank = np.argsort(order).astype(np.int32)
@@ -179,7 +178,7 @@ class AttributedGraph:
         try:
             return parse_weight(value)
         except InputError as error:
-            raise self.source.error(error, line=line or None) from None
+            raise self.error(error, line) from None
 
     def _check_declared(self) -> None:
         missing = self._declared.count(0)
@@ -210,16 +209,6 @@ class AttributedGraph:
             self.notes.append(f"undirected edges among directed ones, which count in both directions: {both_ways:,}")
         return bool(one_way) if one_way or both_ways else None
 
-    def _add_reverse(
-        self, ends: NDArray[np.int64], weights: NDArray[np.float32] | None, directed: bool
-    ) -> tuple[NDArray[np.int64], NDArray[np.float32] | None]:
-        """Add the other direction of undirected edges, if the graph is directed."""
-        undirected = np.frombuffer(bytes(self._directions), np.uint8) == _DIRECTIONS[False]
-        if not directed:
-            return ends, weights
-        both = None if weights is None else np.concatenate([weights, weights[undirected]])
-        return np.concatenate([ends, ends[undirected][:, ::-1]]), both
-
     def _names(self) -> NDArray[Any]:
         attribute, wanted = self.options.names or self.label, self.options.names is not None
         if attribute is None or (wanted and attribute == "id" and "id" not in self._columns):
@@ -233,7 +222,7 @@ class AttributedGraph:
         if not wanted:
             self.notes.append(f"nodes named by {attribute!r}")
         names = self._as_names(self._attribute(attribute))
-        # The ids are an attribute in place of the one that names the nodes, unless there is an attribute "id".
+        # The attribute that names the nodes makes room for their ids, unless there is an attribute "id" already.
         self._columns.pop(attribute, None)
         self._defaults.pop(attribute, None)
         self._columns.setdefault("id", dict(enumerate(self._as_names(self._ids).tolist())))
@@ -301,7 +290,7 @@ def parse_weight(value: Any) -> float:
 
 
 def as_array(values: list[Any]) -> NDArray[Any]:
-    """Values as an array of numbers or truth values if all of them are such, else of objects.
+    """Return values as an array of numbers or truth values if all of them are such, else of objects.
 
     Examples
     --------
@@ -319,7 +308,7 @@ def as_array(values: list[Any]) -> NDArray[Any]:
 
 
 def unescape(text: str, *, named: bool = True) -> str:
-    """Return a text with characters in place of their entities, those with names only if ``named``.
+    """Return a text with characters instead of their entities, those with names only if ``named``.
 
     Unlike `html.unescape`, as which NetworkX does not write: ``&#128;`` is the character 128, not that of Windows.
 
@@ -339,7 +328,7 @@ def unescape(text: str, *, named: bool = True) -> str:
 
 
 def list_names(names: Iterable[str]) -> str:
-    """Names for a message, the first few of many.
+    """Return names for a message, the first few of many.
 
     Examples
     --------
@@ -347,4 +336,4 @@ def list_names(names: Iterable[str]) -> str:
     "'a', 'b'"
     """
     every = [repr(name) for name in names]
-    return ", ".join(every[:LISTED]) + (f" and {len(every) - LISTED} more" if len(every) > LISTED else "")
+    return ", ".join(every[:_LISTED]) + (f" and {len(every) - _LISTED} more" if len(every) > _LISTED else "")

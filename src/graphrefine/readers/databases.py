@@ -15,9 +15,9 @@ from typing import Any
 from graphrefine.errors import FormatError, InputError, MissingExtraError
 from graphrefine.readers.arrow import edges_of_arrow, gather_batches, import_pyarrow
 from graphrefine.readers.attributed_graph import list_names
+from graphrefine.readers.columns import edges_of_rows
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.value_columns import edges_of_rows
 from graphrefine.tables.limits import check_unpacked, unpacked_limit
 from graphrefine.tables.source import Source
 

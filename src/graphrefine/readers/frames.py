@@ -7,32 +7,20 @@ pandas and polars hold is read through NumPy.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, MissingExtraError
-from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import Numbered, check_line_ends, name_array, number, object_array
-from graphrefine.readers.arrow import check_no_null, id_values, number_strings, numeric_columns, type_error
+from graphrefine.graph.node_ids import name_array
+from graphrefine.readers.arrow import numeric_columns
+from graphrefine.readers.columns import ColumnTable, edges_of_columns, is_text_type
 from graphrefine.readers.formats import EdgeTable, MatrixTable
 from graphrefine.readers.objects import load_records
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.times import edges_with_times
-from graphrefine.tables.kinds import MOST
-from graphrefine.tables.sniff import find_edges
 from graphrefine.tables.vocabulary import find_pair
-
-
-class ColumnTable(NamedTuple):
-    """A table of any kind: names of its columns, or None, which of them hold numbers, and the columns by position."""
-
-    names: list[str] | None
-    numeric: list[bool]
-    column: Callable[[int], Any]  # a NumPy array, or an Arrow array in chunks
 
 
 def load_pandas(frame: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
@@ -120,88 +108,6 @@ def load_structured(array: NDArray[Any], options: ReadOptions) -> EdgeTable:
     return edges_of_columns(ColumnTable(names, numeric, lambda at: array[names[at]]), options)
 
 
-def edges_of_columns(table: ColumnTable, options: ReadOptions) -> EdgeTable:
-    """Return the edges of a table, whose columns the options or usual names find."""
-    roles = find_edges(table.names, table.numeric, lambda at: _sample(table.column(at)), options.hints)
-    places = [roles.source, roles.target]
-    weights = None if roles.weight is None else _weights(table.column(roles.weight))
-    times = None if roles.time is None else _values(table.column(roles.time))
-    ends = number_ends(table.column(places[0]), table.column(places[1]), options)
-    roles = replace(roles, sample=lambda at: _values(table.column(at)).tolist())
-    return edges_with_times(ends, weights, roles, times, options)
-
-
-def _sample(column: Any) -> list[Any]:
-    first = column[:MOST]
-    return list(first.to_pylist() if _is_arrow(column) else first.tolist())
-
-
-def _values(column: Any) -> NDArray[Any]:
-    if not _is_arrow(column):
-        return np.asarray(column)
-    if column.null_count == len(column):  # also dictionaries without an entry, which Arrow cannot look into
-        return object_array([None] * len(column))
-    return np.asarray(column.to_numpy())
-
-
-def number_ends(source: Any, target: Any, options: ReadOptions) -> Numbered:
-    """Assign numbers to the ids of two columns, NumPy's or Arrow's."""
-    columns = [_resolve(column) if _is_arrow(column) else column for column in (source, target)]
-    if all(_is_arrow(column) and _is_text(column.type) for column in columns):
-        chunks = [chunk for column in columns for chunk in column.chunks]
-        first, second, names = number_strings(chunks, len(columns[0]))
-        listed = names.to_pylist()
-        check_line_ends(listed)
-        return first, second, object_array(listed)
-    arrays = [_id_array(column) if _is_arrow(column) else column for column in columns]
-    return number(*arrays, threads=options.thread_count, apart=bool(options.bipartite))
-
-
-def _is_arrow(column: Any) -> bool:
-    return hasattr(column, "null_count") and hasattr(column, "type")
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view())
-
-
-def _resolve(column: Any) -> Any:
-    """Return an Arrow column with the values of a dictionary in place of codes; refuse types that are no ids."""
-    import pyarrow.types as types
-
-    plain = _decode(column)
-    if not (_is_text(plain.type) or types.is_integer(plain.type) or types.is_floating(plain.type)):
-        raise type_error(plain.type)
-    return plain
-
-
-def _decode(column: Any) -> Any:
-    """Return an Arrow column without codes; not every pyarrow can do so where the values are views of strings."""
-    import pyarrow as pa
-
-    if not pa.types.is_dictionary(column.type):
-        return column
-    kind = pa.large_string() if _is_text(column.type.value_type) else column.type.value_type
-    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in column.chunks], type=kind)
-
-
-def _id_array(column: Any) -> NDArray[Any]:
-    return object_array(column.to_pylist()) if _is_text(column.type) else id_values(column)
-
-
-def _weights(column: Any) -> NDArray[np.float32]:
-    if _is_arrow(column):
-        plain = _decode(column)
-        check_no_null(plain)
-        column = np.asarray(plain.to_numpy())
-    if column.dtype == object and any(value is None for value in column):
-        row = next(at for at, value in enumerate(column, start=1) if value is None)
-        raise InputError(f"record {row}: the weight is missing; fill it in, or say weights=False", argument="weights")
-    return check_weights(column, len(column))
-
-
 def _names_columns(options: ReadOptions) -> bool:
     """Whether an option names a column."""
     named = (options.source, options.target, options.weights, options.time)
@@ -241,7 +147,7 @@ def _pandas_column(series: Any) -> Any:
             column = pa.chunked_array(_chunks(pa.array(series, from_pandas=True)))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):  # a mix, which NumPy holds as it is
             return series.to_numpy()
-        if series.dtype != object or _is_text(column.type):
+        if series.dtype != object or is_text_type(column.type):
             return column
     return series.to_numpy()
 

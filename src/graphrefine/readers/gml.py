@@ -44,37 +44,42 @@ class _Reader:
         self.counted = (0, 1)  # an offset in the text, and its line
         self.path: list[str] = []
         self.graphs = 0
-        self.values: dict[str, Any] = {}  # of the node or edge that is open
+        self.values: dict[str, list[Any]] = {}  # of the node or edge that is open
         self.edges: list[tuple[dict[str, Any], int]] = []
 
     def read(self) -> None:
         """Read all records."""
-        key, line_at = None, 0
+        key, key_at = "", 0
         while self.at < len(self.text):
             match = _TOKEN.match(self.text, self.at)
             if match is None:
                 raise self._error(f"{self.text[self.at : self.at + 20].split()[0]!r} cannot be understood")
-            kind, token = match.lastgroup, match[0]
-            if kind is not None:
-                if kind == "key" and key is None:
-                    key, line_at = token, self.at
-                elif token == "]" and key is None:
+            end = match.end()
+            match (match.lastgroup, match[0]):
+                case (None, _):  # blanks, a comment
+                    pass
+                case ("key", token) if not key:
+                    key, key_at = token, self.at
+                case ("bracket", "]") if not key:
                     self._close()
-                elif token == "[" and key is not None:
+                case ("bracket", "[") if key:
                     self._open(key)
-                    key = None
-                elif kind in ("string", "number") and key is not None:
+                    key = ""
+                case ("string" | "number", token) if key:
                     self._assign(key, _value(token))
-                    key = None
-                else:
-                    raise self._error(f"{token[:40]!r} is not expected here{'' if key is None else f', after {key!r}'}")
-            self.at = match.end()
-        if key is not None or self.path:
-            self.at = line_at
+                    key = ""
+                case (_, token):
+                    raise self._error(f"{token[:40]!r} is not expected here{f', after {key!r}' * bool(key)}")
+            self.at = end
+        if key or self.path:
+            self.at = key_at
             raise self._error("the file ends before its records do")
         if not self.graphs:
             raise self.graph.error("there is no graph in the file: a GML file has the record graph [ ... ]")
-        self._add_edges()
+        # Only now is the direction of all edges known: it may be the last key of the graph.
+        for values, line in self.edges:
+            first, second = (self._take(values, name, "edge", line) for name in ("source", "target"))
+            self.graph.add_edge(first, second, values, directed=self.directed, line=line)
 
     def _open(self, key: str) -> None:
         self.path.append(key)
@@ -92,40 +97,26 @@ class _Reader:
                     raise self._error(f"directed is {value!r}; it must be 0 or 1")
                 self.directed = bool(value)
             case ["graph", "node" | "edge", *inner]:
-                name = ".".join([*inner, key])
-                if name not in self.values:
-                    self.values[name] = value
-                elif isinstance(several := self.values[name], list):
-                    several.append(value)
-                else:
-                    self.values[name] = [several, value]
+                self.values.setdefault(".".join([*inner, key]), []).append(value)
 
     def _close(self) -> None:
         if not self.path:
             raise self._error("']' closes no record")
         if self.path in (["graph", "node"], ["graph", "edge"]):
-            self.values = {name: tuple(each) if isinstance(each, list) else each for name, each in self.values.items()}
-        if self.path == ["graph", "node"]:
-            id = self._take("id", "node")
-            self.graph.add_node(id, self.values, line=self._line())
-        elif self.path == ["graph", "edge"]:
-            self.edges.append((self.values, self._line()))
+            values = {name: tuple(each) if len(each) > 1 else each[0] for name, each in self.values.items()}
+            line = self._line()
+            if self.path[1] == "edge":
+                self.edges.append((values, line))
+            else:
+                self.graph.add_node(self._take(values, "id", "node", line), values, line=line)
         self.path.pop()
 
-    def _add_edges(self) -> None:
-        """Add the edges, once the direction of all of them is known."""
-        for values, line in self.edges:
-            self.values = values
-            first, second = (self._take(name, "edge", line) for name in ("source", "target"))
-            self.graph.add_edge(first, second, values, directed=self.directed, line=line)
-
-    def _take(self, name: str, record: str, line: int = 0) -> str:
-        value = self.values.pop(name, None)
-        if value is None or isinstance(value, tuple | float):
-            problem = (
-                f"the {record} has no {name}" if value is None else f"{value!r} cannot be the {name} of the {record}"
-            )
-            raise self.graph.error(problem, line or self._line())
+    def _take(self, values: dict[str, Any], name: str, record: str, line: int) -> str:
+        value = values.pop(name, None)
+        if value is None:
+            raise self.graph.error(f"the {record} has no {name}", line)
+        if isinstance(value, tuple | float):
+            raise self.graph.error(f"{value!r} cannot be the {name} of the {record}", line)
         return str(value)
 
     def _line(self) -> int:

@@ -1,26 +1,25 @@
 """Graphs in JSON: node-link (NetworkX, d3), Cytoscape, adjacency, JSON Graph Format, lists of edges, and JSON Lines.
 
-Columns of edges follow the rules of tables (`layout`); names of nodes are integers or strings, as JSON has them. A key
-that stands twice in an object is refused. The ends of edges may be positions in the list of nodes, as d3 has them: if
-they are whole numbers, and none of them is a node's id.
+Columns of edges follow the rules of tables; names of nodes are integers or strings, as JSON has them. The ends of edges
+may be positions in the list of nodes, as d3 has them: if they are whole numbers, and none of them is a node's id.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.object_ids import table_key
+from graphrefine.errors import InputError
+from graphrefine.graph.node_ids import table_key
 from graphrefine.readers.attributed_graph import AttributedGraph, list_names
+from graphrefine.readers.columns import ColumnTable, Records, edges_of_columns, is_numeric
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.value_columns import Columns, edges_of_columns
 from graphrefine.system import distinct_keys
+from graphrefine.tables.kinds import MOST
 from graphrefine.tables.limits import check_fields
 from graphrefine.tables.source import Source
 
@@ -36,16 +35,15 @@ _SHAPES = (
 
 def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a JSON file; one with a record on each line is read as JSON Lines."""
-    with _json_errors(source):
-        try:
-            document = parse(source.data)
-        except json.JSONDecodeError as error:
-            # A second document after the first: many programs call their JSON Lines .json.
-            if error.msg != "Extra data" or options.format is not None:
-                raise
-            table = load_lines(source, options)
-            table.report["format"] = "jsonl"
-            return table
+    try:
+        document = json.loads(source.data, object_pairs_hook=distinct_keys)
+    except json.JSONDecodeError as error:
+        # A second document after the first: many programs call their JSON Lines .json.
+        if error.msg != "Extra data" or options.format is not None:
+            raise source.error(f"this is not JSON: {error.msg}", line=error.lineno) from None
+        table = load_lines(source, options)
+        table.report["format"] = "jsonl"
+        return table
     source.release()
     return _load_document(source, document, options)
 
@@ -55,36 +53,14 @@ def load_lines(source: Source, options: ReadOptions) -> EdgeTable:
     rows: list[tuple[int, Any]] = []
     for line, text in enumerate(source.data.split(b"\n"), start=1):
         if text.strip():
-            with _json_errors(source, line):
-                rows.append((line, parse(text)))
+            try:
+                rows.append((line, json.loads(text, object_pairs_hook=distinct_keys)))
+            except json.JSONDecodeError as error:
+                raise source.error(f"this is not JSON: {error.msg}", line=line) from None
+            except InputError as error:  # duplicate keys
+                raise source.error(error, line=line) from None
     source.release()
     return _load_records(source, rows, options)
-
-
-def parse(data: bytes) -> Any:
-    """Return a document; duplicate keys are refused.
-
-    Examples
-    --------
-    >>> parse(b'{"a": [1, null]}')
-    {'a': [1, None]}
-    """
-    return json.loads(data.removeprefix(b"\xef\xbb\xbf"), object_pairs_hook=distinct_keys)
-
-
-@contextmanager
-def _json_errors(source: Source, line: int | None = None) -> Iterator[None]:
-    """Turn errors of `parse` into errors of the file."""
-    try:
-        yield
-    except FormatError:
-        raise
-    except json.JSONDecodeError as error:
-        raise source.error(f"this is not JSON: {error.msg}", line=line or error.lineno) from None
-    except InputError as error:
-        raise source.error(error, line=line) from None
-    except (ValueError, RecursionError) as error:
-        raise source.error(f"this is not readable JSON: {error}", line=line) from None
 
 
 def _load_document(source: Source, document: Any, options: ReadOptions) -> EdgeTable:
@@ -104,7 +80,7 @@ def _load_document(source: Source, document: Any, options: ReadOptions) -> EdgeT
     edges = _lists(document, _EDGES)
     if edges is None:
         raise source.error(f"there are no edges; {_SHAPES}; the keys are {list_names(document)}", argument="format")
-    return _load_node_link(source, document, (_lists(document, _NODES), edges), options)
+    return _load_node_link(source, _lists(document, _NODES), edges, options, _direction(source, document))
 
 
 def _lists(document: dict[str, Any], names: Iterable[str]) -> Any:
@@ -113,7 +89,7 @@ def _lists(document: dict[str, Any], names: Iterable[str]) -> Any:
 
 
 def _load_records(source: Source, rows: list[tuple[int, Any]], options: ReadOptions) -> EdgeTable:
-    """Edges as objects, or as arrays of one length."""
+    """Load edges that are objects, or arrays of one length."""
     if options.names is not None:
         raise InputError("names= is for nodes with attributes, and there are edges alone", argument="names")
     if not rows:
@@ -127,15 +103,13 @@ def _load_records(source: Source, rows: list[tuple[int, Any]], options: ReadOpti
             problem = f"{str(record)[:40]!r} is no {expected}, as the first record is"
             raise source.error(problem if line else f"record {number}: {problem}", line=line or None)
     if kind is dict:
-        return Columns([record for _, record in rows]).edges(options)
-    return edges_of_columns([[record[at] for _, record in rows] for at in range(width)], options)
+        return Records([record for _, record in rows]).edges(options)
+    columns = [[record[at] for _, record in rows] for at in range(width)]
+    numeric = [is_numeric(column[:MOST]) for column in columns]
+    return edges_of_columns(ColumnTable(None, numeric, columns.__getitem__), options)
 
 
-def _load_node_link(
-    source: Source, document: dict[str, Any], parts: tuple[Any, Any], options: ReadOptions
-) -> EdgeTable:
-    nodes, edges = parts
-    directed = _direction(source, document)
+def _load_node_link(source: Source, nodes: Any, edges: Any, options: ReadOptions, directed: bool | None) -> EdgeTable:
     if isinstance(edges, dict):
         raise source.error("the edges are an object; a list is expected")
     if nodes is None:
@@ -143,8 +117,8 @@ def _load_node_link(
     if isinstance(nodes, dict):  # by id
         nodes = [{"id": id, **(each if isinstance(each, dict) else {})} for id, each in nodes.items()]
     nodes = [{"id": node} if isinstance(node, str | int) else node for node in nodes]
-    flat = [[_flat(source, record, word) for record in part] for word, part in (("node", nodes), ("edge", edges))]
-    return _join(source, flat[0], flat[1], options, directed=directed)
+    nodes = [_flat(source, record, "node") for record in nodes]
+    return _join(source, nodes, [_flat(source, record, "edge") for record in edges], options, directed=directed)
 
 
 def _flat(source: Source, record: Any, word: str) -> dict[str, Any]:
@@ -174,17 +148,18 @@ def _join(
     directed: bool | None,
     typed: bool = True,
 ) -> EdgeTable:
-    """Nodes with attributes, and edges between their ids or positions."""
+    """Return nodes with attributes, and edges between their ids or positions."""
     if not edges:
         raise source.error("there is no edge in the file")
-    columns = Columns(edges)
+    columns = Records(edges)
     roles = columns.find_edges(options)
     first, second = columns.names[roles.source], columns.names[roles.target]
     weight = None if roles.weight is None else columns.names[roles.weight]
     ends = [(_as_id(edge.get(first)), _as_id(edge.get(second))) for edge in edges]
     id_key, ids = _ids(nodes)
-    weighted = options if options.weights is False else replace(options, weights=weight)
-    graph = AttributedGraph(source, weighted, closed=True, typed=typed)
+    if options.weights is not False:
+        options = replace(options, weights=weight)
+    graph = AttributedGraph(source, options, closed=True, typed=typed)
     resolve = _resolver(graph, ids, [*chain.from_iterable(ends)])
     for id, node in zip(ids, nodes, strict=True):
         graph.add_node(id, {key: value for key, value in node.items() if key != id_key})
@@ -234,7 +209,7 @@ def _resolver(graph: AttributedGraph, ids: list[Any], ends: list[Any]) -> Callab
 
 
 def _load_cytoscape(source: Source, document: dict[str, Any], options: ReadOptions) -> EdgeTable:
-    """Cytoscape's elements: by kind, or as one list, each with its ``data``."""
+    """Load Cytoscape's elements: by kind, or as one list, each with its ``data``."""
     elements = document["elements"]
     if isinstance(elements, dict):
         elements = [*(elements.get("nodes") or []), *(elements.get("edges") or [])]
@@ -250,7 +225,7 @@ def _load_cytoscape(source: Source, document: dict[str, Any], options: ReadOptio
 
 
 def _load_adjacency(source: Source, document: dict[str, Any], options: ReadOptions) -> EdgeTable:
-    """NetworkX's adjacency data: for each node, in order, its neighbors; each undirected edge at both of its ends."""
+    """Load NetworkX's adjacency data: for each node, in order, its neighbors; each undirected edge at both ends."""
     nodes, rows = document.get("nodes"), document["adjacency"]
     if not isinstance(nodes, list) or len(nodes) != len(rows):
         raise source.error('"nodes" and "adjacency" must be lists of one length')

@@ -1,14 +1,18 @@
 """Labels of nodes: from a file or an object in memory to rows aligned with an embedding's.
 
 Labels either name their nodes (a table, a mapping, an index, a pair) or have a row for each node in order (a list, an
-array, a matrix). By name is safe, and whatever has names is read by them: see `graphrefine.readers.label_forms`.
+array, a matrix); labels with names are read by their names. `graphrefine.tables` decides what a table means:
+`header.detect_label_header` whether its first row is a header, and `roles.assign_labels` which columns hold the nodes
+and the labels.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,37 +21,64 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import AmbiguousTable, FormatError, InputError, MissingExtraError
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.node_ids import from_strings, object_array, sort_rows
-from graphrefine.readers.label_forms import (
-    Entries,
-    LabelOptions,
-    find_entries,
-    is_collection,
-    is_missing,
-    join_notes,
-    list_sample,
-    read_table,
-    texts_of_classes,
-)
-from graphrefine.readers.matlab import read_variable
-from graphrefine.readers.npy import read_npy
+from graphrefine.graph.node_ids import from_strings, is_missing_id, object_array, sort_rows
+from graphrefine.readers.columns import Records
+from graphrefine.readers.matrix_files import read_npy, read_variable
 from graphrefine.readers.small_table import is_binary
-from graphrefine.readers.value_columns import Columns
 from graphrefine.system import distinct_keys
 from graphrefine.tables.decode import decode_text
-from graphrefine.tables.kinds import text_of
+from graphrefine.tables.header import detect_label_header
+from graphrefine.tables.kinds import Column, text_of
 from graphrefine.tables.limits import check_stated
-from graphrefine.tables.roles import Known
-from graphrefine.tables.small import read_rows
-from graphrefine.tables.source import Source
-from graphrefine.tables.vocabulary import EMPTY_WORDS
+from graphrefine.tables.roles import INDEX, Known, assign_labels, check_counted, describe_column
+from graphrefine.tables.sniff import read_rows
+from graphrefine.tables.source import Source, wrap_errors
+from graphrefine.tables.vocabulary import EMPTY_WORDS, LABELS, NO_VALUES, NODES
 
-FilePath = str | PathLike[str]
+_NEEDS = "a node and a label are expected in each line"
+_FORMS = (
+    "a file, a mapping from nodes to labels, a pair (nodes, labels), a pandas Series or DataFrame with its index, a "
+    "table (node, label), one label for each node in order, or a matrix of 0 and 1"
+)
+_WHOLE = re.compile(r"(-?[0-9]+)(\.0)?")
 
-IN_ORDER = "in the order of the nodes"
-NEEDS = "a node and a label are expected in each line"
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """How to read labels; see `read_labels`."""
+
+    header: bool | None = None
+    node_column: str | int | None = None
+    label_column: str | int | None = None
+
+    @property
+    def choose_columns(self) -> bool:
+        """Whether a column is chosen."""
+        return (self.node_column, self.label_column) != (None, None)
+
+    def refuse(self, kind: str, names: Iterable[str] = ("header", "node_column", "label_column")) -> None:
+        """Refuse options that do not apply to labels of this kind."""
+        for name in names:
+            if getattr(self, name) is not None:
+                raise InputError(f"{name}= is not for {kind}; leave it out", argument=name)
+
+
+@dataclass(frozen=True)
+class Entries:
+    """A label, several or none for each entry, with its node; without nodes, the entries are in the order of rows.
+
+    In place of labels there may be a matrix with a row for each entry and a column for each class.
+    """
+
+    labels: Sequence[Any] = ()
+    nodes: Sequence[Any] | None = None
+    manner: str = ""  # how they were read, in words
+    matrix: Any = None  # True, or 1, where an entry has a label
+    classes: Sequence[Any] | None = None  # of a matrix; by default numbers from 0
+    by_number: bool = False  # row i is node i
+    header: int = 0  # rows of a header before the entries
 
 
 class Form(NamedTuple):
@@ -114,7 +145,7 @@ class Labels:
         several = int((np.diff(labels.indicator.indptr) > 1).sum())
         notes = [
             labels.source,
-            f"{labels.manner or IN_ORDER} ({_count(len(labels.classes), 'class', 'classes')})",
+            f"{labels.manner or 'in the order of the nodes'} ({_count(len(labels.classes), 'class', 'classes')})",
             f"{len(aligned.order):,} of {len(names):,} nodes labeled",
             several and f"{_count(several, 'node', 'nodes')} with several labels",
             _note_empty_words(labels),
@@ -183,11 +214,11 @@ def as_labels(
         labels = (graph, labels)
     if isinstance(labels, str | PathLike):
         return read_labels(labels, names=names, node_column=node_column, label_column=label_column)
-    return _read_form(Form(lambda known: find_entries(labels, options, known)), names)
+    return _read_form(Form(lambda known: _find_entries(labels, options, known)), names)
 
 
 def read_labels(
-    path: FilePath,
+    path: str | PathLike[str],
     *,
     variable: str = "group",
     header: bool | None = None,
@@ -216,13 +247,9 @@ def read_labels(
         Names of the embedding that the labels are for, which help to tell how the table is meant.
     """
     options = LabelOptions(header, node_column, label_column)
-    source = Source(path, needs=NEEDS)
-    try:
+    source = Source(path, needs=_NEEDS)
+    with wrap_errors(source, "file of labels"):
         form = _parse_file(source, options, variable)
-    except FormatError:
-        raise
-    except InputError as error:
-        raise source.error(error) from None
     return _read_form(form, names)
 
 
@@ -239,6 +266,295 @@ def is_attribute(name: str, graph: Graph) -> bool:
             argument="labels",
         )
     return name in graph.attributes
+
+
+def _parse_file(source: Source, options: LabelOptions, variable: str) -> Form:
+    """Parse a file of labels, by its suffix."""
+    if is_binary(source):
+        from graphrefine.readers.arrow import read_arrow_table  # for an optional package
+
+        options.refuse("a file whose columns always have names", ["header"])
+        table = read_arrow_table(source)
+        return Form(lambda known: _find_entries(table, options, known), source)
+    if source.suffix in (".json", ".jsonl", ".ndjson"):
+        return Form(_parse_json(source, options), source)
+    if source.suffix in (".mat", ".npy"):
+        options.refuse("a file of an array, which has no columns")
+        if source.suffix == ".mat":
+            return Form(_parse_mat(source, variable), source)
+        array = read_npy(source.data)
+        return Form(lambda known: _find_entries(array, options, known), source)
+    return _parse_text(source, options)
+
+
+def _parse_text(source: Source, options: LabelOptions) -> Form:
+    table = read_rows(source)
+    if not table.rows:
+        raise InputError(f"nothing but comments, lines that begin with # or %; {_NEEDS}")
+    table.check_widths()
+    if len(table.rows[0]) == 1:
+        raise table.error(f"one column ({table.rows[0][0]!r}) where a node and a label are expected", 0)
+    columns = [list(column) for column in zip(*table.rows, strict=True)]
+    comments = f"{_count(len(table.comments), 'line', 'lines')} of comments" if table.comments else ""
+
+    def find(known: Known) -> Entries:
+        # A first line such as "#ai,x" is a comment, unless a node is called #ai: then its label would be lost.
+        begins = (comment.split(table.delimiter)[0].strip() for comment in table.comments)
+        if node := next((begin for begin in begins if known and begin in known), None):
+            raise source.error(f"a comment line begins with {node!r}, the name of a node; put quotes around it")
+        entries = _read_table(columns, None, options, known)
+        return replace(entries, manner=_join_notes(comments, entries.manner))
+
+    return Form(find, source, table.lines)
+
+
+def _parse_json(source: Source, options: LabelOptions) -> Callable[[Known], Entries]:
+    """Parse a mapping from nodes to labels, or objects with a node and a label, as an array or one on each line."""
+    options.refuse("a file whose columns always have names", ["header"])
+    text = decode_text(source)
+    lines = [text] if source.suffix == ".json" else [line for line in text.split("\n") if line.strip()]
+    rows = [json.loads(line, object_pairs_hook=distinct_keys) for line in lines]
+    content = rows[0] if source.suffix == ".json" else rows
+    if isinstance(content, dict):
+        options.refuse("a mapping from nodes to labels, which has no columns")
+        return lambda known: _find_entries(content, options, known)
+    if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
+        raise InputError("a mapping from nodes to labels is expected, or objects with a node and a label in each")
+    table = Records(content)
+    columns = [table.column(at) for at in range(len(table.names))]
+    return lambda known: _read_table(columns, table.names, options, known)
+
+
+def _parse_mat(source: Source, variable: str) -> Callable[[Known], Entries]:
+    named = Source(source.path, needs=f"a matrix {variable!r} is expected, or a table (node, label)")
+    matrix = read_variable(named, variable)
+    # A sparse matrix of a damaged file can state any number of rows, and each takes memory.
+    check_stated(sum(matrix.shape), len(named.data), "rows and columns")
+    matrix = matrix.tocsc() if hasattr(matrix, "tocsc") else matrix
+    manner = f"variable {variable!r}, row i is node i"
+    if sp.issparse(matrix) or matrix.ndim != 2 or 1 not in matrix.shape:
+        return lambda known: Entries(matrix=matrix, manner=manner, by_number=True)
+    # MATLAB has no vectors, and its texts are cells: one value a node.
+    values = [each[0] if isinstance(each, np.ndarray) and each.shape == (1,) else each for each in matrix.ravel()]
+    return lambda known: Entries(values, manner=manner, by_number=True)
+
+
+def _find_entries(labels: Any, options: LabelOptions, known: Known) -> Entries:
+    """Return the entries of labels in memory, whose form is recognized by their attributes."""
+    if hasattr(labels, "detach"):
+        labels = labels.detach().cpu().numpy()
+    if hasattr(labels, "iloc"):
+        return _read_pandas(labels if hasattr(labels, "columns") else labels.to_frame(), options, known)
+    if hasattr(labels, "get_columns"):
+        columns = [column.to_list() for column in labels.get_columns()]
+        return _read_columns(list(labels.columns), columns, options, known)
+    if hasattr(labels, "__arrow_c_stream__") or (hasattr(labels, "schema") and hasattr(labels, "column")):
+        return _read_arrow(labels, options, known)
+    options.refuse(f"labels in a {type(labels).__name__}, which has no columns")
+    if isinstance(labels, Mapping):
+        return _read_mapping(labels, known)
+    if isinstance(labels, tuple) and len(labels) == 2:
+        if isinstance(labels[0], Graph):
+            return _read_attribute(*labels)
+        if all(_is_sequence(part) for part in labels):
+            return _read_pair(*labels)
+    if not _is_sequence(labels):
+        raise InputError(f"{_FORMS} is expected, not {type(labels).__name__}")
+    return _read_rows(labels, known)
+
+
+def _read_table(
+    columns: list[list[Any]],
+    titles: list[str] | None,
+    options: LabelOptions,
+    known: Known,
+    index: Sequence[Any] | None = None,
+) -> Entries:
+    """Return the entries of a table with a node in each row; without titles, its first row may hold them."""
+    note, header = "", 0
+    if titles is None:
+        chosen = (options.node_column, options.label_column)
+        if detect_label_header(columns, known, header=options.header, chosen=chosen):
+            titles, columns = [str(column[0]) for column in columns], [column[1:] for column in columns]
+            header = 1
+        note = "header" if header else "no header"
+    table = [_make_column(None if titles is None else titles[at], at, column) for at, column in enumerate(columns)]
+    if index is not None:
+        table.append(_make_column(None, INDEX, index))
+    node, label = assign_labels(table, known, node_column=options.node_column, label_column=options.label_column)
+    manner = _join_notes(note, f"nodes {describe_column(node)}", f"labels {describe_column(label)}")
+    return Entries(label.values, node.values, manner, header=header)
+
+
+def _make_column(title: str | None, at: int, values: Sequence[Any]) -> Column:
+    return Column(title, at, lambda: values, is_numeric=False)
+
+
+def _read_attribute(graph: Graph, attribute: Any) -> Entries:
+    if attribute not in graph.attributes:
+        listed = ", ".join(map(repr, graph.attributes)) or "none"
+        raise InputError(f"the nodes of {graph.source} have no attribute {attribute!r}; their attributes are {listed}")
+    manner = f"attribute {attribute!r} of {graph.source}"
+    return Entries(list(graph.attributes[attribute]), graph.names.tolist(), manner)
+
+
+def _read_pandas(frame: Any, options: LabelOptions, known: Known) -> Entries:
+    """Find the nodes in the index of a frame, unless that only counts the rows, or in a column."""
+    index, titles = frame.index, [str(title) for title in frame.columns]
+    columns = [frame.iloc[:, at].tolist() for at in range(len(titles))]
+    # A frame without names of rows is numbered 0, 1, ... by pandas, in any order of its rows.
+    if type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1 and index.name is None:
+        is_matrix = _is_membership(titles, columns)
+        if options.choose_columns or (len(columns) != 1 and not is_matrix):
+            return _read_table(columns, titles, options, known)
+        hint = "labels.to_dict() if the numbers are the nodes, labels.to_numpy() if the rows are in order"
+        check_counted(len(frame), known, "the index", hint, "labels")
+        if is_matrix:
+            _refuse_pairs(np.array(columns).T, known)
+    return _read_columns(titles, columns, options, known, index.tolist())
+
+
+def _read_columns(
+    titles: list[str], columns: list[list[Any]], options: LabelOptions, known: Known, index: list[Any] | None = None
+) -> Entries:
+    """Find the nodes in named columns, or in the index of a frame."""
+    manner = "" if index is None else "nodes by the index"
+    if len(columns) == 1 and not options.choose_columns:
+        return Entries(columns[0], index, manner)
+    if options.choose_columns or not _is_membership(titles, columns):
+        return _read_table(columns, titles, options, known, index)
+    matrix = np.array(columns).T
+    if index is None:
+        return Entries(matrix=_refuse_pairs(matrix, known), classes=titles)
+    return Entries((), index, f"{manner}, a column of 0 and 1 a class", matrix, titles)
+
+
+def _read_arrow(labels: Any, options: LabelOptions, known: Known) -> Entries:
+    if not hasattr(labels, "schema"):
+        for convert in ("to_list", "to_pylist"):  # a Series of polars, an array of Arrow
+            if hasattr(labels, convert):
+                return Entries(getattr(labels, convert)())
+    if not hasattr(labels, "column_names"):
+        try:
+            import pyarrow as pa
+        except ModuleNotFoundError:
+            raise MissingExtraError(f"reading labels from {type(labels).__name__}", "pyarrow", "io") from None
+        labels = pa.table(labels)
+    try:
+        columns = [column.to_pylist() for column in labels.columns]
+    except (ValueError, OverflowError, KeyError) as error:  # times that Python does not have
+        raise InputError(f"a column cannot be read: {error}") from None
+    return _read_columns(list(labels.schema.names), columns, options, known)
+
+
+def _read_mapping(labels: Mapping[Any, Any], known: Known) -> Entries:
+    """Read from nodes to labels, as columns, or from labels to nodes, the last only where nothing else can be meant."""
+    keys, values = list(labels), list(labels.values())
+    if _are_columns(labels, known):
+        return _read_table([_as_list(column) for column in values], keys, LabelOptions(), known)
+    members = {text_of(each) for value in values if _is_collection(value) for each in value}
+    if known is None or not members or not members <= known:
+        return Entries(values, keys, "nodes by the keys")
+    as_nodes = sum(text_of(key) in known for key in keys)
+    if not as_nodes:
+        pairs = [(node, key) for key, value in labels.items() for node in (value if _is_collection(value) else [value])]
+        return Entries([key for _, key in pairs], [node for node, _ in pairs], "labels by the keys")
+    if as_nodes <= len(members):
+        raise InputError(
+            f"both the keys ({_list_sample(keys)}) and the values ({_list_sample(values)}) of the mapping are names of "
+            "nodes: pass a pair (nodes, labels), or a table (node, label)"
+        )
+    return Entries(values, keys, "nodes by the keys")
+
+
+def _are_columns(labels: Mapping[Any, Any], known: Known) -> bool:
+    """Return whether keys are titles of columns: one is a usual title of nodes, none is a node, lengths agree."""
+    titles = [key.strip().lower() for key in labels if isinstance(key, str) and key not in (known or ())]
+    if len(titles) < len(labels) or not NODES & set(titles) or not all(map(_is_collection, labels.values())):
+        return False
+    return len({len(column) for column in labels.values()}) == 1
+
+
+def _read_pair(nodes: Any, labels: Any) -> Entries:
+    names = _as_list(nodes)
+    matrix = labels if _is_matrix(labels) else None
+    values = _as_list(labels) if matrix is None else ()
+    count = len(values) if matrix is None else matrix.shape[0]
+    if len(names) != count:
+        raise InputError(f"the pair has {len(names)} nodes and {count} labels; give as many of one as of the other")
+    return Entries(values, names, "a pair (nodes, labels)", matrix)
+
+
+def _read_rows(labels: Any, known: Known) -> Entries:
+    """Read one label, or one row of a matrix, for each node."""
+    if _is_matrix(labels):
+        return Entries(matrix=_refuse_pairs(labels, known))
+    values = _as_list(labels)
+    nested = [value for value in values if _is_collection(value)]
+    if not nested:
+        return Entries(values)
+    if len(nested) < len(values):
+        problem = f"{nested[0]!r} is among single labels"
+        raise InputError(f"{problem}; where nodes have several, pass a mapping from nodes to labels")
+    try:
+        matrix = np.array([list(row) for row in values])
+    except ValueError:
+        matrix = np.array([])
+    if matrix.ndim < 2 or matrix.dtype.kind not in "biuf":
+        raise AmbiguousTable(
+            f"a list of {_list_sample(values)} can be read in two ways",
+            {"a pair (nodes, labels)": "pairs of a node and its label", "a mapping": "the labels of each node"},
+        )
+    return _read_rows(matrix, known)
+
+
+def _refuse_pairs(matrix: Any, known: Known) -> Any:
+    """Return a matrix; refuse one of two columns that may hold nodes and labels."""
+    if sp.issparse(matrix) or matrix.ndim != 2 or matrix.shape[1] != 2 or matrix.dtype.kind == "b":
+        return matrix
+    is_binary = matrix.dtype.kind in "iuf" and np.isin(matrix, (0, 1)).all()
+    # A node has a label once, so that rows of 0 and 1 that occur again can only be two classes; and so can rows whose
+    # first column is no node.
+    has_twins = is_binary and len(np.unique(matrix, axis=0)) < len(matrix)
+    has_strangers = is_binary and not all(text_of(node) in (known or ()) for node in matrix[:, 0])
+    if has_twins or has_strangers or not matrix.size:
+        return matrix
+    raise AmbiguousTable(
+        f"an array of shape {matrix.shape} may hold pairs (node, label), or 0 and 1 for two classes",
+        {"the pair (array[:, 0], array[:, 1])": "the former", "truth values (array == 1)": "the latter"},
+    )
+
+
+def _is_membership(titles: list[str], columns: list[list[Any]]) -> bool:
+    """Return whether columns are classes: 0 and 1, or truth values, in all of them, and none called node or label."""
+    if not columns or any(title.strip().lower() in NODES | LABELS for title in titles):
+        return False
+    return all(
+        not (isinstance(value, str) or _is_collection(value) or is_missing(value)) and value in (0, 1)
+        for column in columns
+        for value in column
+    )
+
+
+def _is_matrix(labels: Any) -> bool:
+    is_array = isinstance(labels, np.ndarray) and labels.ndim > 1 and labels.shape[1:] != (1,)
+    return is_array or bool(sp.issparse(labels))
+
+
+def _is_sequence(labels: Any) -> bool:
+    if isinstance(labels, str | bytes | set | frozenset):
+        return False
+    return isinstance(labels, Sequence) or hasattr(labels, "__array__") or bool(sp.issparse(labels))
+
+
+def _as_list(values: Any) -> list[Any]:
+    """Return the values as Python has them."""
+    if isinstance(values, list | tuple):
+        return list(values)
+    if hasattr(values, "tolist") and not isinstance(values, np.ndarray):
+        return list(values.tolist())
+    array = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+    return list(array.reshape(-1).tolist()) if array.ndim else [array.item()]
 
 
 def _read_form(form: Form, names: NDArray[Any] | None) -> Labels:
@@ -279,9 +595,7 @@ def _find_members(entries: Entries) -> tuple[NDArray[Any], NDArray[Any], tuple[s
     values = matrix if isinstance(matrix, np.ndarray) else matrix.data
     odd = values[~np.isin(values, (0, 1))] if matrix.dtype.kind in "biuf" else values
     if odd.size:
-        raise InputError(
-            f"0 (does not have the label) and 1 (has it) are expected, not values such as {odd.flat[0].item()!r}"
-        )
+        raise InputError(f"0 and 1 (has the label) are expected, not values such as {odd.flat[0].item()!r}")
     row, column = (np.asarray(part) for part in matrix.nonzero())
     classes, rank = _number([str(number) for number in entries.classes or range(matrix.shape[1])])
     return row, rank[column], tuple(map(str, classes.tolist()))
@@ -291,8 +605,8 @@ def _flatten(entries: Entries, form: Form) -> tuple[NDArray[np.int64], list[str]
     """Return the entry and the text of each label, and the number of entries without one."""
     rows, texts, unlabeled = list[int](), list[str](), 0
     for entry, value in enumerate(entries.labels):
-        several = [each for each in (value if is_collection(value) else [value]) if not is_missing(each)]
-        if any(is_collection(each) or isinstance(each, dict) for each in several):
+        several = [each for each in (value if _is_collection(value) else [value]) if not is_missing(each)]
+        if any(_is_collection(each) or isinstance(each, dict) for each in several):
             problem = f"a label is a text, a number or a truth value, not {several[0]!r}"
             raise form.error(problem, entry + entries.header)
         rows += [entry] * len(several)
@@ -349,14 +663,14 @@ def _positions(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
     index = {str(name): row for row, name in enumerate(names.tolist())}
     if len(index) < len(names):
         raise InputError(
-            "a name stands for several rows of the embedding, as on both sides of a bipartite graph, so that labels by "
-            "name do not say whose they are; give nodes names that differ"
+            "several rows of the embedding have one name, as on both sides of a bipartite graph; labels by name need "
+            "nodes with different names"
         )
     position = np.fromiter((index.get(str(name), -1) for name in labels.names.tolist()), np.int64)
     if not (position >= 0).any():
         raise InputError(
             f"none of the {len(position)} nodes of {labels.source} is in the embedding: the labels have "
-            f"{list_sample(labels.names)}, the embedding has {list_sample(names)}; call them the same in both",
+            f"{_list_sample(labels.names)}, the embedding has {_list_sample(names)}; call them the same in both",
             argument="labels",
         )
     return position
@@ -375,13 +689,13 @@ def _positions_by_row(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
     if labels.by_number and not numbered:
         raise InputError(
             f"{labels.source} has labels for the rows 0 to {n - 1} and the embedding calls its nodes "
-            f"{list_sample(names)}: which row is which node is unknown; give the labels as a table (node, label)",
+            f"{_list_sample(names)}: which row is which node is unknown; give the labels as a table (node, label)",
             argument="labels",
         )
     if not labels.by_number and numbered and not np.array_equal(names, np.arange(n)):
         raise InputError(
             f"{labels.source} has labels in order, and the embedding has the nodes 0 to {n - 1} in another order, "
-            f"{list_sample(names)}: row i may be node i, or the node of row i; give a pair (nodes, labels)",
+            f"{_list_sample(names)}: row i may be node i, or the node of row i; give a pair (nodes, labels)",
             argument="labels",
         )
     return position if labels.by_number else np.arange(n)
@@ -396,84 +710,46 @@ def _count(count: int, one: str, several: str) -> str:
     return f"{count:,} {one if count == 1 else several}"
 
 
-def _parse_file(source: Source, options: LabelOptions, variable: str) -> Form:
-    """Parse a file of labels, by its suffix."""
-    if is_binary(source):
-        from graphrefine.readers.arrow import read_arrow_table  # for an optional package
+def is_missing(value: Any) -> bool:
+    """Return whether a value is no label: None, NaN, an empty text.
 
-        options.refuse("a file whose columns always have names", ["header"])
-        table = read_arrow_table(source)
-        return Form(lambda known: find_entries(table, options, known), source)
-    if source.suffix in (".json", ".jsonl", ".ndjson"):
-        return Form(_parse_json(source, options), source)
-    if source.suffix in (".mat", ".npy"):
-        options.refuse("a file of an array, which has no columns")
-        return Form(_parse_mat(source, variable) if source.suffix == ".mat" else _parse_npy(source), source)
-    return _parse_text(source, options)
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), " ", "nan", 0, "None", False)]
+    [True, True, True, True, False, False, False]
+    """
+    if isinstance(value, str):
+        return value.strip() in NO_VALUES
+    return is_missing_id(value) or type(value).__name__ == "MaskedConstant"
 
 
-def _parse_text(source: Source, options: LabelOptions) -> Form:
-    table = read_rows(source)
-    if not table.rows:
-        raise InputError(f"nothing but comments, lines that begin with # or %; {NEEDS}")
-    table.check_widths()
-    if len(table.rows[0]) == 1:
-        raise table.error(f"one column ({table.rows[0][0]!r}) where a node and a label are expected", 0)
-    columns = [list(column) for column in zip(*table.rows, strict=True)]
-    comments = f"{_count(len(table.comments), 'line', 'lines')} of comments" if table.comments else ""
-    begins = [comment.split(table.delimiter)[0].strip() for comment in table.comments]
-
-    def find(known: Known) -> Entries:
-        # A first line such as "#ai,x" is a comment, unless a node is called #ai: then its label would be lost.
-        node = next((begin for begin in begins if known and begin in known), None)
-        if node is not None:
-            problem = (
-                f"a line begins with {node!r}, as comments before the first record do, and there is a node of that "
-            )
-            raise source.error(f"{problem}name; put quotes around it")
-        entries = read_table(columns, None, options, known)
-        return replace(entries, manner=join_notes(comments, entries.manner))
-
-    return Form(find, source, table.lines)
+def _is_collection(value: Any) -> bool:
+    """Return whether a value is several labels."""
+    return isinstance(value, list | tuple | set | frozenset) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
-def _parse_json(source: Source, options: LabelOptions) -> Callable[[Known], Entries]:
-    """Parse a mapping from nodes to labels, or objects with a node and a label, as an array or one on each line."""
-    options.refuse("a file whose columns always have names", ["header"])
-    text = decode_text(source)
-    try:
-        lines = [text] if source.suffix == ".json" else [line for line in text.split("\n") if line.strip()]
-        rows = [json.loads(line, object_pairs_hook=distinct_keys) for line in lines]
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"this is not readable JSON: {error}") from None
-    content = rows[0] if source.suffix == ".json" else rows
-    if isinstance(content, dict):
-        options.refuse("a mapping from nodes to labels, which has no columns")
-        return lambda known: find_entries(content, options, known)
-    if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
-        raise InputError("a mapping from nodes to labels is expected, or objects with a node and a label in each")
-    table = Columns(content)
-    columns = [table.column(at) for at in range(len(table.names))]
-    return lambda known: read_table(columns, table.names, options, known)
+def texts_of_classes(labels: Iterable[str]) -> list[str]:
+    """Return texts of labels; where all are whole numbers, without ".0" at the end.
+
+    Examples
+    --------
+    >>> texts_of_classes(["1.0", "12"]), texts_of_classes(["1.0", "x"])
+    (['1', '12'], ['1.0', 'x'])
+    """
+    texts = list(labels)
+    # A csv that pandas wrote has 1.0 for the class 1 as soon as one label is missing. A single class that is no whole
+    # number shows that the decimals are meant.
+    if any(text.endswith(".0") for text in texts) and all(_WHOLE.fullmatch(text) for text in texts):
+        return [text.removesuffix(".0") for text in texts]
+    return texts
 
 
-def _parse_npy(source: Source) -> Callable[[Known], Entries]:
-    try:
-        array = read_npy(source.data)
-    except ValueError as error:
-        raise InputError(f"this is not a readable npy file: {error}") from None
-    return lambda known: find_entries(array, LabelOptions(), known)
+def _list_sample(values: Iterable[Any]) -> str:
+    """Return the first values, for messages."""
+    some = [repr(value.item() if isinstance(value, np.generic) else value) for value in islice(values, 4)]
+    return ", ".join(some[:3]) + (", ..." if len(some) > 3 else "")
 
 
-def _parse_mat(source: Source, variable: str) -> Callable[[Known], Entries]:
-    named = Source(source.path, needs=f"a matrix {variable!r} is expected, or a table (node, label)")
-    matrix = read_variable(named, variable)
-    # A sparse matrix of a damaged file can state any number of rows, and each takes memory.
-    check_stated(sum(matrix.shape), len(named.data), "rows and columns")
-    matrix = matrix.tocsc() if hasattr(matrix, "tocsc") else matrix
-    manner = f"variable {variable!r}, row i is node i"
-    if sp.issparse(matrix) or matrix.ndim != 2 or 1 not in matrix.shape:
-        return lambda known: Entries(matrix=matrix, manner=manner, by_number=True)
-    # MATLAB has no vectors, and its texts are cells: one value a node.
-    values = [each[0] if isinstance(each, np.ndarray) and each.shape == (1,) else each for each in matrix.ravel()]
-    return lambda known: Entries(values, manner=manner, by_number=True)
+def _join_notes(*parts: str) -> str:
+    """Return notes as one, less the empty ones."""
+    return ", ".join(part for part in parts if part)

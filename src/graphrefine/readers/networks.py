@@ -94,31 +94,30 @@ def load_networkit(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
 
 
 def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
-    """Edges, or the matrix of two sides, with the nodes sorted by name."""
+    """Return the edges, or the matrix of two sides, with the nodes sorted by name."""
     names = network.names
-    remarks: list[str] = []
-    weights = _edge_weights(network, remarks)
+    notes: list[str] = []
+    weights = _edge_weights(network, notes)
     # Some libraries list the parallel edges of an undirected graph in both orders, which would be the two directions of
     # one edge, of which the larger weight counts: in one order they add up.
     ends = network.ends if network.directed else np.sort(network.ends, axis=1)
     if len(np.unique(ends[:, 0] * len(names) + ends[:, 1])) < len(ends):
-        remarks.append("parallel edges are one, with the sum of their weights (1 each where there are none)")
-    report: dict[str, Any] = {"weight_column": network.weight_column}
+        notes.append("parallel edges are one, with the sum of their weights (1 each where there are none)")
+    report: dict[str, Any] = {"weight_column": network.weight_column, "remarks": notes}
     report |= {"ignored_columns": list(network.unused)} if network.unused else {}
     if options.bipartite:
-        report["remarks"] = [*remarks, f"sides by the nodes' attribute {network.side!r}"]
+        notes.append(f"sides by the nodes' attribute {network.side!r}")
         return _load_sides(network, weights, report)
     if network.side in network.attributes and set(network.attributes[network.side].tolist()) == {0, 1}:
-        remarks.append(f"bipartite=True would read the nodes' attribute {network.side!r} as two sides")
-    if remarks:
-        report["remarks"] = remarks
+        notes.append(f"bipartite=True would read the nodes' attribute {network.side!r} as two sides")
+    if not notes:
+        del report["remarks"]
     if options.directed and not network.directed:
         ends = np.concatenate([ends, ends[:, ::-1]])
         weights = None if weights is None else np.concatenate([weights, weights])
     order = sort_rows(names)
     attributes = {name: values[order] for name, values in network.attributes.items()}
-    numbered = _renumber(ends.T, names, order)
-    return EdgeTable(numbered, weights, report, directed=network.directed, attributes=attributes)
+    return EdgeTable(_renumber(ends.T, names, order), weights, report, directed=network.directed, attributes=attributes)
 
 
 def _renumber(ends: NDArray[np.int64], names: NDArray[Any], order: NDArray[np.int64]) -> Numbered:
@@ -168,17 +167,16 @@ def _sides(network: Network) -> NDArray[np.int64]:
 
 def _names(nodes: Iterable[Any], attributes: dict[str, NDArray[Any]], options: ReadOptions) -> NDArray[Any]:
     """Return the names of the nodes: the nodes themselves, or the attribute that the options name; all different."""
-    if options.names is None:
-        names = name_array(nodes)
-        hint = "; names= can name an attribute that tells them apart"
-    else:
+    hint = "; names= can name an attribute that tells them apart"
+    if options.names is not None:
         if options.names not in attributes:
             known = f"the attributes are {sorted(attributes)}" if attributes else "they have none"
             raise InputError(f"names={options.names!r}: no node has that attribute; {known}", argument="names")
-        names, hint = name_array(attributes[options.names].tolist()), f", by names={options.names!r}"
-    (name, count) = Counter(names.tolist()).most_common(1)[0] if len(names) else (None, 0)
-    if count > 1:
-        raise InputError(f"two nodes are called {name!r}{hint}", argument="names")
+        nodes, hint = attributes[options.names].tolist(), f", by names={options.names!r}"
+    names = name_array(nodes)
+    twice = next((name for name, count in Counter(names.tolist()).items() if count > 1), None)
+    if twice is not None:
+        raise InputError(f"two nodes are called {twice!r}{hint}", argument="names")
     return names
 
 
@@ -195,7 +193,7 @@ def _weight_attribute(options: ReadOptions, attributes: set[Any]) -> str | None:
 
 
 def _payload_weights(payloads: list[Any], options: ReadOptions) -> tuple[str | None, list[Any] | None]:
-    """Name and values of the weights that rustworkx keeps for edges: numbers, or entries of dicts; None if neither."""
+    """Return name and values of the weights that rustworkx keeps for edges: numbers, or entries of dicts."""
     if any(isinstance(payload, dict) for payload in payloads):
         attribute = _weight_attribute(options, {name for each in payloads if isinstance(each, dict) for name in each})
         values = [each.get(attribute) if isinstance(each, dict) else each for each in payloads]
@@ -207,12 +205,12 @@ def _payload_weights(payloads: list[Any], options: ReadOptions) -> tuple[str | N
     return None, payloads if numeric and options.weights is not False else None
 
 
-def _edge_weights(network: Network, remarks: list[str]) -> NDArray[np.float32] | None:
-    """Weights, 1 where an edge has none, which is added to the remarks."""
+def _edge_weights(network: Network, notes: list[str]) -> NDArray[np.float32] | None:
+    """Return weights, 1 where an edge has none, with a note."""
     if network.weights is None:
         return None
     if absent := sum(weight is None for weight in network.weights):
-        remarks.append(f"edges without a weight count as 1: {absent:,}")
+        notes.append(f"edges without a weight count as 1: {absent:,}")
     values = object_array([1 if weight is None else weight for weight in network.weights])
     odd = next((weight for weight in values if isinstance(weight, str | bytes)), None)
     if odd is not None:
@@ -233,7 +231,7 @@ def _ends(nodes: Iterable[Any], edges: Iterable[Sequence[Any]]) -> NDArray[np.in
 
 
 def _distinct(values: list[Any]) -> bool:
-    """Whether values can serve as names: all different, none missing."""
+    """Return whether values can serve as names: all different, none missing."""
     if any(value is None or not isinstance(value, Hashable) for value in values):
         return False
     try:
@@ -322,9 +320,8 @@ def _count_nodes(data: Any, indices: dict[Any, NDArray[np.int64]]) -> dict[str, 
     counts = {}
     for kind in data.node_types:
         count = getattr(data[kind], "num_nodes", None)
-        sides = [each[0] for (source, _, _), each in indices.items() if source == kind]
-        sides += [each[1] for (_, _, target), each in indices.items() if target == kind]
-        counts[str(kind)] = (
-            max((int(side.max(initial=-1)) + 1 for side in sides), default=0) if count is None else int(count)
-        )
+        if count is None:
+            sides = [each[end] for kinds, each in indices.items() for end in (0, 1) if kinds[2 * end] == kind]
+            count = max((int(side.max(initial=-1)) + 1 for side in sides), default=0)
+        counts[str(kind)] = int(count)
     return counts

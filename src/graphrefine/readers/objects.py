@@ -1,7 +1,7 @@
-"""Graphs in memory: one line for each kind in `KINDS`, recognized by attributes, without an import of its package.
+"""Graphs in memory: one line for each kind in `KINDS`, and the loaders of arrays, matrices, records and mappings.
 
-A loader takes the object and the reader's options and returns edges or a matrix, as those of `formats` do. A new kind
-is a loader and a line in the table.
+A kind is recognized by its attributes, without an import of its package. A loader takes the object and the reader's
+options and returns edges or a matrix, as those of `formats` do. A new kind is a loader and a line in the table.
 """
 
 from __future__ import annotations
@@ -15,10 +15,20 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import MAX_NODES, id_array, number, number_checked
-from graphrefine.readers.formats import SIDES, TABLE, VALUES, EdgeTable, MatrixTable, import_loader
+from graphrefine.graph.node_ids import (
+    MAX_NODES,
+    add_nodes,
+    id_array,
+    is_missing_id,
+    number,
+    number_checked,
+    object_array,
+)
+from graphrefine.readers.columns import ColumnTable, edges_of_columns, is_numeric
+from graphrefine.readers.formats import SIDES, TABLE, TIMES, VALUES, EdgeTable, MatrixTable, import_loader
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.kinds import read_days, unit_of
+from graphrefine.tables.vocabulary import find_pair
 
 
 @dataclass(frozen=True)
@@ -54,19 +64,17 @@ def load_matrix(matrix: Any, options: ReadOptions) -> MatrixTable:
 
 
 def edge_index(index: NDArray[Any], weights: Any, nodes: int | None) -> EdgeTable:
-    """Edges in PyG's form: two rows of node numbers, so that row i of the result is node i."""
+    """Return edges in PyG's form: two rows of node numbers, so that row i of the result is node i."""
     if index.ndim != 2 or index.shape[0] != 2 or (index.dtype.kind not in "iu" and index.size):
         raise InputError(f"an edge_index holds integers of shape (2, m), not {index.dtype} {index.shape}")
     lowest, highest = (int(index.min()), int(index.max())) if index.size else (0, -1)
-    if highest >= MAX_NODES:
+    count = min(highest + 1, MAX_NODES) if nodes is None else nodes
+    if lowest < 0 or highest >= count:
         raise InputError(
-            f"an edge_index holds the numbers of rows, from 0, and {highest} is no such number: give edges of shape "
-            f"(m, 2), which may have any ids, as array.T does",
+            f"an edge_index holds row numbers from 0 to {count - 1}, not {lowest} to {highest}; give edges of shape "
+            "(m, 2), which may have any ids, as array.T does",
             argument="graph",
         )
-    count = highest + 1 if nodes is None else nodes
-    if lowest < 0 or highest >= count:
-        raise InputError(f"an edge_index holds numbers from 0 to {count - 1} here, not {lowest} to {highest}")
     source, target = np.ascontiguousarray(index, dtype=np.int32)
     return EdgeTable((source, target, np.arange(count)), edge_weights(weights, len(source)), row_numbers=True)
 
@@ -129,7 +137,7 @@ def _third_values(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def edge_weights(weights: Any, count: int) -> NDArray[np.float32] | None:
-    """Weights of edges that have no named columns: an array, or none."""
+    """Return weights of edges that have no named columns: an array, or none."""
     if weights is None or weights is False:
         return None
     if isinstance(weights, str | int):
@@ -147,6 +155,127 @@ def as_array(values: Any) -> NDArray[Any]:
     return np.asarray(values.detach().cpu().numpy() if hasattr(values, "detach") else values)
 
 
+def load_mapping(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
+    """Load a mapping: columns if options or usual names say so, neighbors if the values cannot be columns.
+
+    Where it can be either, it is refused.
+    """
+    if not mapping:
+        raise InputError("the mapping is empty; a graph needs at least one edge", argument="graph")
+    if options.source is not None or options.target is not None:
+        return _load_columns(mapping, options)
+    columns, neighbors = _may_be_columns(mapping), all(map(_is_listing, mapping.values()))
+    usual = columns and find_pair(list(mapping)) is not None
+    if usual and not _mentions_keys(mapping):
+        return _load_columns(mapping, options)
+    equal = columns and len({len(value) for value in mapping.values()}) == 1
+    if neighbors and not usual and (not equal or _mentions_keys(mapping)):
+        return _load_neighbors(mapping, options)
+    if not columns:
+        odd = next(key for key, value in mapping.items() if not _is_listing(value))
+        raise InputError(
+            f"the mapping has {odd!r}: {type(mapping[odd]).__name__}; give lists of neighbors {{node: [neighbor]}}, "
+            "neighbors with weights {node: {neighbor: weight}}, or columns of equal length",
+            argument="graph",
+        )
+    raise InputError(
+        f"a mapping of lists such as {next(iter(mapping))!r} can be read in two ways: source= and target= name the "
+        "columns of a table; sets instead of lists are the neighbors of each node",
+        argument="source",
+    )
+
+
+def _load_columns(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
+    names = [str(name) for name in mapping]
+    arrays = [_column(values) for values in mapping.values()]
+    lengths = {len(array) for array in arrays}
+    if len(lengths) > 1:
+        raise InputError(f"the columns {', '.join(names)} have different lengths: {sorted(lengths)}", argument="graph")
+    numeric = [is_numeric(each) if each.dtype == object else each.dtype.kind in "iuf" for each in arrays]
+    edges = edges_of_columns(ColumnTable(names, numeric, arrays.__getitem__), options)
+    edges.report["format"] = "a mapping of columns"
+    return edges
+
+
+def _column(values: Any) -> NDArray[Any]:
+    """Return a list or an array as a column, in which 1 and "a" keep their types."""
+    if hasattr(values, "to_numpy"):
+        return np.asarray(values.to_numpy())
+    if not _is_listing(values):
+        raise InputError(f"a column is a list or an array, not {type(values).__name__}: {values!r}", argument="graph")
+    return values if isinstance(values, np.ndarray) else object_array(list(values))
+
+
+def _load_neighbors(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
+    """Load edges from each key to its neighbors; keys without any are nodes without edges."""
+    for name in TIMES:
+        if getattr(options, name) is not None:
+            raise InputError(f"{name}= does not apply to a mapping of nodes; give a table", argument=name)
+    triples = [
+        (node, neighbor, weight)
+        for node, neighbors in mapping.items()
+        for neighbor, weight in _list_neighbors(node, neighbors, options)
+    ]
+    ids = id_array([end for triple in triples for end in triple[:2]])
+    numbered = number_checked(ids[::2], ids[1::2], threads=options.thread_count, apart=bool(options.bipartite))
+    if not options.bipartite:
+        numbered = add_nodes(numbered, id_array([node for node in mapping if not is_missing_id(node)]))
+    weights = None
+    weighted = any(weight is not None for _, _, weight in triples)
+    if options.names_weights and not (weighted and isinstance(options.weights, str)):
+        raise InputError(
+            f"weights={options.weights!r}: no edge has it; give weights as {{node: {{neighbor: weight}}}}, or False",
+            argument="weights",
+        )
+    if weighted and options.weights is not False:
+        values = object_array([1 if weight is None else weight for _, _, weight in triples])
+        weights = check_weights(values, len(triples))
+    return EdgeTable(numbered, weights, {"format": "a mapping of nodes to neighbors"})
+
+
+def _list_neighbors(node: Any, neighbors: Any, options: ReadOptions) -> list[tuple[Any, Any]]:
+    """Return the neighbors of a node and their weights, None where there is none."""
+    if not isinstance(neighbors, Mapping):
+        return [(neighbor, None) for neighbor in neighbors]
+    pairs = []
+    for neighbor, value in neighbors.items():
+        parallel = isinstance(value, Mapping) and value and all(isinstance(each, Mapping) for each in value.values())
+        for each in value.values() if parallel else [value]:  # the latter but of a multigraph's dict of dicts
+            pairs.append((neighbor, _edge_weight(node, neighbor, each, options)))
+    return pairs
+
+
+def _edge_weight(node: Any, neighbor: Any, value: Any, options: ReadOptions) -> Any:
+    """Return the weight of an edge: a number, or an attribute of NetworkX's dict of dicts."""
+    if isinstance(value, Mapping):
+        return value.get(options.weights if isinstance(options.weights, str) else "weight")
+    if value is None or isinstance(value, int | float | np.number):
+        return value
+    problem = f"the edge {node!r} - {neighbor!r} has the weight {value!r}; a number is expected"
+    raise InputError(problem, argument="weights")
+
+
+def _is_listing(value: Any) -> bool:
+    return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+
+
+def _may_be_columns(mapping: Mapping[Any, Any]) -> bool:
+    """Return whether the values can be columns: two or more, in order, under names."""
+    values = list(mapping.values())
+    if len(values) < 2 or not all(isinstance(name, str) for name in mapping):
+        return False
+    return all(
+        _is_listing(value) and hasattr(value, "__len__") and not isinstance(value, Mapping | set | frozenset)
+        for value in values
+    )
+
+
+def _mentions_keys(mapping: Mapping[Any, Any]) -> bool:
+    """Return whether some value names a key, as lists of neighbors do."""
+    keys = set(mapping)
+    return any(isinstance(each, str) and each in keys for value in mapping.values() for each in value)
+
+
 def _has(*attributes: str) -> Callable[[Any], bool]:
     return lambda graph: not isinstance(graph, type) and all(hasattr(graph, name) for name in attributes)
 
@@ -160,13 +289,9 @@ def _is_record_array(graph: Any) -> bool:
 
 
 def _has_arrow(graph: Any) -> bool:
-    """Whether an object hands out its columns by the Arrow C interface; a series is no table."""
+    """Return whether an object hands out its columns by the Arrow C interface; a series is no table."""
     series = hasattr(graph, "dtype") or (hasattr(graph, "type") and hasattr(graph, "null_count"))
     return (_has("__arrow_c_stream__")(graph) or _has("__arrow_c_array__")(graph)) and not series
-
-
-def _is_iterable(graph: Any) -> bool:
-    return isinstance(graph, Iterable) and not isinstance(graph, str | bytes)
 
 
 _NODES = VALUES | {"names"}
@@ -187,6 +312,11 @@ KINDS = (
     Kind("an Arrow table (polars, DuckDB ...)", _has_arrow, "frames:load_arrow", TABLE),
     Kind("a NumPy record array", _is_record_array, "frames:load_structured", TABLE),
     Kind("a NumPy array", _has("__array__", "shape", "dtype"), "objects:load_array", SIDES, may_be_names=True),
-    Kind("a mapping of columns, or of nodes to neighbors", _is_mapping, "mappings:load_mapping", TABLE),
-    Kind("an iterable of (u, v) or (u, v, weight)", _is_iterable, "objects:load_records", SIDES, may_be_names=True),
+    Kind(
+        "a mapping of columns, or of nodes to neighbors",
+        lambda graph: isinstance(graph, Mapping),
+        "objects:load_mapping",
+        TABLE,
+    ),
+    Kind("an iterable of (u, v) or (u, v, weight)", _is_listing, "objects:load_records", SIDES, may_be_names=True),
 )

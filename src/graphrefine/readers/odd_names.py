@@ -1,7 +1,7 @@
-"""Names of nodes that are worth a note: some that are hardly names, and pairs that are written in two ways.
+"""Notes on names of nodes: those that are hardly names, and pairs that are written in two ways.
 
-A table that was exported, joined or summed up by hand often has a NULL, a total or an id written as 1.0 among its ids.
-They are read as names, as they may be meant (Namibia is NA), and a note says so.
+An exported table often has a NULL, a total or an id written as 1.0 among its ids. They are read as names, as they may
+be meant (Namibia is NA), and a note says so.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphrefine.readers.options import AFTER_DIGITS
 from graphrefine.tables.vocabulary import EMPTY_WORDS
 
 _NUMBER = re.compile(r"([+-]?)0*([0-9]+)(?:\.0+)?")
@@ -21,15 +20,16 @@ _SUSPECT = re.compile(r"^[-+0\s]|\.0+$|\s$|[^\x00-\x7f]", re.MULTILINE)
 # Each name that can be written otherwise is searched for among all, which are on disk after `ingest`. A table that was
 # turned into floats has its first twin among the first names, so that more searches would hardly find any.
 _MOST = 100_000
+_AFTER_DIGITS = ":"  # the character after 9: blanks, signs and digits come before it
 _BLOCK = 1 << 16  # names at a time, as there may be more of them than memory
 
 
-def add_remarks(report: Mapping[str, Any], *runs: Sequence[str]) -> Mapping[str, Any]:
-    """Return the report of a reading, with remarks on the names of the nodes: see `list_odd_names`.
+def add_name_notes(report: Mapping[str, Any], *runs: Sequence[str]) -> Mapping[str, Any]:
+    """Return the report of a reading, with notes on the names of the nodes: see `list_odd_names`.
 
     Examples
     --------
-    >>> add_remarks({"records": 1}, ["1", "1.0"])
+    >>> add_name_notes({"records": 1}, ["1", "1.0"])
     {'records': 1, 'remarks': ["read as two names: '1' and '1.0'"]}
     """
     odd = list_odd_names(*runs)
@@ -37,7 +37,7 @@ def add_remarks(report: Mapping[str, Any], *runs: Sequence[str]) -> Mapping[str,
 
 
 def list_odd_names(*runs: Sequence[str]) -> list[str]:
-    """Return remarks on names: one sorted sequence of them, or one for each side of a bipartite graph.
+    """Return notes on names: one sorted sequence of them, or one for each side of a bipartite graph.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def list_odd_names(*runs: Sequence[str]) -> list[str]:
     ["programs write for no value what is read as a name: 'NULL'", "read as two names: '2' and '2.0'"]
     """
     words = [repr(word) for word in EMPTY_WORDS if _have(runs, word)]
-    remarks = [f"programs write for no value what is read as a name: {', '.join(words)}"] if words else []
+    notes = [f"programs write for no value what is read as a name: {', '.join(words)}"] if words else []
     pair, searches, integers, strangers, some = "", 0, 0, 0, list[str]()
     for names in (list(run[start : start + _BLOCK]) for run in runs for start in range(0, len(run), _BLOCK)):
         # One search through the whole block: nearly all blocks have nothing to look at, and there may be thousands.
@@ -54,17 +54,33 @@ def list_odd_names(*runs: Sequence[str]) -> list[str]:
             searches += len(others)
             pair = next((f"{other!r} and {name!r}" for name, other in others if _have(runs, other)), "")
         texts = names
-        if names[0] < AFTER_DIGITS:
+        if names[0] < _AFTER_DIGITS:
             texts = [name for name in names if not name.removeprefix("-").isdecimal()]
             integers += len(names) - len(texts)
         strangers += len(texts) - len({*EMPTY_WORDS}.intersection(texts))
         some += [name for name in texts[: 3 + len(EMPTY_WORDS)] if name not in EMPTY_WORDS][: 4 - len(some)]
     if pair:
-        remarks.append(f"read as two names: {pair}")
+        notes.append(f"read as two names: {pair}")
     if strangers and 2 * strangers < integers:  # where most are integers, texts were hardly meant
         shown = ", ".join(map(repr, some[:3])) + ", ..." * (len(some) > 3)
-        remarks.append(f"ids are read as texts, as {strangers:,} are no integers: {shown}")
-    return remarks
+        notes.append(f"ids are read as texts, as {strangers:,} are no integers: {shown}")
+    return notes
+
+
+def are_plain(names: list[Any]) -> bool:
+    """Return whether names are nothing but words, or no texts, so that there is nothing to note.
+
+    Examples
+    --------
+    >>> are_plain(["ann", "bob"]), are_plain(["ann", "1"]), are_plain([(0, 1)])
+    (True, False, True)
+    """
+    try:
+        plain = "".join(names).isascii()
+    except TypeError:  # names of other types
+        return True
+    plain = plain and min(names, default="") >= _AFTER_DIGITS
+    return plain and list(map(str.strip, names)) == names and set(EMPTY_WORDS).isdisjoint(names)
 
 
 def _have(runs: Sequence[Sequence[str]], name: str) -> bool:

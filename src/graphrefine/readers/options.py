@@ -18,12 +18,9 @@ from typing import Any, Literal, TypedDict, TypeVar
 from graphrefine.errors import KeywordError, suggest
 from graphrefine.system import as_plain
 from graphrefine.system.threads import usable_threads
-from graphrefine.tables.hints import Hints
+from graphrefine.tables.sample import Hints
 
 Column = str | int
-AFTER_DIGITS = ":"
-"""The character after 9: blanks, signs and digits come before it."""
-
 Nodes = int | str | PathLike[str] | Iterable[Any]
 Moment = str | int | float | date
 Kind = Literal[

@@ -7,7 +7,6 @@ The third number of an edge is its weight.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import islice
 
 from graphrefine.errors import FormatError
@@ -18,8 +17,7 @@ from graphrefine.tables.limits import check_stated
 from graphrefine.tables.source import Source
 
 _WORD = re.compile(r'"([^"]*)"(?=[ \t]|$)|([^ \t]+)')
-_WORDS = re.compile(r"\S+")
-_POSITIONS = ("x", "y", "z")
+_POSITION = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 
 def load(source: Source, options: ReadOptions) -> EdgeTable:
@@ -46,16 +44,14 @@ class _Reader:
         """Read a line."""
         self.line = line
         if text.lstrip().startswith("*"):
-            section, *words = text.split()
-            self._open(section.lower(), words)
+            self._open(text.split())
         elif self.section == "*vertices":
             self._add_vertex(text)
         elif self.section in ("*arcs", "*edges"):
             self._add_edge(text.split(maxsplit=3))
         elif self.section in ("*arcslist", "*edgeslist"):
-            numbers = (self._number(match[0]) for match in _WORDS.finditer(text))
-            first = next(numbers)
-            for second in numbers:
+            first, *others = map(self._number, text.split())
+            for second in others:
                 self.graph.add_edge(first, second, {}, directed=self.section == "*arcslist", line=line)
         elif self.section != "*network":
             raise self._error("a Pajek network begins with *Vertices and their number")
@@ -72,24 +68,20 @@ class _Reader:
             self.graph.notes.append(f"edges of {len(self.relations)} relations are read as one graph: {relations}")
         return self.graph.table()
 
-    def _open(self, section: str, words: list[str]) -> None:
-        name, _, rest = section.partition(":")  # *Arcs :1 "likes", also written *Arcs:1
-        self.section = name
-        match name:
-            case "*vertices":
-                self._open_vertices(words)
-            case "*arcs" | "*edges" | "*arcslist" | "*edgeslist":
-                if not self.count:
-                    raise self._error(f"{name} comes before *Vertices")
-                if rest or (words and words[0].startswith(":")):
-                    self.relations.append(" ".join([rest, *words]).strip(": "))
-            case "*network":
-                pass
-            case _:
-                raise self._error(
-                    f"the section {name!r} is not read; those of a network are *Vertices, *Arcs, *Edges, *Arcslist and "
-                    "*Edgeslist"
-                )
+    def _open(self, words: list[str]) -> None:
+        self.section, _, rest = words[0].lower().partition(":")  # *Arcs :1 "likes", also written *Arcs:1
+        if self.section == "*vertices":
+            self._open_vertices(words[1:])
+        elif self.section in ("*arcs", "*edges", "*arcslist", "*edgeslist"):
+            if not self.count:
+                raise self._error(f"{self.section} comes before *Vertices")
+            if rest or (words[1:2] and words[1].startswith(":")):
+                self.relations.append(" ".join([rest, *words[1:]]).strip(": "))
+        elif self.section != "*network":
+            raise self._error(
+                f"the section {self.section!r} is not read; those of a network are *Vertices, *Arcs, *Edges, *Arcslist "
+                "and *Edgeslist"
+            )
 
     def _open_vertices(self, words: list[str]) -> None:
         if self.count:
@@ -102,16 +94,17 @@ class _Reader:
             self.graph.notes.append(f"a network of two modes, the first {words[1]} vertices and the others")
 
     def _add_vertex(self, text: str) -> None:
-        words = list(islice(_words(text), 2 + len(_POSITIONS)))
-        number = self._number(words[0][0])
-        self.seen.add(int(number))
-        attributes: dict[str, object] = {"label": words[1][0]} if len(words) > 1 else {}
-        for name, (word, quoted) in zip(_POSITIONS, words[2:], strict=False):
-            position = None if quoted else _float(word)
-            if position is None:
+        number, *words = islice(_WORD.finditer(text), 5)
+        id = self._number(number[0])
+        self.seen.add(int(id))
+        attributes: dict[str, object] = {}
+        if words:
+            attributes["label"] = unescape(words[0][1] if words[0][2] is None else words[0][2], named=False)
+        for name, word in zip("xyz", words[1:], strict=False):
+            if not _POSITION.fullmatch(word[0]):  # colors and shapes may follow
                 break
-            attributes[name] = position
-        self.graph.add_node(number, attributes, line=self.line)
+            attributes[name] = float(word[0])
+        self.graph.add_node(id, attributes, line=self.line)
 
     def _add_edge(self, words: list[str]) -> None:
         if len(words) < 2:
@@ -127,17 +120,3 @@ class _Reader:
 
     def _error(self, problem: str) -> FormatError:
         return self.graph.error(problem, self.line)
-
-
-def _words(text: str) -> Iterator[tuple[str, bool]]:
-    """Return the words of a line, and whether they stand in quotes."""
-    for match in _WORD.finditer(text):
-        quoted = match[1] is not None
-        yield unescape(match[1] if quoted else match[2], named=False), quoted
-
-
-def _float(word: str) -> float | None:
-    try:
-        return float(word)
-    except ValueError:
-        return None

@@ -21,11 +21,11 @@ from graphrefine.graph.adjacency import Adjacency, adjacency_of_bipartite_matrix
 from graphrefine.graph.graph import Graph, graph_of
 from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, name_array, object_array, split_sides
 from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format, is_ogb_folder
-from graphrefine.readers.options import AFTER_DIGITS, ReadKeywords, ReadOptions, list_options, read_options
+from graphrefine.readers.odd_names import add_name_notes, are_plain
+from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.small_table import read_names
 from graphrefine.tables.roles import refuse_two_kinds
-from graphrefine.tables.source import Source
-from graphrefine.tables.vocabulary import EMPTY_WORDS
+from graphrefine.tables.source import Source, wrap_errors
 
 _log = logging.getLogger(__name__)
 
@@ -114,7 +114,8 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
         return graph
     check_values(settings)
     if isinstance(graph, str | PathLike):
-        if settings.format == "grf" or (settings.format is None and _may_be_stored(graph)):
+        may_be_stored = Path(graph).suffix.lower() == ".grf" or Path(graph).is_dir()
+        if settings.format == "grf" or (settings.format is None and may_be_stored):
             return _open_stored(graph, settings)
         return read_file(Source(graph), settings)
     if settings.format is not None:
@@ -195,11 +196,6 @@ def check_options(options: ReadOptions, allowed: frozenset[str], kind: str) -> N
             raise InputError(f"{name}= does not apply to {kind}; {usable}{hint}", argument=name)
 
 
-def _may_be_stored(path: str | PathLike[str]) -> bool:
-    """Whether a path has the suffix of a graph on disk, or is a folder."""
-    return Path(path).suffix.lower() == ".grf" or Path(path).is_dir()
-
-
 def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:
     """Open a graph on disk; options that contradict those of its ingestion are refused."""
     from graphrefine.graph.stored import is_stored, open_stored
@@ -212,8 +208,7 @@ def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:
         problem = "nodes= does not apply to a graph on disk, whose nodes are known; ingest it again with them"
         raise InputError(problem, argument="nodes")
     graph = open_stored(path)
-    held = {"directed": graph.directed, "bipartite": graph.sources is not None}
-    for name, value in held.items():
+    for name, value in {"directed": graph.directed, "bipartite": graph.sources is not None}.items():
         wanted = getattr(options, name)
         if wanted not in (None, value):
             problem = f"was ingested with {name}={value}; ingest it again with {name}={wanted}"
@@ -235,14 +230,12 @@ def read_file(source: Source, options: ReadOptions) -> Graph:
         raise source.error(
             "a matrix holds its own weights, not in columns; weights=False leaves them out", argument="weights"
         )
-    try:
+    # The one place where the exception of a library becomes an error that names the file: on damaged bytes pyarrow,
+    # h5py, SciPy, zipfile and expat raise anything, and no list of types is ever complete.
+    with wrap_errors(source, f"{format.name} file"):
         table = format.load(source, options)
         table.report.setdefault("format", format.name)  # the content may say more than the suffix
         return _build(table, options, file=source.name)
-    except FormatError:
-        raise
-    except InputError as error:
-        raise source.error(error) from None
 
 
 def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | None = None) -> Graph:
@@ -255,7 +248,10 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
         adjacency = _matrix_adjacency(table, options, extra)
     else:
         adjacency = _edge_adjacency(table, options, extra, text=file is not None)
-    adjacency = _remark_on_names(adjacency)
+    if adjacency.names.dtype == object and not are_plain(adjacency.names.tolist()):
+        names, sources = adjacency.names.tolist(), adjacency.sources
+        sides = [names] if sources is None else [names[:sources], names[sources:]]
+        adjacency = adjacency._replace(report=add_name_notes(adjacency.report, *map(sorted, sides)))
     attributes = _align_attributes(table, adjacency) if table.attributes else {}
     graph = graph_of(adjacency, source="memory" if file is None else file, attributes=attributes)
     if graph.edges == 0:
@@ -277,34 +273,13 @@ def describe_no_edge(counts: Mapping[str, Any]) -> str:
     return f"there is no edge in the graph{f' but {some}' if some else ''}"
 
 
-def _remark_on_names(adjacency: Adjacency) -> Adjacency:
-    """Return the rows with remarks on names that are worth a word in their report."""
-    if adjacency.names.dtype != object or _are_plain(adjacency.names.tolist()):
-        return adjacency
-    from graphrefine.readers.odd_names import add_remarks  # as there may be some
-
-    names, sources = adjacency.names.tolist(), adjacency.sources
-    sides = [names] if sources is None else [names[:sources], names[sources:]]
-    return adjacency._replace(report=add_remarks(adjacency.report, *map(sorted, sides)))
-
-
-def _are_plain(names: list[Any]) -> bool:
-    """Whether names are nothing but words, or no texts: `graphrefine.readers.odd_names` has nothing to tell of them."""
-    try:
-        plain = "".join(names).isascii()
-    except TypeError:  # names of other types
-        return True
-    plain = plain and min(names, default="") >= AFTER_DIGITS
-    return plain and list(map(str.strip, names)) == names and set(EMPTY_WORDS).isdisjoint(names)
-
-
 def _align_attributes(table: EdgeTable | MatrixTable, adjacency: Adjacency) -> dict[str, NDArray[Any]]:
-    """Attributes of the nodes in the order of the graph's rows."""
+    """Return attributes of the nodes in the order of the graph's rows."""
     names = table.names if isinstance(table, MatrixTable) else table.numbered[2]
     if names is None or all(len(values) == len(adjacency.names) for values in table.attributes.values()):
         return table.attributes
-    place = {name: at for at, name in enumerate(names.tolist())}
-    rows = np.array([place.get(name, len(names)) for name in adjacency.names.tolist()])
+    index = {name: at for at, name in enumerate(names.tolist())}
+    rows = np.array([index.get(name, len(names)) for name in adjacency.names.tolist()])
     return {key: object_array([*values.tolist(), None])[rows] for key, values in table.attributes.items()}
 
 

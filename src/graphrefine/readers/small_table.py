@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from os import PathLike
 
 from graphrefine.readers.formats import BY_SUFFIX
-from graphrefine.tables import vocabulary
 from graphrefine.tables.decode import decode_text
-from graphrefine.tables.dialect import SIGNS
+from graphrefine.tables.roles import assign_nodes
 from graphrefine.tables.sample import Record
-from graphrefine.tables.small import Rows, read_rows
+from graphrefine.tables.sniff import Rows, read_rows
 from graphrefine.tables.source import Source
 
 
@@ -28,11 +27,11 @@ class Table:
     @property
     def node_column(self) -> str:
         """The name of the column of the nodes: a usual name such as node or id, else the first."""
-        return next((name for name in self.columns if name.lower() in vocabulary.NODES), next(iter(self.columns)))
+        return list(self.columns)[next(iter(assign_nodes(list(self.columns))), 0)]
 
 
-def read_table(path: str | PathLike[str], *, comments: str = SIGNS) -> Table:
-    r"""Read a table whose first record names its columns; ``comments`` begin a comment line of text.
+def read_table(path: str | PathLike[str], *, comments: str | None = None) -> Table:
+    r"""Read a table whose first record names its columns; ``comments=""`` if no line is a comment.
 
     Examples
     --------
@@ -62,7 +61,7 @@ def is_binary(source: Source) -> bool:
     return format is not None and format.pieces == "table"
 
 
-def read_any_rows(source: Source, *, comments: str = SIGNS) -> Rows:
+def read_any_rows(source: Source, *, comments: str | None = None) -> Rows:
     """Return the records of a table, the names of its columns among them; columns of lists are left out."""
     if not is_binary(source):
         return read_rows(source, comments=comments)
@@ -89,9 +88,7 @@ def read_names(source: Source) -> list[str]:
     if not table.rows:
         return []
     first, *rest = table.rows
-    words = [title.strip().lower() for title in first]
-    usual = [at for at, word in enumerate(words) if word in vocabulary.NODES]
-    at = next((at for at in usual if words[at] in ("node", "nodes")), next(iter(usual), None))
+    at = next(iter(assign_nodes(first)), None)
     if at is None and len(first) > 1:
         raise table.error(
             f"the columns {', '.join(map(repr, first[:8]))} are of a table, and none is called node, id or name; call "

@@ -24,13 +24,12 @@ from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import PAIR, Columns, Marks, Parsed, Status
 from graphrefine.readers.formats import EdgeTable, MatrixTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.tables.decode import decode as decode_source
-from graphrefine.tables.dialect import DELIMITERS, QUOTE_PROBLEMS, QuoteError, decode, split_head, split_records
+from graphrefine.tables.decode import as_text, decode
+from graphrefine.tables.dialect import DELIMITERS, QUOTE_PROBLEMS, QuoteError, split_head, split_records
 from graphrefine.tables.header import check_counts, check_header
-from graphrefine.tables.hints import Hints
-from graphrefine.tables.kinds import have_decimal_commas, is_number
+from graphrefine.tables.kinds import column_values, have_decimal_commas, is_number
 from graphrefine.tables.roles import EdgeRoles, assign_edges
-from graphrefine.tables.sample import Record, Sample, column_values
+from graphrefine.tables.sample import Hints, Record, Sample
 from graphrefine.tables.sniff import sniff
 from graphrefine.tables.source import Source
 
@@ -83,7 +82,7 @@ class Layout:
 
 def load(source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load a text edge list, comma- or tab-separated file; or an adjacency matrix with names in both directions."""
-    data, encoding = decode_source(source, options.encoding)
+    data, encoding = decode(source, options.encoding)
     hints = options.hints
     sample = sniff(source, hints, data)
     if sample is None:
@@ -222,7 +221,7 @@ def _in_number_order(parsed: Parsed, names: NDArray[np.int64]) -> Numbered:
 def _describe_problem(parsed: Parsed, text: NDArray[np.uint8], layout: Layout) -> tuple[str, str | None]:
     """Return the problem of the record at which the parser stopped, and the argument to blame."""
     status, dialect = Status(parsed.status), layout.sample.dialect
-    record = decode(text.tobytes().split(b"\n", parsed.line)[parsed.line - 1]).rstrip("\r")
+    record = as_text(text.tobytes().split(b"\n", parsed.line)[parsed.line - 1]).rstrip("\r")
     excerpt = repr(record if len(record) <= 60 else record[:57] + "...")
     if status in PROBLEMS:
         return f"{PROBLEMS[status]}: {excerpt}", ARGUMENTS.get(status)

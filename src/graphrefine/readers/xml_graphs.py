@@ -14,7 +14,7 @@ from graphrefine.readers.attributed_graph import AttributedGraph
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.limits import check_fields
-from graphrefine.tables.source import Source, wrap_errors
+from graphrefine.tables.source import Source
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _NUMBERS: dict[str, type[int] | type[float]] = {
@@ -52,8 +52,7 @@ class _Element:
 def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a GraphML or GEXF file."""
     document = _Document(source, options)
-    with wrap_errors(source, "XML file"):
-        document.parse(source.data)
+    document.parse(source.data)
     source.release()
     table = document.graph.table()
     table.report["format"] = document.format
@@ -118,7 +117,7 @@ class _Document:
         return name
 
     def _refuse_entity(self, *_: Any) -> None:
-        # An entity may stand for others, ten times each, and these for others again: no graph needs any.
+        # An entity may hold others ten times, and these others again: a few lines would take all memory.
         line = self._parser.CurrentLineNumber
         raise self.source.error("the file declares XML entities, which are refused", line=line)
 
@@ -142,14 +141,11 @@ class _Reader:
         """Read an element with all that is in it."""
         raise NotImplementedError
 
-    def declare(self, tag: str, id: str, declared: _Field) -> None:
-        """Add an attribute of nodes or edges."""
+    def declare(self, tag: str, id: str, declared: _Field, element: _Element | None) -> None:
+        """Add an attribute of nodes or edges, and its default value if ``element`` has one."""
         self.fields[tag][id] = declared
         check_fields(len(self.fields[tag]))
-
-    def set_default(self, tag: str, declared: _Field, element: _Element) -> None:
-        """Take the default value out of the declaration of an attribute, if it has one."""
-        for default in element.find("default"):
+        for default in [] if element is None else element.find("default"):
             value = self.value(default, default.text, declared.type)
             if value is not None:
                 self.graph.set_default(declared.name, value, edges=tag == "edge")
@@ -193,9 +189,7 @@ class _Graphml(_Reader):
                 kind = element.attributes.get("attr.type", "string").lower()
                 declared = _Field(element.attributes.get("attr.name", id), kind)
                 for tag in self.fields:
-                    self.declare(tag, id, declared)
-                    if scope in (tag, "all"):
-                        self.set_default(tag, declared, element)
+                    self.declare(tag, id, declared, element if scope in (tag, "all") else None)
             case "node":
                 self.graph.add_node(self.required(element, "id"), self._data(element), line=element.line)
             case "edge":
@@ -239,8 +233,7 @@ class _Gexf(_Reader):
                 for each in element.find("attribute"):
                     tag, id = element.attributes["class"], each.attributes.get("id", "")
                     declared = _Field(each.attributes.get("title", id), each.attributes.get("type", "string").lower())
-                    self.declare(tag, id, declared)
-                    self.set_default(tag, declared, each)
+                    self.declare(tag, id, declared, each)
             case "node":
                 attributes = {"label": element.attributes.get("label"), **self._values(element)}
                 self.graph.add_node(self.required(element, "id"), attributes, line=element.line)

@@ -18,10 +18,12 @@ from graphrefine.progress import Stages
 from graphrefine.search.scores import ScoreSide
 from graphrefine.system.threads import map_tasks
 
-SCORED = 1024  # rows of a block of scores
-ACROSS = 4096  # and its columns: 16 MB for each thread
-HASHED = 1 << 14  # rows looked at in one go for equal vectors
-SPAN = 16 * ACROSS  # columns of a task: a signal is answered once the tasks under way are done
+# A block of scores is SCORED rows by ACROSS columns: 16 MB for each thread. A task is SPAN columns, as a signal is
+# answered once the tasks under way are done.
+SCORED = 1024
+ACROSS = 4096
+SPAN = 16 * ACROSS
+HASHED = 1 << 14  # rows compared for equality at a time
 ROUNDING = 1e-5  # of a cosine in float32, generously
 EXACT = 1e-7  # of a cosine: what float32 vectors can tell apart
 
@@ -51,20 +53,20 @@ class ClosePairs(NamedTuple):
 def find_close_pairs(
     vectors: Floats, rows: Rows, *, above: float, most: int, threads: int, stages: Stages
 ) -> ClosePairs:
-    """All pairs of some rows, none of them zero, whose cosine is at least `above`.
+    """Return all pairs of some rows, none of them zero, whose cosine is at least `above`.
 
     Parameters
     ----------
     vectors : (n, k)
         In memory or mapped; no copy of all of them is made.
     rows
-        The rows to compare with each other, ascending.
+        Rows to compare with each other, ascending.
     above
-        The bound, above 0.
+        Bound of the cosine, above 0.
     most
         Number of pairs beyond which InputError is raised, before memory is full of them.
     threads, stages
-        Number of threads, and who is told of the progress.
+        Number of threads, and the stages to report to.
 
     Examples
     --------
@@ -125,7 +127,7 @@ def pair_cosines(vectors: Floats, first: Rows, second: Rows) -> Floats:
 
 
 def group_equal_rows(answers: ScoreSide) -> tuple[Rows, Rows]:
-    """Rows, those with the same vector beside each other, ascending; and where each such group begins.
+    """Return rows, those with the same vector next to each other, ascending; and where each such group begins.
 
     Rows that are never an answer (``added`` is -inf) are in no group.
 
@@ -136,6 +138,8 @@ def group_equal_rows(answers: ScoreSide) -> tuple[Rows, Rows]:
     >>> sorted(members[lo:hi].tolist() for lo, hi in zip(starts[:-1], starts[1:], strict=True))
     [[0, 2], [1], [3]]
     """
+    # A sum of products modulo 2^64 with random odd numbers is a hash that NumPy forms for a block of rows at once;
+    # SHA-256 of each row would be a call for each.
     hashes = np.empty(len(answers.vectors), np.uint64)
     numbers = np.random.default_rng(0).integers(0, 2**64, answers.vectors.shape[1] + 1, np.uint64) | np.uint64(1)
     for lo in range(0, len(hashes), HASHED):
@@ -150,7 +154,7 @@ def group_equal_rows(answers: ScoreSide) -> tuple[Rows, Rows]:
 
 
 def group_by(rows: Rows, values: NDArray[np.uint64]) -> tuple[Rows, Rows]:
-    """Ascending rows, those with equal values beside each other, and where each such group begins.
+    """Return ascending rows, those with equal values next to each other, and where each such group begins.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The index: graphs of near neighbors, kept beside the embedding and mapped from disk.
+"""The index: graphs of near neighbors, kept next to the embedding and mapped from disk.
 
 It gives candidates; their scores are formed again from the vectors, and are exact. The number of candidates
 that usearch looks at, the width, is chosen when the index is made, by exact search for some nodes.
@@ -8,7 +8,7 @@ that usearch looks at, the width, is chosen when the index is made, by exact sea
     friends.cosine.index/
         meta.json            the score, the stamp of the vectors, the recall that was measured, digests of all files
         all.usearch          usearch's graph; source and target of a bipartite graph
-        all.members.npy      rows, those with the same vector beside each other
+        all.members.npy      rows, those with the same vector next to each other
         all.starts.npy       where each of these groups begins
 """
 
@@ -17,9 +17,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import threading
-import zlib
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +27,10 @@ from numpy.typing import NDArray
 from graphrefine.errors import MissingExtraError, OutputError
 from graphrefine.kernels.nearest import ExcludedRows, NearestRows, nearest
 from graphrefine.progress import Stages, Watcher
-from graphrefine.search import usearch_graph
+from graphrefine.search import companions, usearch_graph
 from graphrefine.search.scores import ScoreSide, SearchDirection
 from graphrefine.search.usearch_graph import Part
-from graphrefine.system import companions
-from graphrefine.system.files import replacing_folder
+from graphrefine.system.digest import digest_array
 
 if TYPE_CHECKING:
     from graphrefine.search.vectors import VectorTable
@@ -45,10 +42,12 @@ _Sample = tuple[Floats, list[Rows], NearestRows]  # queries, rows excluded for e
 _log = logging.getLogger(__name__)
 INDEX_BEYOND = 1_000_000  # nodes from which on an index is made by default
 MARK = "graphrefine index"
-VERSION = 2  # 1 had no digests: made anew
-RECALL = 0.975  # aimed at when the width is chosen
-_WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512)  # candidates that usearch looks at
-_WORTH = 0.005  # recall that is not worth a larger width
+VERSION = 2  # 1 had no digests: rebuilt
+# The width is the smallest of `_WIDTHS` (candidates that usearch looks at) with this recall, or with the best one but
+# for `_WORTH`: on some graphs no width reaches it, and a search takes time in proportion to the width.
+RECALL = 0.975
+_WIDTHS = (32, 64, 96, 128, 192, 256, 384, 512)
+_WORTH = 0.005
 _SAMPLE = 1000  # nodes that are searched exactly to measure the recall
 _FEW = 8  # queries for which threads are not worth starting
 _MOST = 400  # candidates taken from the index at most; more is searched exactly
@@ -61,7 +60,7 @@ class Index:
     parts: dict[str, Part]  # one for each direction
     recall: float
     width: int
-    path: Path | None  # the folder beside the embedding; None: in memory
+    path: Path | None  # the folder next to the embedding; None: in memory
     is_new: bool  # made now; False: it was in the folder
     threads: int
     problem: str = "the embedding is in no file"  # the reason why no folder holds it
@@ -70,10 +69,8 @@ class Index:
         self._lock = threading.Lock()
 
     def can(self, k: int, excluded_rows: list[Rows], *, size: int) -> bool:
-        """Whether it can answer with k of so many rows: the more are to be returned, the less it is worth.
-
-        If that is most of them, the few that no way leads to would be missing.
-        """
+        """Return whether it can answer with k of ``size`` rows."""
+        # Where most rows are asked for, those that no link of the graph leads to would be missing.
         return k + max(map(len, excluded_rows), default=0) <= min(_MOST, size // 2)
 
     def nearest(self, direction: SearchDirection, queries: Floats, k: int, excluded_rows: list[Rows]) -> NearestRows:
@@ -97,7 +94,7 @@ def open_index(
     threads: int,
     watcher: Watcher | None = None,
 ) -> Index:
-    """Return the index beside an embedding, made anew if it is missing or belongs to other vectors.
+    """Return the index of an embedding, rebuilt if it is missing or belongs to other vectors.
 
     An embedding that is in no file has its index in memory, as has one whose folder cannot be written.
     """
@@ -121,46 +118,38 @@ def open_index(
 def _stored_index(
     folder: Path, embedding: VectorTable, score: str, *, threads: int, is_new: bool = False
 ) -> Index | None:
-    meta = companions.read_meta(folder, MARK)
-    if meta is None or meta.get("version") != VERSION or meta.get("score") != score:
-        return None
-    if not companions.is_current(meta.get("of"), embedding) or meta.get("terms") != _score_inputs(embedding, score):
+    meta = companions.find_meta(folder, MARK, VERSION, embedding)
+    if meta is None or (meta.get("score"), meta.get("terms")) != (score, _score_inputs(embedding, score)):
         return None
     try:
         files = [f"{name}.{of}.npy" for name in meta["parts"] for of in ("members", "starts")]
         if not companions.is_whole(folder, meta, *files):
-            _log.warning("%s: does not have the checksums that it was written with; made anew", folder)
+            _log.warning("%s: does not have the checksums that it was written with; rebuilt", folder)
             return None
         parts = {name: Part.open(folder, name) for name in meta["parts"]}
         return Index(parts, float(meta["recall"]), int(meta["width"]), folder, is_new, threads)
     except (OSError, KeyError, TypeError, ValueError, AttributeError, RuntimeError):
-        return None  # damaged: made anew
+        return None  # damaged: rebuilt
 
 
 def _score_inputs(embedding: VectorTable, score: str) -> Any:
-    """Return the inputs of a score other than the vectors: the weight of degrees, and a checksum of them."""
+    """Return the inputs of a score other than the vectors: the weight of degrees, and their digest."""
     if score != "link" or embedding.sides.kind is not None or embedding.degrees is None:
         return None
-    return [embedding.degree_weight, zlib.crc32(np.ascontiguousarray(embedding.degrees).data)]
+    return [embedding.degree_weight, digest_array(embedding.degrees, "<f4")]
 
 
 def _store_index(index: Index, folder: Path, embedding: VectorTable, score: str) -> None:
-    companions.check_version(folder, MARK, VERSION)
-    ours = partial(companions.check_ours, mark=MARK)
-    with replacing_folder(folder, replaceable=ours, durable=False) as hidden:
+    facts = {
+        "score": score,
+        "terms": _score_inputs(embedding, score),
+        "recall": index.recall,
+        "width": index.width,
+        "parts": list(index.parts),
+    }
+    with companions.replacing_companion(folder, MARK, VERSION, embedding, **facts) as hidden:
         for name, part in index.parts.items():
             part.save(hidden, name)
-        meta = {
-            "format": MARK,
-            "version": VERSION,
-            "score": score,
-            "of": companions.stamp(embedding),
-            "terms": _score_inputs(embedding, score),
-            "recall": index.recall,
-            "width": index.width,
-            "parts": list(index.parts),
-        }
-        companions.write_meta(hidden, meta)
 
 
 def _make_index(directions: tuple[SearchDirection, ...], stages: Stages, *, threads: int) -> Index:
@@ -171,12 +160,12 @@ def _make_index(directions: tuple[SearchDirection, ...], stages: Stages, *, thre
         }
     index = Index(parts, 1.0, _WIDTHS[0], None, is_new=True, threads=threads)
     with stages.stage("recall"):
-        _settle_width(index, directions)
+        _choose_width(index, directions)
     return index
 
 
 def _without(rows: Rows, excluded_rows: Rows) -> Rows:
-    """Rows without the excluded ones, mostly one: the node itself."""
+    """Return rows without the excluded ones, mostly one: the node itself."""
     is_one = len(excluded_rows) == 1
     return rows[rows != excluded_rows[0]] if is_one else np.setdiff1d(rows, excluded_rows, assume_unique=True)
 
@@ -189,7 +178,7 @@ def _rescore(neighbors: NearestRows, at: int, query: Floats, rows: Rows, answers
     neighbors.scores[at] = best.scores[0]
 
 
-def _settle_width(index: Index, directions: tuple[SearchDirection, ...]) -> None:
+def _choose_width(index: Index, directions: tuple[SearchDirection, ...]) -> None:
     """Choose the smallest width with the recall aimed at, or nearly the best recall, on a sample of nodes."""
     samples = [_sample(direction, index.threads) for direction in directions]
     recalls = {width: _recall(index, width, list(zip(directions, samples, strict=True))) for width in _WIDTHS}
@@ -216,8 +205,7 @@ def _sample(direction: SearchDirection, threads: int) -> _Sample:
     own = [np.array([row], np.int64) + direction.first_query - direction.first_answer for row in rows]
     own = [each[(each >= 0) & (each < len(direction.answers.vectors))] for each in own]
     k = min(10, max(len(direction.answers.vectors) - 1, 1))
-    weights = {"scale": direction.answers.scale, "added": direction.answers.added}
-    exact = nearest(
-        queries, direction.answers.vectors, k, **weights, excluded_rows=ExcludedRows.from_lists(own), threads=threads
-    )
+    excluded, answers = ExcludedRows.from_lists(own), direction.answers
+    weights = {"scale": answers.scale, "added": answers.added}
+    exact = nearest(queries, answers.vectors, k, **weights, excluded_rows=excluded, threads=threads)
     return queries, own, exact

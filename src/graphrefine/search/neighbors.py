@@ -49,15 +49,9 @@ def find_neighbors(
     """
     search = Search(embedding, score, index=index, threads=threads)
     one = embedding.lookup.is_name(nodes)
-    single = one if vectors is None else np.ndim(np.asarray(vectors)) == 1
     names = [nodes] if one else None if nodes is None else list(nodes)
-    lists = ask(
-        search,
-        names,
-        vectors=None if vectors is None else np.atleast_2d(np.asarray(vectors)),
-        k=k,
-        **filters,
-    )
+    single = one if vectors is None else np.ndim(np.asarray(vectors)) == 1
+    lists = ask(search, names, vectors=None if vectors is None else np.atleast_2d(np.asarray(vectors)), k=k, **filters)
     if filters.get("unknown") == "skip" and names is not None:
         missing = [name for name in names if embedding.lookup.find(name, filters.get("side")) is None]
         warn_skipped(missing, len(names), stacklevel=4)
@@ -77,7 +71,7 @@ def ask(
     side: Side | None = None,
     unknown: Unknown = "error",
 ) -> Rankings[Neighbor]:
-    """Return the neighbors of several nodes, or vectors, by a `Search` that is there already; see `neighbors`.
+    """Return the neighbors of several nodes, or vectors, by an existing `Search`; options as in `Embedding.neighbors`.
 
     With ``unknown="skip"``, the list of a name that no node has is empty.
     """
@@ -191,24 +185,24 @@ class LinkedRows:
 
 
 def match_nodes(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:
-    """Return the same as `places`; InputError if no node is in both."""
-    node, row = places(embedding, graph)
+    """Return the same as `match_rows`; InputError if no node is in both."""
+    node, row = match_rows(embedding, graph)
     if not (node >= 0).any() and len(embedding) and graph.nodes:
         mine, theirs = (", ".join(map(repr, names[:3].tolist())) for names in (embedding.names, graph.names))
         raise InputError(
-            f"{graph.source}: none of its {graph.nodes} nodes is in the embedding, whose names begin with {mine}; "
-            f"the graph's begin with {theirs}: is it another graph?"
+            f"{graph.source}: none of its {graph.nodes} nodes is in the embedding, whose names are such as {mine}; "
+            f"the graph's are such as {theirs}: is it another graph?"
         )
     return node, row
 
 
-def places(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:
-    """For each row of the embedding its node in a graph, and the other way round; -1 for none."""
+def match_rows(embedding: VectorTable, graph: Graph) -> tuple[Rows, Rows]:
+    """Return for each row of the embedding its node in a graph, and the other way round; -1 for none."""
     sides = ONE if graph.sources is None else Sides("rows", graph.sources)
     same_sides = sides == embedding.sides or "rows" not in (sides.kind, embedding.sides.kind)
     same_type = embedding.names.dtype == graph.names.dtype
     if same_sides and same_type and np.array_equal(embedding.names, graph.names):
-        here = there = np.arange(graph.nodes)  # in no time, as for a graph and the embedding made from it
+        here = there = np.arange(graph.nodes)  # a graph and the embedding made from it: no table of names is needed
     else:
         here, there = embedding.lookup.shared(Lookup(graph.names, sides))
     node, row = np.full(len(embedding), -1, np.int64), np.full(graph.nodes, -1, np.int64)
@@ -230,7 +224,7 @@ def all_neighbors(
     threads: int | None = None,
     watch: Watcher | None = None,
 ) -> Iterator[Table]:
-    """Return the k nearest nodes of every node, in blocks of nodes: an iterator of tables.
+    """Return the k nearest nodes of every node, as an iterator of tables for blocks of nodes.
 
     Options are checked, and an index is made, before the first block is asked for.
 
@@ -239,7 +233,7 @@ def all_neighbors(
     embedding : VectorTable
         Names and vectors.
     k : int
-        Number of neighbors of a node; fewer, if there are no more.
+        Number of neighbors of a node; fewer where there are no more.
     score, index, among, labels, label, unlinked, threads
         As in `graphrefine.Embedding.neighbors`.
     batch : int
@@ -250,8 +244,8 @@ def all_neighbors(
     Returns
     -------
     iterator of Table
-        Columns ``node``, ``neighbor``, ``rank`` (from 1) and ``score``, in the order of the embedding's rows. A
-        bipartite graph's tables have a column ``side``, that of the node. A node without neighbors has no row.
+        Columns ``node``, ``neighbor``, ``rank`` (from 1) and ``score``, in the order of the rows; of a bipartite graph
+        also ``side``, that of the node. A node without neighbors has no row.
 
     Examples
     --------
@@ -305,10 +299,10 @@ def _as_table(
 ) -> Table:
     """Return the neighbors of some rows; those that are -1 are none."""
     there = nearest >= 0
-    query, place = np.nonzero(there)
+    query, rank = np.nonzero(there)
     columns: dict[str, Any] = {"node": embedding.names[rows[query]]}
     if embedding.sides.kind == "rows":
         on_target = rows[query] >= embedding.sides.start
         columns["side"] = np.array(SIDES, object)[on_target.astype(np.int64)]
-    columns |= {"neighbor": embedding.names[nearest[there]], "rank": place + 1, "score": scores[there]}
+    columns |= {"neighbor": embedding.names[nearest[there]], "rank": rank + 1, "score": scores[there]}
     return Table(columns)

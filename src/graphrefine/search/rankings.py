@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -24,19 +24,7 @@ class Recommendation(NamedTuple):
     score: float
 
 
-class Answer(Protocol):
-    """A node with its score."""
-
-    @property
-    def node(self) -> Any:
-        """Its name."""
-
-    @property
-    def score(self) -> float:
-        """Its score."""
-
-
-A = TypeVar("A", bound=Answer)
+A = TypeVar("A", bound=Neighbor | Recommendation)
 
 
 class Ranking(Tabular, list[A]):
@@ -54,7 +42,7 @@ class Ranking(Tabular, list[A]):
     """
 
     def table(self) -> Table:
-        """Columns ``node`` and ``score``."""
+        """Return a table with the columns ``node`` and ``score``."""
         scores = np.array([answer.score for answer in self], np.float64)
         return Table({"node": [answer.node for answer in self], "score": scores})
 
@@ -66,7 +54,7 @@ class Rankings(Tabular, list[Ranking[A]]):
     ----------
     rankings : iterable of Ranking
     questions : sequence
-        What each list answers: names of nodes, or numbers of vectors.
+        What each list answers: names of nodes, or rows of vectors.
     columns : tuple of two str
         Titles of the columns for questions and answers.
 
@@ -89,8 +77,8 @@ class Rankings(Tabular, list[Ranking[A]]):
         self.questions, self.columns = list(questions), columns
 
     def table(self) -> Table:
-        """Columns for question, answer, rank (from 1) and score; a question without answers has no row."""
-        if len(self.questions) != len(self):  # somebody changed the list
+        """Return a table of question, answer, rank (from 1) and score; a question without answers has no row."""
+        if len(self.questions) != len(self):  # the list was changed
             raise ValueError(f"{len(self)} lists do not fit {len(self.questions)} questions; ask again, or take parts")
         rows = [
             (question, answer.node, rank, answer.score)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SCORES = ("cosine", "dot", "link")
 
-_BLOCK = 1 << 14  # rows looked at in one go
+_BLOCK = 1 << 14  # rows at a time
 
 Floats = NDArray[np.float32]
 
@@ -63,7 +63,7 @@ class SearchDirection:
 
 
 def search_directions(embedding: VectorTable, score: str) -> tuple[SearchDirection, ...]:
-    """Directions of a search, rows and the rows to compare them with: one, or one for each side of a bipartite graph.
+    """Return the rows to search for and the rows to search in: one pair, or one for each side of a bipartite graph.
 
     Examples
     --------
@@ -92,8 +92,10 @@ def search_directions(embedding: VectorTable, score: str) -> tuple[SearchDirecti
 
 def _score_side(embedding: VectorTable, score: str) -> ScoreSide:
     vectors = embedding.vectors
+    # Mapped vectors are not checked when they are loaded. Lengths are formed anyhow, and a row with NaN or infinite
+    # numbers has the inverse 0, as has a row of zeros: only these few are looked at again.
     inverse = inverse_lengths(vectors)
-    suspects = np.flatnonzero(inverse == 0)  # rows of zeros, of NaN, of infinite numbers
+    suspects = np.flatnonzero(inverse == 0)
     for lo in range(0, len(suspects), _BLOCK):
         some = suspects[lo : lo + _BLOCK]
         if not np.isfinite(vectors[some]).all():

@@ -32,12 +32,12 @@ class Search:
     Parameters
     ----------
     embedding : VectorTable
-        Its vectors stay where they are, mapped or in memory.
+        Names and vectors, mapped or in memory.
     score : "cosine", "dot" or "link"
         Measure of nearness; see `graphrefine.search.scores`.
     index : bool, optional
-        Whether to search by an index, made now unless a current one is beside the embedding. None: beyond a million
-        nodes. It finds nearly all: `recall` says how many.
+        Whether to search by an index, made now unless there is a current one. None: beyond a million nodes. It finds
+        nearly all: `recall` says how many.
     threads : int, optional
         One for each core if not given. Answers do not depend on it.
     watcher : Watcher, optional
@@ -83,27 +83,17 @@ class Search:
         among: Mask | None = None,
         without: list[Rows] | None = None,
     ) -> NearestRows:
-        """Return the k nearest rows of each query.
+        """Return the k nearest rows of each query: a row, which is no neighbor of itself, or a vector (q, dim).
 
-        Parameters
-        ----------
-        rows : array of q rows of the embedding
-            The queries; a node is not its own neighbor.
-        vectors : array of shape (q, dim)
-            The queries, instead.
-        k : int
-            Number of rows for each query; fewer, if there are no more.
-        among : array of n bool, optional
-            True for the rows that may be answers. Searched exactly, index or not.
-        without : list of q arrays of rows, optional
-            Rows that are no answer to each query.
+        Only rows where ``among`` is True are answers, which are searched exactly; of the rows that ``without`` lists
+        for a query, none is.
         """
         if (rows is None) == (vectors is None):
             raise InputError("give either rows or vectors to search for, not both")
         k = min(check_integer("k", k, least=1), len(self.embedding))
         if vectors is not None:
             return self._nearest_to_vectors(self._check_vectors(vectors), k, among, without)
-        return self._nearest_to_rows(_as_rows(rows, len(self.embedding)), k, among, without)
+        return self._nearest_to_rows(np.asarray(rows, np.int64), k, among, without)
 
     def _nearest_to_rows(self, rows: Rows, k: int, among: Mask | None, without: list[Rows] | None) -> NearestRows:
         neighbors = NearestRows(np.full((len(rows), k), -1, np.int64), np.full((len(rows), k), -np.inf, np.float32))
@@ -169,14 +159,3 @@ class Search:
         if len(bad):
             raise InputError(f"vectors: row {bad[0]} holds NaN or an infinite number")
         return array[:, : self._directions[0].queries.vectors.shape[1]]  # of a directed graph's, the source half
-
-
-def _as_rows(rows: ArrayLike | None, count: int) -> Rows:
-    array = np.asarray(rows)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise InputError(f"rows: a list of row numbers is expected, not {array.dtype} of shape {array.shape}")
-    array = array.astype(np.int64)
-    if array.size and not (array.min() >= 0 and array.max() < count):
-        bad = array[(array < 0) | (array >= count)][0]
-        raise InputError(f"rows: {bad} is not a row; the rows are 0 to {count - 1}")
-    return array

@@ -35,14 +35,14 @@ SPARE = 4  # candidates for each row to return: 16 bits put nearly equal ones in
 
 @dataclass
 class Part:
-    """The graph of a set of answers; key g in it stands for the rows ``members[starts[g] : starts[g + 1]]``."""
+    """The graph of a set of answers; key g in it means the rows ``members[starts[g] : starts[g + 1]]``."""
 
     graph: Any  # None without members
     members: Rows
     starts: Rows  # (groups + 1,)
 
     def candidates(self, queries: Floats, count: int, *, width: int, threads: int) -> list[Rows]:
-        """Rows that may be the nearest of each query, ascending; of equal vectors at most `count`, the first ones."""
+        """Return candidates for the nearest of each query, ascending; of equal vectors the first `count` at most."""
         if self.graph is None or not len(queries):
             return [self.members[:0]] * len(queries)
         keys_each = min(SPARE * count, len(self.graph))
@@ -58,8 +58,8 @@ class Part:
         ends = np.cumsum(sizes)
         if len(ends) and ends[-1] == len(sizes):  # no two with the same vector, as mostly
             return np.sort(self.members[starts])
-        places = np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)
-        return np.sort(self.members[places])
+        positions = np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)
+        return np.sort(self.members[positions])
 
     def save(self, folder: Path, name: str) -> None:
         """Write its files."""
@@ -126,7 +126,7 @@ def _longest(answers: ScoreSide) -> float:
 
 
 def _longer(vectors: Floats, added: Floats | None, length: float) -> Floats:
-    """Vectors with two columns more, all of one length, which is made 1."""
+    """Return vectors with two columns more, all of length 1."""
     extra = np.zeros(len(vectors), np.float32) if added is None else added
     rest = length**2 - np.einsum("ij,ij->i", vectors, vectors, dtype=np.float64) - extra.astype(np.float64) ** 2
     columns = (vectors, extra[:, None], np.sqrt(np.maximum(rest, 0))[:, None])

@@ -1,8 +1,8 @@
 """The machine: threads, files, work folders, storage, memory; and the checks of arguments.
 
 For others: `checks`; `threads.usable_threads`, `threads.one_blas_thread` and `threads.map_tasks`; outputs in one step,
-`files.replacing` and `files.replacing_folder`; `work_folder.WorkFolder`; `storage.open_storage`; `memory.private_bytes`
-and `memory.available_bytes`; `as_plain`; `distinct_keys`.
+`files.replacing` and `files.replacing_folder`; `work_folder.WorkFolder`; `storage.open_storage`; `digest`, the one
+module of hashes; `memory.private_bytes` and `memory.available_bytes`; `as_plain`; `distinct_keys`.
 """
 
 from __future__ import annotations
@@ -14,28 +14,14 @@ from graphrefine.errors import InputError
 
 
 def as_plain(value: Any) -> Any:
-    """Return a NumPy scalar as Python's own number, bool or text; anything else as it is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> as_plain(np.int64(8)), as_plain(np.True_), as_plain("8"), as_plain([np.int64(8)])
-    (8, True, '8', [np.int64(8)])
-    """
+    """Return a NumPy scalar as Python's own number, bool or text; anything else as it is."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     return value.item() if kind and kind in "biufU" and getattr(value, "ndim", 1) == 0 else value
 
 
 def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object by its pairs, for ``object_pairs_hook``; InputError for a duplicate key.
-
-    Examples
-    --------
-    >>> import json
-    >>> json.loads('{"a": 1, "b": 2, "a": 3}', object_pairs_hook=distinct_keys)
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: duplicate key 'a' in an object
-    """
+    """Return a JSON object by its pairs, for ``object_pairs_hook``; InputError for a duplicate key."""
+    # JSON allows a key twice, and Python takes the last: two values for one node, of which one would be lost.
     record = dict(pairs)
     if len(record) < len(pairs):
         ((twice, _),) = Counter(key for key, _ in pairs).most_common(1)

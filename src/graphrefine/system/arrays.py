@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK_BYTES = 1 << 21  # written at a time
-LINE = 64  # bytes of a line of the cache
+LINE = 64  # bytes of a line of the cache; vector instructions load a whole one at its beginning
 PAGE = 1 << 21  # bytes of a huge page
 ADVICE: int | None = getattr(mmap, "MADV_HUGEPAGE", None)
 
 
 class OwnFile(np.memmap[Any, Any]):
-    """An array that is all of an ``.npy`` file which nobody else will use: the file may get another name.
+    """An array that is all of a temporary ``.npy`` file, such as new vectors larger than memory.
 
-    Vectors larger than memory are in such a file when they are new.
+    `save_npy` gives that file a second name rather than copy it.
     """
 
 
@@ -35,11 +35,9 @@ def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
 
 
 def map_array(file: IO[bytes], offset: int, *, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
-    """Map an array of an open file; ValueError if the file is too short.
-
-    The result is a plain read-only array. NumPy's own memmap remembers a file *name*, and joblib's workers
-    open that name again: after a replacement they would silently work on other vectors.
-    """
+    """Map an array of an open file, read-only; ValueError if the file is too short."""
+    # Not NumPy's memmap, which remembers a file *name* that joblib's workers open again: after a replacement they
+    # would silently work on other vectors.
     count = int(np.prod(shape, dtype=object))
     size = os.fstat(file.fileno()).st_size
     if offset + count * dtype.itemsize > size:
@@ -50,8 +48,8 @@ def map_array(file: IO[bytes], offset: int, *, dtype: np.dtype[Any], shape: tupl
     return np.frombuffer(mapped, dtype=dtype, count=count, offset=offset).reshape(shape)
 
 
-def map_npy(file: IO[bytes]) -> NDArray[Any]:
-    """Map the array of an open ``.npy`` file; ValueError if it is damaged, cut short or holds objects."""
+def read_npy_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Return shape, order (True: Fortran's) and type of an open ``.npy`` file; ValueError if it is none of numbers."""
     try:
         version = np.lib.format.read_magic(file)
         readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -64,20 +62,27 @@ def map_npy(file: IO[bytes]) -> NDArray[Any]:
         raise ValueError("holds Python objects, which are never loaded")
     if any(length < 0 for length in shape):
         raise ValueError(f"the shape {shape} is not possible: damaged")
+    return shape, fortran, dtype
+
+
+def map_npy(file: IO[bytes]) -> NDArray[Any]:
+    """Map the array of an open ``.npy`` file; ValueError if it is damaged, cut short or holds objects."""
+    shape, fortran, dtype = read_npy_header(file)
     array = map_array(file, file.tell(), dtype=dtype, shape=shape[::-1] if fortran else shape)
     return array.T if fortran else array
 
 
 def save_npy(path: Path, array: NDArray[Any]) -> None:
-    """Write an ``.npy`` file; of an `OwnFile`, the file itself gets a second name where the disk allows it."""
+    """Write an ``.npy`` file; an `OwnFile` gets a second name where the disk allows it."""
     mapped = array if isinstance(array, OwnFile) else array.base
     if isinstance(mapped, OwnFile) and mapped.filename is not None and mapped.shape == array.shape:
         mapped.flush()
         with contextlib.suppress(OSError):  # another disk, or one without links
             os.link(mapped.filename, path)
             return
+    # Not by NumPy's own writer, which raises nothing where a full disk takes the last bytes of a file no more.
     with path.open("wb") as file:
-        write_array(file, array)  # not NumPy's own writer, which says nothing of a disk that is full at the end
+        write_array(file, array)
 
 
 def write_array(file: Any, array: NDArray[Any]) -> None:
@@ -93,13 +98,7 @@ def write_npy_blocks(file: Any, dtype: np.dtype[Any], shape: tuple[int, ...], bl
 
 
 def row_blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield an array in blocks of some rows; one that has none, whole.
-
-    Examples
-    --------
-    >>> [len(block) for block in row_blocks(np.zeros((70_000, 8)))]
-    [32768, 32768, 4464]
-    """
+    """Yield an array in blocks of some rows; one that has none, whole."""
     if array.ndim == 0 or array.size == 0:
         yield array
         return
@@ -112,12 +111,6 @@ def empty_bytes(size: int) -> NDArray[np.uint8]:
     """Return memory whose bytes are not set, from the beginning of a huge page if it has the size of one.
 
     Less memory begins at a line of the cache.
-
-    Examples
-    --------
-    >>> room = empty_bytes(5_000_000)
-    >>> room.size, room.ctypes.data % 4096
-    (5000000, 0)
     """
     # A processor keeps few addresses of pages at hand: rows gathered at random from pages of 4 KB are looked up one by
     # one, and each new page is an interrupt. Linux gives pages of 2 MB where they are asked for (its usual setting is

@@ -31,14 +31,7 @@ def check_integer(name: str, value: Any, *, least: int, most: int | None = None)
 def check_number(
     name: str, value: Any, *, above: float | None = None, least: float | None = None, most: float | None = None
 ) -> None:
-    """Raise InputError unless ``value`` is a finite number in its range.
-
-    Examples
-    --------
-    >>> check_number("scale", -1, least=0, most=9)
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: scale=-1 must be at least 0 and at most 9
-    """
+    """Raise InputError unless ``value`` is a finite number in its range."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     number = as_float(value) if is_number else math.nan
     if not math.isfinite(number):
@@ -78,16 +71,7 @@ def as_float(value: Any) -> float:
 
 
 def version_problem(version: Any, newest: int) -> str | None:
-    """Return what is wrong with the version of a stored format; None if this installation can read it.
-
-    Examples
-    --------
-    >>> version_problem(3, 2)
-    'was written by a newer graphrefine, format 3; this one reads up to 2: install a newer graphrefine'
-    >>> version_problem("x", 2)
-    "names 'x' as its format, which is no version: damaged"
-    >>> version_problem(1, 2)
-    """
+    """Return what is wrong with the version of a stored format; None if this installation can read it."""
     if isinstance(version, bool) or not isinstance(version, int) or version < 1:
         return f"names {version!r} as its format, which is no version: damaged"
     if version > newest:

@@ -25,13 +25,7 @@ DIGITS = 32
 
 
 def digest_blocks(blocks: Iterable[bytes]) -> str:
-    """Return the digest of content that comes in its blocks.
-
-    Examples
-    --------
-    >>> digest_blocks([b"abc"]) == hashlib.sha256(hashlib.sha256(b"abc").digest()).hexdigest()[:32]
-    True
-    """
+    """Return the digest of content that comes in its blocks."""
     return _join(hashlib.sha256(block).digest() for block in blocks)
 
 
@@ -40,25 +34,12 @@ def _join(digests: Iterable[bytes]) -> str:
 
 
 def digest_json(value: Mapping[str, Any]) -> str:
-    """Return the digest of a JSON object: keys sorted, no blanks, ASCII.
-
-    Examples
-    --------
-    >>> digest_json({"b": 1, "a": [1, 2]}) == digest_json({"a": [1, 2], "b": 1})
-    True
-    """
+    """Return the digest of a JSON object: keys sorted, no blanks, ASCII."""
     return digest_blocks([json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()])
 
 
 def digest_array(array: NDArray[Any], dtype: str) -> str:
-    """Return the digest of the numbers of an array, row after row, in this type (little-endian).
-
-    Examples
-    --------
-    >>> one = np.arange(6, dtype=np.float32).reshape(2, 3)
-    >>> digest_array(one, "<f4") == digest_array(np.asfortranarray(one), "<f4") == digest_blocks([one.tobytes()])
-    True
-    """
+    """Return the digest of the numbers of an array, row after row, in this type (little-endian)."""
     content = np.ascontiguousarray(array, dtype=dtype).reshape(-1).view(np.uint8).data
     starts = range(0, len(content), BLOCK)
 
@@ -70,14 +51,9 @@ def digest_array(array: NDArray[Any], dtype: str) -> str:
 
 
 def digest_names(names: NDArray[Any]) -> str:
-    r"""Return the digest of names in their order: integers of 64 bits, or texts.
+    """Return the digest of names in their order: integers of 64 bits, or texts.
 
     Texts come in blocks of 65,536, each the lengths of the names in bytes (32 bits) and then their UTF-8 bytes.
-
-    Examples
-    --------
-    >>> digest_names(np.array(["ada", "bo"], object)) == digest_blocks([b"\3\0\0\0\2\0\0\0adabo"])
-    True
     """
     if names.dtype != object:
         return digest_array(names, "<i8")
@@ -98,15 +74,9 @@ def digest_file(path: Path) -> str:
 
 
 def hash_parts(*parts: NDArray[Any] | bytes | None) -> str:
-    """Return the digits of arrays and bytes, one after the other; None is a part too.
-
-    Graphs on disk, work folders and comparisons store them: they stay the same from version to version.
-
-    Examples
-    --------
-    >>> hash_parts(np.arange(3)) == hash_parts(np.arange(3)), hash_parts(b"a", None) == hash_parts(b"a")
-    (True, False)
-    """
+    """Return the digits of arrays and bytes, one after the other; None is a part too."""
+    # BLAKE2b, while the digests above are of SHA-256 in blocks: graphs, work folders and comparisons have these digits,
+    # and another hash would take all of them for changed.
     digest = hashlib.blake2b(digest_size=16)
     for part in parts:
         digest.update(part if isinstance(part, bytes) else b"-" if part is None else np.ascontiguousarray(part).data)

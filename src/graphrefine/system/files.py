@@ -1,10 +1,10 @@
-"""Outputs that are either the old one or the new one, never a part of one; and the checks of where they go.
+"""Outputs that are replaced in one step, and the checks of where they go.
 
 Everything is written in a hidden folder next to its target and gets the target's name in one step: `replacing` for a
 file (one rename), `replacing_folder` for a folder (one exchange of two names). An error, Ctrl-C or ``SIGKILL`` at any
 moment leaves the old output whole; only ``SIGKILL`` leaves the hidden folder, which can be deleted.
 
-A killed *process* loses nothing, as the system already has all that was written; only a power cut soon after could
+A killed process loses nothing, as the system already has all that was written; only a power cut soon after could
 lose the new output. With ``durable=True``, and in every command, the disk has it before it gets its name.
 """
 
@@ -44,15 +44,7 @@ def durable_outputs() -> Iterator[None]:
 
 @contextlib.contextmanager
 def temporary_folder(parent: Path | None = None, prefix: str = "graphrefine-") -> Iterator[Path]:
-    """Make a folder that only this user can read, and remove it in the end.
-
-    Examples
-    --------
-    >>> with temporary_folder() as folder:
-    ...     _ = (folder / "graph.npz").write_bytes(b"...")
-    >>> folder.exists()
-    False
-    """
+    """Make a folder that only this user can read, and remove it in the end."""
     # A file that the disk refuses to remove is not worth an error: the work is done by then.
     with tempfile.TemporaryDirectory(".tmp", prefix, parent, ignore_cleanup_errors=True) as name:
         yield Path(name)
@@ -60,21 +52,10 @@ def temporary_folder(parent: Path | None = None, prefix: str = "graphrefine-") -
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str], *, durable: bool | None = None) -> Iterator[Path]:
-    """Write a hidden file that gets the name ``path`` if the block ends well.
+    """Write a hidden file, which does not exist yet, and give it the name ``path`` if the block ends well.
 
-    The hidden file does not exist yet. With ``durable`` the disk has it before it gets its name, so that it also
-    survives a power cut; if that is not given, within `durable_outputs`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "answer.txt"
-    >>> with replacing(target) as hidden:
-    ...     _ = hidden.write_text("42")
-    ...     print(target.exists())
-    False
-    >>> target.read_text()
-    '42'
+    With ``durable`` the disk has it before it gets its name, so that it also survives a power cut; if that is not
+    given, within `durable_outputs`.
     """
     target = check_writable(path)
     with _hidden_folder(target) as folder:
@@ -98,17 +79,15 @@ def replacing_folder(
         hidden.mkdir()
         yield hidden
         if target.exists():
-            # Once more: minutes may have passed, in which somebody has put files of their own there.
+            # Check again: the work may have taken minutes, in which the user has put files there.
             replaceable(target)
         _give_name(hidden, target, durable=durable)
 
 
-@contextlib.contextmanager
-def _hidden_folder(target: Path) -> Iterator[Path]:
+def _hidden_folder(target: Path) -> contextlib.AbstractContextManager[Path]:
     # It must be in the folder of the target: a rename to another file system is a copy, which can end half way.
     name = os.fsdecode(os.fsencode(target.name)[:_NAME_LIMIT])
-    with temporary_folder(target.parent, f".{name}.graphrefine-") as folder:
-        yield folder
+    return temporary_folder(target.parent, f".{name}.graphrefine-")
 
 
 def _give_name(hidden: Path, target: Path, *, durable: bool | None) -> None:
@@ -147,6 +126,7 @@ def _exchange(one: Path, other: Path) -> bool:
 
 
 def _rename_twice(hidden: Path, target: Path) -> None:
+    # Readers find no folder between the two; where the second fails, the first is taken back.
     aside = hidden.with_name("old")
     target.rename(aside)
     try:
@@ -167,39 +147,23 @@ def _flush(path: Path) -> None:
         os.close(handle)
 
 
-def check_free_disk(folder: Path, size: int, *, label: str | None = None, way_out: str = "choose another") -> None:
-    """Raise OutputError, before any work is done, if the disk of a folder has less than ``size`` bytes left.
-
-    Examples
-    --------
-    >>> check_free_disk(Path("."), 10**18)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    graphrefine.errors.OutputError: .: needs about 1,000,000,000.0 GB of disk, and ... are free there; free some, or ...
-    """
+def check_free_disk(folder: Path, size: int, *, label: str | None = None, advice: str = "choose another") -> None:
+    """Raise OutputError if the disk of a folder has less than ``size`` bytes left, before any work is done."""
     free = shutil.disk_usage(folder).free
     if size > free:
         raise OutputError(
             f"{label or f'{folder}:'} needs about {gigabytes(size)} of disk, and {gigabytes(free)} are free there; "
-            f"free some, or {way_out}"
+            f"free some, or {advice}"
         )
 
 
 def check_writable(
-    path: str | os.PathLike[str],
-    *,
-    folder: bool = False,
-    replaceable: Callable[[Path], None] | None = None,
+    path: str | os.PathLike[str], *, folder: bool = False, replaceable: Callable[[Path], None] | None = None
 ) -> Path:
     """Raise OutputError if an output cannot be written, before any work is done for it.
 
     ``folder`` says that it is a folder; for ``replaceable`` see `replacing_folder`. The result is the real target, with
     links followed, so that a link stays a link.
-
-    Examples
-    --------
-    >>> check_writable("no/such/output.npy")
-    Traceback (most recent call last):
-    graphrefine.errors.OutputError: no/such/output.npy: the folder no/such does not exist; create it first
     """
     output, target, parent = os.fspath(path), Path(os.path.realpath(path)), Path(path).parent
     if not target.name:
@@ -216,14 +180,12 @@ def check_writable(
     if not target.exists():
         return target
     problem = None
-    if folder and not target.is_dir():
-        problem = "is a file, but the output is a folder"
-    elif not folder and target.is_dir():
-        problem = "is a folder, but the output is a file"
+    if folder != target.is_dir():
+        problem = "is a file, but the output is a folder" if folder else "is a folder, but the output is a file"
     elif not folder and not target.is_file():
         problem = "is not a regular file, and would be replaced"
     elif not folder and not os.access(target, os.W_OK):
-        problem = "is write-protected"
+        problem = "is write-protected"  # a rename would replace it all the same
     if problem is not None:
         raise OutputError(f"{output}: {problem}; choose another name")
     if folder and replaceable is not None:
@@ -231,14 +193,14 @@ def check_writable(
     return target
 
 
-def check_only(folder: Path, files: Collection[str] | None, *, kind: str, way_out: str = "choose another name") -> None:
+def check_only(folder: Path, files: Collection[str] | None, *, kind: str, advice: str = "choose another name") -> None:
     """Raise OutputError if a folder holds more than ``files``, those of an output of this kind; None: it is none."""
     present = {entry.name for entry in folder.iterdir()} - CLUTTER
     if present and files is None:
-        raise OutputError(f"{folder}: is a folder but no {kind}, and would be lost; {way_out}")
+        raise OutputError(f"{folder}: is a folder but no {kind}, and would be lost; {advice}")
     foreign = sorted(present - set(files or ()))
     if foreign:
-        raise OutputError(f"{folder}: also holds {', '.join(foreign[:3])}, which would be lost; {way_out}")
+        raise OutputError(f"{folder}: also holds {', '.join(foreign[:3])}, which would be lost; {advice}")
 
 
 def read_mark(path: Path, mark: str) -> dict[str, Any] | None:
@@ -251,12 +213,6 @@ def read_mark(path: Path, mark: str) -> dict[str, Any] | None:
 
 
 def listed_files(content: Mapping[str, Any], *more: str) -> set[str]:
-    """Return the names under ``files`` of such a JSON file, and those of `more`.
-
-    Examples
-    --------
-    >>> sorted(listed_files({"files": {"indptr.npy": 136}}, "manifest.json"))
-    ['indptr.npy', 'manifest.json']
-    """
+    """Return the names under ``files`` of such a JSON file, and those of `more`."""
     files = content.get("files")
     return {*(files if isinstance(files, dict) else ()), *more}

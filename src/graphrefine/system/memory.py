@@ -1,7 +1,6 @@
 """Memory of this process: in use, at its peak, and free; sizes as people write them.
 
-One measure everywhere, in budgets, forecasts and stats: memory that belongs to the process alone. Pages of mapped
-files are the system's own, and it takes them back when others need them.
+Everywhere it is the memory that belongs to the process alone: pages of mapped files are taken back when others need it.
 """
 
 from __future__ import annotations
@@ -12,10 +11,12 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from graphrefine.errors import InputError
+
+if TYPE_CHECKING:
+    import psutil
 
 # Limit and use of a container's memory, of version 2 and 1 of Linux's control groups. psutil asks for neither, and has
 # the free memory of the whole machine, at which a container would be killed.
@@ -29,11 +30,11 @@ SHARE = 0.9  # of the free memory, where no budget is given: others need memory 
 INTERVAL = 0.005
 
 
-def private_bytes(pid: int | None = None) -> int:
-    """Return the memory of a process (this one by default) without the pages of mapped files."""
+def private_bytes() -> int:
+    """Return the memory of this process without the pages of mapped files."""
     import psutil  # 15 ms, which `graphrefine --help` need not wait for
 
-    return _private(psutil.Process(pid))
+    return _private(psutil.Process())
 
 
 def tree_bytes(pid: int | None = None) -> int:
@@ -48,7 +49,7 @@ def tree_bytes(pid: int | None = None) -> int:
     return total
 
 
-def _private(process: Any) -> int:
+def _private(process: psutil.Process) -> int:
     memory = process.memory_info()
     # Resident memory less what is shared, where the system counts that: Linux has both in one small file. The unique
     # set size, which is the same, adds up all mappings there, and takes milliseconds.
@@ -79,13 +80,6 @@ class PeakMemory:
     """The peak of memory in use while a block of code runs, sampled by a thread.
 
     ``tree=True`` counts the processes that this one started too (`tree_bytes`), and looks less often.
-
-    Examples
-    --------
-    >>> with PeakMemory() as peak:
-    ...     ballast = bytearray(50_000_000)
-    >>> peak.bytes > 50_000_000
-    True
     """
 
     def __init__(self, *, tree: bool = False) -> None:
@@ -99,7 +93,7 @@ class PeakMemory:
         self._watch.start()
         return self
 
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end.set()
         self._watch.join()
         self.look()
@@ -116,24 +110,12 @@ class PeakMemory:
 
 
 def gigabytes(size: float) -> str:
-    """Format bytes for people.
-
-    Examples
-    --------
-    >>> gigabytes(2_500_000_000), gigabytes(7_000_000)
-    ('2.5 GB', '7 MB')
-    """
+    """Format bytes for people."""
     return f"{size / 1e9:,.1f} GB" if size >= 1e8 else f"{size / 1e6:,.0f} MB"
 
 
 def megabytes(size: int) -> str:
-    """Format bytes for people who will type the number, rounded up.
-
-    Examples
-    --------
-    >>> megabytes(1_234_500_001)
-    '1235MB'
-    """
+    """Format bytes for people who will type the number, rounded up."""
     return f"{-(-size // 10**6)}MB"
 
 

@@ -1,23 +1,23 @@
-"""Storage of blocks: a folder, or anything that fsspec reaches by a URL. Files are written whole or not at all.
+"""Storage of blocks: files by name, written whole or not at all, in a folder or in what fsspec reaches by a URL.
 
-A name is a path below the root, with slashes. `StoredArray` is a .npy file of which slices are read.
+A name is a path below the root, with slashes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import secrets
 import shutil
 from pathlib import Path
 from typing import Any, Protocol
-from zipfile import ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, InputError, MissingExtraError
-from graphrefine.system.arrays import npy_header
+from graphrefine.system.arrays import npy_header, read_npy_header
 
 
 def as_bytes(array: NDArray[Any]) -> memoryview:
@@ -31,7 +31,7 @@ class Storage(Protocol):
     root: str
 
     def size(self, name: str) -> int | None:
-        """Bytes of a file; None if there is none."""
+        """Return the bytes of a file; None if there is none."""
 
     def read_into(self, name: str, out: NDArray[Any], *, offset: int = 0) -> None:
         """Fill a contiguous array with the bytes from ``offset`` on; FormatError if the file is too short."""
@@ -47,18 +47,7 @@ class Storage(Protocol):
 
 
 def open_storage(root: str | os.PathLike[str]) -> Storage:
-    """Return the storage at a path or URL.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> storage = open_storage(tempfile.mkdtemp())
-    >>> storage.write("a/b", np.arange(3, dtype=np.uint8), np.array([9], np.uint8))
-    >>> out = np.empty(2, np.uint8)
-    >>> storage.read_into("a/b", out, offset=2)
-    >>> out.tolist(), storage.size("a/b"), storage.names("a")
-    ([2, 9], 4, {'b'})
-    """
+    """Return the storage at a path or URL."""
     address = os.fspath(root)
     if "://" in address and not address.startswith("file://"):
         return RemoteStorage(address)
@@ -94,7 +83,7 @@ class FolderStorage:
         """See `Storage.write`."""
         path = Path(self.root, name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        # A name of its own for each writer: two workers may do the same task, and write the same file at once.
+        # Each writer has another name: two workers may do the same task, and write the same file at once.
         hidden = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
         try:
             with hidden.open("wb") as file:
@@ -148,14 +137,14 @@ class RemoteStorage:
 
     def read_into(self, name: str, out: NDArray[Any], *, offset: int = 0) -> None:
         """See `Storage.read_into`."""
-        view = out.reshape(-1).view(np.uint8)
+        view = as_bytes(out)
         try:
             content = self._files.cat_file(f"{self._base}/{name}", start=offset, end=offset + len(view))
         except FileNotFoundError:
             raise FormatError(f"{self.root}/{name}", "this file is missing") from None
         if len(content) != len(view):
             raise _short(f"{self.root}/{name}", offset + len(view), offset + len(content))
-        view[:] = np.frombuffer(content, np.uint8)
+        view[:] = content
 
     def write(self, name: str, *arrays: NDArray[Any]) -> None:
         """See `Storage.write`: such stores show an object when all of it is there."""
@@ -173,41 +162,28 @@ class RemoteStorage:
 
     def remove(self, folder: str) -> None:
         """See `Storage.remove`."""
-        try:
+        with contextlib.suppress(FileNotFoundError):
             self._files.rm(f"{self._base}/{folder}", recursive=True)
-        except FileNotFoundError:
-            return
 
 
 class StoredArray:
-    """A .npy file of one dimension on a storage: slices of it are read, the rest is not.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> storage = open_storage(tempfile.mkdtemp())
-    >>> write_array(storage, "x.npy", np.arange(5))
-    >>> array = StoredArray(storage, "x.npy")
-    >>> len(array), array[1:3].tolist()
-    (5, [1, 2])
-    """
+    """A .npy file of one dimension on a storage: slices of it are read, the rest is not."""
 
     def __init__(self, storage: Storage, name: str) -> None:
-        size = storage.size(name)
+        path, size = f"{storage.root}/{name}", storage.size(name)
         if size is None:
-            raise FormatError(f"{storage.root}/{name}", "this file is missing")
+            raise FormatError(path, "this file is missing")
         head = np.empty(min(size, 1024), np.uint8)
         storage.read_into(name, head)
         file = io.BytesIO(head.tobytes())
         try:
-            np.lib.format.read_magic(file)
-            shape, _, self.dtype = np.lib.format.read_array_header_1_0(file)
+            shape, _, self.dtype = read_npy_header(file)
         except ValueError as error:
-            raise FormatError(f"{storage.root}/{name}", f"this is no .npy file: {error}") from None
+            raise FormatError(path, str(error)) from None
         self._storage, self._name, self._offset, self._length = storage, name, file.tell(), int(shape[0])
         expected = self._offset + self._length * self.dtype.itemsize
         if size != expected:
-            raise _short(f"{storage.root}/{name}", expected, size)
+            raise _short(path, expected, size)
 
     def __len__(self) -> int:
         return self._length
@@ -226,14 +202,9 @@ def write_array(storage: Storage, name: str, array: NDArray[Any]) -> None:
 
 
 def write_arrays(storage: Storage, name: str, arrays: dict[str, NDArray[Any]]) -> None:
-    """Write small arrays as one .npz."""
+    """Write small arrays of numbers or texts as one .npz."""
     file = io.BytesIO()
-    # savez of NumPy 2.0 has no allow_pickle: it would pickle objects, which nobody may load, and store the argument as
-    # an array of that name.
-    with ZipFile(file, "w") as archive:
-        for key, array in arrays.items():
-            with archive.open(f"{key}.npy", "w") as member:
-                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
+    np.savez(file, **arrays)  # type: ignore[arg-type]  # its stubs take a name for `allow_pickle`
     storage.write(name, np.frombuffer(file.getvalue(), np.uint8))
 
 

@@ -89,18 +89,7 @@ def in_blocks(
     rows: int = ROWS_PER_TASK,
     advance: Callable[[], None] | None = None,
 ) -> None:
-    """Do a piece of work for each block of rows, on one thread each; BLAS adds none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> squares = np.arange(1000)
-    >>> def square(block):
-    ...     squares[block] **= 2
-    >>> in_blocks(1000, square, threads=2)
-    >>> squares[[2, 999]].tolist()
-    [4, 998001]
-    """
+    """Do a piece of work for each block of rows, on one thread each; BLAS adds none."""
     blocks = [slice(start, min(start + rows, count)) for start in range(0, count, rows)]
     few = len(blocks) <= 1  # a pool would take longer to start than this to do
     for _ in map(work, blocks) if few else map_tasks(blocks, work, threads):

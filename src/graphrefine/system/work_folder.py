@@ -35,48 +35,29 @@ class WorkFolder:
     """A locked folder, created if it is missing. Used as a context manager.
 
     Leaving the block releases the lock and keeps the folder, unless `finish` was called.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> place = Path(tempfile.mkdtemp()) / "graph.work"
-    >>> with WorkFolder(place) as work:
-    ...     work.save("progress", {"blocks": 3})
-    >>> with WorkFolder(place) as work:
-    ...     print(work.state("progress"), work.state("plan"))
-    ...     work.finish()
-    {'blocks': 3} None
-    >>> place.exists()
-    False
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self._lock: BaseFileLock | None = None
 
-    @property
-    def locked(self) -> bool:
-        """Whether this object holds the lock."""
-        return self._lock is not None and self._lock.is_locked
-
     def lock(self) -> None:
         """Take the lock, if this object does not hold it yet; leaving the block releases it."""
         # 50 ms to import, for which a run without a work folder need not wait.
         from filelock import FileLock, Timeout
 
-        if self.locked:
+        if self._lock is not None:
             return
+        # The object may be used by other threads than the one that made it, as that of live vectors is.
+        lock = FileLock(self.path / LOCK, timeout=0, thread_local=False)
         try:
             self.path.mkdir(exist_ok=True)
-            # The object may be used by other threads than the one that made it, as that of live vectors is.
-            self._lock = FileLock(self.path / LOCK, timeout=0, thread_local=False)
-            self._lock.acquire()
+            lock.acquire()
         except Timeout:
             raise OutputError(f"another run works in {self.path}; wait for it or choose another folder") from None
-        except FileExistsError:
-            raise OutputError(f"{self.path}: is a file, but the work needs a folder there; remove it") from None
         except OSError as error:
             raise OutputError(f"{self.path}: cannot write there ({error.strerror}); choose another folder") from error
+        self._lock = lock
 
     def __enter__(self) -> WorkFolder:
         self.lock()
@@ -101,16 +82,14 @@ class WorkFolder:
             raise OutputError(f"{self.path / name}.json: is damaged; delete {self.path} to start again") from None
 
     def check_format(self, state: Any) -> None:
-        """Raise OutputError for the first state of a work that a newer graphrefine has begun.
-
-        That state has the ``FORMAT``; works begun before there was one have none, and are of the first.
-        """
+        """Raise OutputError if a newer graphrefine began the work; its first state has the ``FORMAT``, or none of 1."""
         version = state.get("format", 1) if isinstance(state, dict) else 1
         if problem := version_problem(version, FORMAT):
             raise OutputError(f"{self.path}: {problem}, or delete that folder to start again")
 
     def save(self, name: str, state: Any) -> None:
         """Save state under a name: all of it or, in case of an interruption, the state before."""
+        # Not flushed to the disk: a killed run loses nothing, and after a power cut the work begins again.
         fresh = self.path / f".{name}.new"
         fresh.write_text(json.dumps(state), encoding="utf-8")
         fresh.replace(self.path / f"{name}.json")
@@ -121,18 +100,14 @@ class WorkFolder:
         # there is work to go on with, when that work is gone.
         entries = [entry for entry in self.path.iterdir() if entry.name != LOCK and entry.name not in keep]
         for entry in sorted(entries, key=lambda entry: (entry.suffix != ".json", entry.stat().st_mtime_ns)):
-            _remove(entry)
+            if entry.is_dir():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
 
     def finish(self) -> None:
         """Remove the folder; the work is done, and stays so if the disk refuses to remove a file."""
         with contextlib.suppress(OSError):
             self.clear()
-        # The lock is last: nobody else may begin to work here while there are files of this run.
+        # The lock is last: no other run may begin to work here while there are files of this one.
         shutil.rmtree(self.path, ignore_errors=True)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)

@@ -1,15 +1,27 @@
 """Tables: bytes or a data frame in, typed columns with roles out; or an error that names both readings.
 
-Edges, labels, features, vectors, lists of nodes and changes are all tables, and all come in by this door::
+Edges, labels, features, vectors, lists of nodes and changes are all tables, and all come in by this door. Its driver,
+`sniff`, takes five steps, one module each, and `roles` says what the columns are for:
 
-    sniff            the driver of the five steps, and the rows of small tables
-      1 decode       bytes to text
-      2 dialect      delimiter, quotes, comments: records
-      3 kinds        integers, numbers, texts, dates, times or row numbers in each column
-      4 header       whether the first record names the columns
-      5 origin       the program that wrote it: Neo4j, Neptune, Gephi, Cytoscape, KONECT
-    roles            which columns hold the ends, the weights, the nodes, the labels, the numbers
-    vocabulary       every usual name of a column, once
+========  ===========  ============================================================================================
+step      module       what it decides
+========  ===========  ============================================================================================
+1         `decode`     which text the bytes are: encoding, byte order marks, line ends; no binary file, no web page
+2         `dialect`    how it is cut into records: delimiter, quotes, comment lines
+3         `kinds`      what a column holds: integers, numbers, texts, dates, times or row numbers
+4         `header`     whether the first record names the columns: `detect_header` for edges, `detect_label_header`
+                       for labels
+5         `origin`     which program wrote it: Neo4j, Neptune, Gephi, Cytoscape, KONECT
+roles     `roles`      which columns are used: `assign_edges`, `assign_nodes`, `assign_labels`, `assign_vectors`
+========  ===========  ============================================================================================
 
-Data frames, parquet, Arrow, JSON records and databases have typed columns with names: they enter at the third step.
+What two readings fit is refused where it is decided, as an `AmbiguousTable` with the option for each reading. So
+``ann,bob,2024-01-05`` as csv edges is refused by `roles._find_weight`: a date is hardly a weight, and may be a time.
+
+Data frames, parquet, Arrow, JSON records and databases have typed columns with names: they enter at the third step, by
+`sniff.find_edges`. Small tables of text (labels, features, lists of nodes) are read whole, by `sniff.read_rows`; edges
+are parsed by the compiled kernel, in the dialect and roles that were found, and so is every piece of `ingest`.
+
+Besides: `source` opens and decompresses files, `limits` holds them to the memory, `sample` has the types that go from
+step to step, and `vocabulary` every usual name of a column, once.
 """

@@ -1,4 +1,8 @@
-"""Step 1, decode: the bytes of a file to text in UTF-8."""
+"""Step 1, decode: the bytes of a file to text in UTF-8.
+
+Without the option ``encoding``, a text is UTF-16 or UTF-32 by its mark, else UTF-8, else Latin-1. Bytes that may be
+UTF-8 or Latin-1 stay as they are for the compiled parser: the names in them are decoded once they are known.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,12 @@ from graphrefine.tables.source import MARKS, Source
 
 LOOK = 1 << 15  # bytes by which text is told from other files
 _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
-_NOT_OF_FILES = {"idna", "punycode"}  # encodings of single names
 
 
 def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | None:
     """Return the encoding of the option, or that of the first bytes; None if the text may be UTF-8 or Latin-1."""
     if encoding is None:
+        # The mark of UTF-32 first: in little-endian order it begins with that of UTF-16.
         if head.startswith(MARKS):
             return "utf-32" if head.startswith(MARKS[:2]) else "utf-16"
         if b"\0" in head[:LOOK]:
@@ -24,12 +28,11 @@ def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | No
     try:
         " ".encode(encoding)  # some codecs are not of text
         name = codecs.lookup(encoding).name
-    except (LookupError, UnicodeError, ValueError):  # of `undefined`, and of a zero byte in the name
-        name = None
-    if name is None or name in _NOT_OF_FILES:
-        raise InputError(f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252", argument="encoding")
+    except (LookupError, ValueError):  # ValueError: a zero byte in the name
+        problem = f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252"
+        raise InputError(problem, argument="encoding") from None
     if name in ("utf-16", "utf-32") and not head.startswith(MARKS):
-        problem = f"the text does not begin with the mark of {name}: say encoding='{name}-le' or '{name}-be'"
+        problem = f"the text does not begin with the mark of {name}: pass encoding='{name}-le' or '{name}-be'"
         raise source.error(problem, argument="encoding")
     return name
 
@@ -55,21 +58,25 @@ def decode(source: Source, option: str | None = None) -> tuple[bytes, str | None
     return text.replace(b"\r", b"\n") if has_returns_alone(text) else text, encoding
 
 
-def decode_text(source: Source, option: str | None = None) -> str:
-    """Return a whole text: in UTF-8, or else Latin-1."""
-    text, _ = decode(source, option)
+def as_text(data: bytes) -> str:
+    """Return bytes as text: in UTF-8, or else Latin-1, in which every byte is a character."""
     try:
-        return text.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError:
-        return text.decode("latin-1")
+        return data.decode("latin-1")
+
+
+def decode_text(source: Source, option: str | None = None) -> str:
+    """Return a whole text."""
+    return as_text(decode(source, option)[0])
 
 
 def decoding_error(
     source: Source, error: UnicodeError, data: bytes, *, encoding: str | None, before: int = 0
 ) -> FormatError:
     """Return the error for bytes that are not in an encoding; ``before`` is the number of lines before them."""
-    place, reason = (error.start, error.reason) if isinstance(error, UnicodeDecodeError) else (0, str(error))
-    line = before + data.count(b"\n", 0, place) + 1
+    at, reason = (error.start, error.reason) if isinstance(error, UnicodeDecodeError) else (0, str(error))
+    line = before + data.count(b"\n", 0, at) + 1
     return source.error(f"the text is not {encoding}: {reason}", line=line, argument="encoding")
 
 
@@ -79,9 +86,9 @@ def _no_text(head: bytes) -> InputError:
     for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
         if 2 * high.count(0) > len(high) and 2 * low.count(0) < len(low):
             return InputError(
-                f"this looks like text in UTF-16 without its mark: say encoding={encoding!r}", argument="encoding"
+                f"this looks like text in UTF-16 without its mark: pass encoding={encoding!r}", argument="encoding"
             )
-    return InputError("this looks like a binary file, not text; say format= if it is a known one", argument="format")
+    return InputError("this looks like a binary file, not text; pass format= if it is a known one", argument="format")
 
 
 def refuse_page(source: Source, data: bytes) -> None:

@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from graphrefine.errors import AmbiguousTable, FormatError, InputError
 from graphrefine.kernels.edge_lists import PAIR, Status
-from graphrefine.tables.decode import refuse_page
-from graphrefine.tables.hints import Hints
+from graphrefine.tables.decode import as_text, refuse_page
 from graphrefine.tables.limits import COLUMNS, check_columns
-from graphrefine.tables.sample import Dialect, Record, Sample
+from graphrefine.tables.sample import Dialect, Hints, Record, Sample
 from graphrefine.tables.source import Source
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blanks"}
@@ -95,15 +94,12 @@ def detect_dialect(source: Source, data: bytes, hints: Hints, *, complete: bool 
     delimiter, split = found
     line = data.count(b"\n", 0, start) + 1
     check_columns(len(split.rows[0]))
-    if split.problem is not None:
-        raise source.error(str(split.problem), line=line + split.problem.line, argument="quote")
     end = start
     for _ in range(split.lines):
         end = data.find(b"\n", end) + 1 or len(data)
     lines = data.count(b"\n", start, end)
     dialect = Dialect(delimiter, hints.quote, comment, suspects, False, start, line - 1, comments)
-    _refuse_hashtags(source, data[:start], dialect, split.rows, hints)
-    return Sample(dialect, split.rows, (end, lines), line, data[: min(start, 1000)])
+    return Sample(dialect, split.rows, (end, lines), line, data[:start], split.problem)
 
 
 def _check_hints(hints: Hints) -> None:
@@ -221,7 +217,7 @@ def split_head(head: bytes, dialect: Dialect, *, whole: bool) -> Split | None:
     """Return the records of the beginning of a text; None if it has no whole record. ``whole``: the text ends there."""
     if not whole:
         head = head[: head.rfind(b"\n") + 1]
-    text = decode(head)
+    text = as_text(head)
     rows: list[Record] = []
     lines, problem = 0, None
     try:
@@ -234,9 +230,7 @@ def split_head(head: bytes, dialect: Dialect, *, whole: bool) -> Split | None:
             if not rows:
                 bare = text.split("\n")[error.line].strip()
                 rows.append(bare.split(None if dialect.delimiter == " " else dialect.delimiter, COLUMNS))
-    if not rows:
-        return None
-    return Split(rows, lines or 1, problem)
+    return Split(rows, lines or 1, problem) if rows else None
 
 
 def split_records(text: str, dialect: Dialect) -> Iterator[tuple[int, int, Record]]:
@@ -247,11 +241,11 @@ def split_records(text: str, dialect: Dialect) -> Iterator[tuple[int, int, Recor
     >>> list(split_records('a, "b;""c"" d"\n\n1,2', Dialect(",")))
     [(0, 1, ['a', 'b;"c" d']), (2, 3, ['1', '2'])]
     """
-    if dialect.quote and dialect.quote in text:
-        yield from _split_quoted(text, dialect)
-        return
     separator = None if dialect.delimiter == " " else dialect.delimiter
-    blanks = " " if dialect.delimiter == "\t" else BLANKS
+    if dialect.quote and dialect.quote in text:
+        yield from _split_quoted(text, dialect, separator)
+        return
+    blanks = " " if separator == "\t" else BLANKS
     for number, line in enumerate(text.split("\n")):
         bare = line.lstrip(blanks)
         if bare.strip(" \t\r") and not (dialect.comment and bare[0] in dialect.comment):
@@ -259,19 +253,24 @@ def split_records(text: str, dialect: Dialect) -> Iterator[tuple[int, int, Recor
             yield number, number + 1, [field.strip(BLANKS) for field in fields]
 
 
-def _split_quoted(text: str, dialect: Dialect) -> Iterator[tuple[int, int, Record]]:
+def _split_quoted(text: str, dialect: Dialect, separator: str | None) -> Iterator[tuple[int, int, Record]]:
+    """Yield the records of a text with quotes, whose fields may hold delimiters and line ends."""
     if dialect.comment:  # a line of comment may have any quotes; an empty one drops as well
         text = re.sub(rf"^[ \t]*[{re.escape(dialect.comment)}][^\n]*", "", text, flags=re.MULTILINE)
-    if dialect.delimiter == " ":
-        yield from _split_words(text, dialect)
-        return
-    # Not the csv module: it does not tell quoted fields, whose blanks belong to them, and refuses blanks after a quote.
-    mark, end = re.escape(dialect.quote), re.escape(dialect.delimiter)
-    blanks = "[ ]*+" if dialect.delimiter == "\t" else "[ \t]*+"
-    plain_field = rf"[^{end}\n]*+" if len(dialect.delimiter) == 1 else rf"(?:(?!{end})[^\n])*+"
+    # Not the csv module. It does not say which fields had quotes, and blanks within quotes belong to a name while those
+    # around it do not; and it refuses blanks after a closing quote, which the compiled parser of edges allows. Both
+    # must split alike, or a name in a table of labels would not meet the same name in the edges.
+    mark = re.escape(dialect.quote)
+    if separator is None:
+        before, after, plain, end = r"[ \t\r]*+", "", r"[ \t\r]*+[^ \t\r\n]*+", r"[ \t\r]*+(?:\n|\Z)|[ \t\r]++"
+    else:
+        cut = re.escape(separator)
+        before = after = "[ ]*+" if separator == "\t" else "[ \t]*+"
+        plain = rf"[^{cut}\n]*+" if len(separator) == 1 else rf"(?:(?!{cut})[^\n])*+"
+        end = rf"{cut}|\r?\n|\Z"
     pattern = re.compile(
-        rf"(?:{blanks}{mark}(?P<quoted>[^{mark}]*+(?:{mark}{mark}[^{mark}]*+)*+)(?P<closed>{mark}?+){blanks}"
-        rf"|(?!{blanks}{mark})(?P<plain>{plain_field}))(?P<end>{end}|\r?\n|\Z)"
+        rf"(?:{before}{mark}(?P<quoted>[^{mark}]*+(?:{mark}{mark}[^{mark}]*+)*+)(?P<closed>{mark}?+){after}"
+        rf"|(?!{before}{mark})(?P<plain>{plain}))(?P<end>{end})"
     )
     fields: Record = []
     at = line = begin = 0
@@ -279,69 +278,32 @@ def _split_quoted(text: str, dialect: Dialect) -> Iterator[tuple[int, int, Recor
         match = pattern.match(text, at)
         if match is None or match["closed"] == "":
             raise QuoteError(Status.AFTER_QUOTE if match is None else Status.OPEN_QUOTE, begin)
-        plain = match["plain"]
-        if plain is None:
+        bare = match["plain"]
+        if bare is None:
             fields.append(match["quoted"].replace(dialect.quote * 2, dialect.quote))
         else:
-            fields.append(plain.removesuffix("\r").strip(BLANKS))
+            fields.append(bare.removesuffix("\r").strip(BLANKS if separator else " \t\r"))
         line += match[0].count("\n")
         at = match.end()
-        if match["end"] != dialect.delimiter or at == len(text):
-            if match["end"] == dialect.delimiter:
+        if match["end"].endswith("\n") or at == len(text):
+            if match["end"] == separator:
                 fields.append("")  # after a delimiter at the very end
-            if len(fields) > 1 or fields[0] or plain is None:
+            if len(fields) > 1 or fields[0] or bare is None:
                 yield begin, max(line, begin + 1), fields
             fields, begin = [], line
 
 
-def _split_words(text: str, dialect: Dialect) -> Iterator[tuple[int, int, Record]]:
-    """Yield records of words with blanks between; a word in quotes may hold blanks and line ends."""
-    mark = re.escape(dialect.quote)
-    pattern = re.compile(
-        rf"{mark}([^{mark}]*+(?:{mark}{mark}[^{mark}]*+)*+){mark}(?=[ \t\r\n]|\Z)|({mark})|([^ \t\r\n]+)|(\r?\n)|\r"
-    )
-    fields: Record = []
-    line = begin = 0
-    for match in pattern.finditer(text):
-        quoted, bad, word, end = match.groups()
-        if bad is not None:
-            closing = text.find(dialect.quote, match.end())
-            raise QuoteError(Status.OPEN_QUOTE if closing < 0 else Status.AFTER_QUOTE, begin)
-        if quoted is not None:
-            fields.append(quoted.replace(dialect.quote * 2, dialect.quote))
-            line += quoted.count("\n")
-        elif word is not None:
-            fields.append(word)
-        elif end is not None:
-            if fields:
-                yield begin, line + 1, fields
-            line, fields = line + 1, []
-            begin = line
-    if fields:
-        yield begin, line + 1, fields
-
-
-def decode(text: bytes) -> str:
-    """Return text in UTF-8, or else Latin-1."""
-    try:
-        return text.decode("utf-8")
-    except UnicodeDecodeError:
-        return text.decode("latin-1")
-
-
-def _refuse_hashtags(source: Source, preamble: bytes, dialect: Dialect, rows: list[Record], hints: Hints) -> None:
-    """Refuse a text whose first lines may be comments or edges of names such as #tag, as later ones are."""
+def check_records(source: Source, sample: Sample, hints: Hints) -> None:
+    """Refuse a bad quote among the first records, and lines that may be comments or edges of names such as #tag."""
+    if isinstance(sample.problem, QuoteError):
+        raise source.error(str(sample.problem), line=sample.line + sample.problem.line, argument="quote")
+    rows = sample.rows
     if hints.comments is not None or not any(row[:1] and row[0][:1] in ("#", "%") for row in rows):
         return
-    for number, line in enumerate(preamble.split(b"\n"), start=1):
+    for number, line in enumerate(sample.preamble.split(b"\n"), start=1):
         name = re.match(rb"[ \t]*[#%][^ \t#%\r]", line)
-        split = split_head(line, dialect, whole=True) if name else None
+        split = split_head(line, sample.dialect, whole=True) if name else None
         if split is not None and len(split.rows[0]) == len(rows[0]):
-            raise source.error(
-                AmbiguousTable(
-                    "names below begin as comments do, and so does this line",
-                    {"comments='#'": "a comment", "comments=''": "an edge"},
-                    argument="comments",
-                ),
-                line=number,
-            )
+            readings = {"comments='#'": "a comment", "comments=''": "an edge"}
+            problem = "names below begin as comments do, and so does this line"
+            raise source.error(AmbiguousTable(problem, readings, argument="comments"), line=number)

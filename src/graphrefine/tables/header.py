@@ -1,10 +1,13 @@
 """Step 4, header: whether the first record of a text names the columns.
 
-Of edges: signs of an edge are numbers in the first record, and names that occur below too. Signs of a header: columns
-of numbers below words; names of another kind than all names below (a mark, a digit or a capital letter that all of them
-have); or hardly any other record has two names that occur nowhere else. A usual pair of names needs no other sign than
-that the next records do not have them. Where there is no sign, other usual names of columns decide, and where there are
-none either, the text is refused. Of labels, the names of the nodes that they are for are the strongest sign.
+Of edges (`detect_header`): signs of an edge are numbers in the first record, and names that occur below too. Signs of a
+header: columns of numbers below words; names of another kind than all names below (a mark, a digit or a capital letter
+that all of them have); or hardly any other record has two names that occur nowhere else. A usual pair of names needs no
+other sign than that the next records do not have them. Where there is no sign, other usual names of columns decide, and
+where there are none either, the text is refused.
+
+Of labels (`detect_label_header`), the names of the nodes that they are for are the strongest sign; then the types of
+the columns, values that occur again, and last the usual words.
 """
 
 from __future__ import annotations
@@ -21,13 +24,14 @@ from graphrefine.errors import AmbiguousTable, InputError
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import Parsed, Status
 from graphrefine.tables import vocabulary
-from graphrefine.tables.hints import Hints
-from graphrefine.tables.kinds import is_amount, is_finite, is_number
-from graphrefine.tables.sample import Dialect, Record, Sample, column_values
+from graphrefine.tables.kinds import column_values, is_amount, is_finite, is_number
+from graphrefine.tables.sample import Dialect, Hints, Record, Sample
 from graphrefine.tables.source import Source
 from graphrefine.tables.vocabulary import find_pair, fold_name
 
-HEAD = 1 << 20  # bytes of the text that are looked at
+# Bytes of the text in which names of the first record are looked for. `ingest` reads twice as many before it decides,
+# so that it decides as `read` does.
+HEAD = 1 << 20
 LEAST = 4  # records below which numbers in the first are no sign of their number
 FEW = 4  # records by which one column of numbers is no proof of a header
 FEWEST = 5  # records by which a kind of names is known
@@ -40,6 +44,9 @@ _MARKS: tuple[Callable[[str], bool], ...] = (
     *(lambda name, mark=mark: mark in name for mark in "@./:-# "),
     lambda name: not name.isascii(),
 )
+_WORD = re.compile(r"(?i)(:|_)?[a-z]+[ _-]?ids?(\(.*\))?|.*_(id|name|key)")
+
+# ---- edges -----------------------------------------------------------------------------------------------------------
 
 
 def detect_header(source: Source, data: bytes, sample: Sample, hints: Hints) -> Sample:
@@ -49,35 +56,31 @@ def detect_header(source: Source, data: bytes, sample: Sample, hints: Hints) -> 
     where the first record may be either.
     """
     first = sample.rows[0]
-    if len(first) >= WIDTH and hints.source is None and is_matrix(sample.rows, hints):
-        return replace(sample, is_matrix=True)
     if len(first) >= WIDTH:
+        if is_matrix(sample.rows, hints):
+            return replace(sample, is_matrix=True)
         _refuse_square(source, data, sample, hints)
     has_header, is_doubtful = _judge_edges(source, data, sample, hints)
     if not has_header:
         return sample
     end, lines = sample.end
-    names = tuple(first)
-    dialect = replace(
-        sample.dialect, header=True, skip=end, line=sample.dialect.line + lines, names=names, is_doubtful=is_doubtful
-    )
+    line, names = sample.dialect.line + lines, tuple(first)
+    dialect = replace(sample.dialect, header=True, skip=end, line=line, names=names, is_doubtful=is_doubtful)
     return replace(sample, dialect=dialect, rows=sample.rows[1:])
 
 
 def _judge_edges(source: Source, data: bytes, sample: Sample, hints: Hints) -> tuple[bool, bool]:
     """Return whether the first record names the columns; and whether only the absence of its names below says so."""
-    if hints.header is not None:
-        return hints.header, False
-    if hints.are_named:
-        return True, False
+    if hints.header is not None or hints.are_named:
+        return hints.header is not False, False
     first, rest = sample.rows[0], sample.rows[1:]
     if any(map(is_number, first)):  # columns are not called 7 or 0.5, but by pandas, beside its index
         rows = list(map(str, range(len(rest))))
         return vocabulary.are_counted(first) and len(rest) > 1 and column_values(rest, 0) == rows, False
     test = is_number if sample.dialect.delimiter == "," else is_amount
     below = [column_values(rest, at) for at in range(len(first))]
-    typed = [bool(name and values) and all(map(test, values)) for name, values in zip(first, below, strict=True)]
-    is_sure = sum(typed) > 1 or (any(typed) and (len(rest) > FEW or len(first) > 2))
+    typed = sum(bool(name and values) and all(map(test, values)) for name, values in zip(first, below, strict=True))
+    is_sure = typed > 1 or (typed == 1 and (len(rest) > FEW or len(first) > 2))
     if is_sure and {*filter(None, first)}.isdisjoint(name for record in rest for name in record):
         return True, False
     verdict = None
@@ -85,7 +88,11 @@ def _judge_edges(source: Source, data: bytes, sample: Sample, hints: Hints) -> t
         text = data[sample.end[0] : sample.end[0] + HEAD + 1]
         verdict = judge_names(sample.rows, text, sample.dialect, hints)
     if verdict is None:
-        raise source.error(_ambiguous_header(first), line=sample.line)
+        problem = f"this line can be a header, or the edge {' - '.join(map(repr, first[:2]))}"
+        if not all(first):
+            problem += f"; it names {sum(map(bool, first))} of {len(first)} columns (if it is a title, take it away)"
+        readings = {"header=True": "a header", "header=False": "an edge"}
+        raise source.error(AmbiguousTable(problem, readings, argument="header"), line=sample.line)
     return verdict, verdict and find_pair(first) is None
 
 
@@ -104,7 +111,7 @@ def judge_names(rows: list[Record], text: bytes, dialect: Dialect, hints: Hints)
     False
     """
     first, rest = rows[0], rows[1:]
-    are_words = all(_is_word(name) for name in first if name)
+    are_words = all(fold_name(name) in vocabulary.HEADERS or _WORD.fullmatch(name) for name in first if name)
     if not rest or len(first) == 2 == 1 + len(set(first)):
         return are_words and not rest and find_pair(first) is not None
     if first in rest and find_pair(first) is not None:
@@ -129,13 +136,6 @@ def _differs(name: str, values: list[str]) -> bool:
     return any(not has(name) and all(map(has, values)) for has in _MARKS)
 
 
-def _is_word(name: str) -> bool:
-    return (
-        fold_name(name) in vocabulary.HEADERS
-        or re.fullmatch(r"(?i)(:|_)?[a-z]+[ _-]?ids?(\(.*\))?|.*_(id|name|key)", name) is not None
-    )
-
-
 def _share_apart(first: Record, text: bytes, dialect: Dialect, hints: Hints) -> float | None:
     """Return the share of records with two names that occur nowhere else.
 
@@ -146,11 +146,11 @@ def _share_apart(first: Record, text: bytes, dialect: Dialect, hints: Hints) -> 
     target = int(source == 0) if target is None else target
     if not (0 <= source < len(first) and 0 <= target < len(first)):
         return None
-    head = text[:HEAD]
+    head = np.frombuffer(text[:HEAD], np.uint8)
     if len(text) > HEAD:
-        head = head[: edge_lists.whole_records(np.frombuffer(head, np.uint8), dialect.marks)]
+        head = head[: edge_lists.whole_records(head, dialect.marks)]
     columns = (source, target, -1, -1, len(first))
-    parsed = edge_lists.parse_strings(np.frombuffer(head, np.uint8), columns, dialect.marks, dates=False, threads=1)
+    parsed = edge_lists.parse_strings(head, columns, dialect.marks, dates=False, threads=1)
     if parsed.status != Status.OK or not len(parsed.source):
         return None
     names = set(parsed.names.split(b"\n"))
@@ -159,13 +159,6 @@ def _share_apart(first: Record, text: bytes, dialect: Dialect, hints: Hints) -> 
     counts = np.bincount(np.concatenate([parsed.source, parsed.target]) + 1)  # those of no node first
     apart = (counts[parsed.source + 1] == 1) & (counts[parsed.target + 1] == 1)
     return float(apart.mean())
-
-
-def _ambiguous_header(first: Record) -> AmbiguousTable:
-    problem = f"this line can be a header, or the edge {' - '.join(map(repr, first[:2]))}"
-    if not all(first):
-        problem += f"; it names {sum(map(bool, first))} of {len(first)} columns (if it is a title, take it away)"
-    return AmbiguousTable(problem, {"header=True": "a header", "header=False": "an edge"}, argument="header")
 
 
 def _second_header(names: Sequence[str]) -> InputError:
@@ -178,6 +171,8 @@ def _second_header(names: Sequence[str]) -> InputError:
 
 def check_header(source: Source, parsed: Parsed, dialect: Dialect, ends: tuple[int, int], nodes: list[str]) -> None:
     """Refuse a doubtful header whose names are ``nodes`` too, and edges that are the header again."""
+    # A header that nothing but the absence of its names below says is one was judged by the first megabyte alone. If a
+    # node far below has such a name, the first line was an edge, and without this check it would be lost.
     if dialect.is_doubtful and nodes:
         readings = {"header=True": "names of columns", "header=False": "an edge"}
         problem = f"the first line is taken for a header, and its name {nodes[0]!r} is the name of a node too"
@@ -206,68 +201,47 @@ def check_counts(parsed: Parsed, width: int) -> None:
         )
 
 
+# ---- matrices --------------------------------------------------------------------------------------------------------
+
+
 def is_matrix(rows: list[Record], hints: Hints) -> bool:
-    """Return whether a table is an adjacency matrix, by its names; not if hints choose a column of edges."""
+    """Return whether a table is an adjacency matrix; not if hints choose a column of edges.
+
+    Its first column has the names that its first record has; of a bipartite graph, it names each row once.
+
+    Examples
+    --------
+    >>> is_matrix([["", "a", "b", "c"], ["a", "0", "1", "1"], ["b", "1", "0", "0"], ["c", "1", "0", "0"]], Hints())
+    True
+    """
+    first, *rest = rows
     if any(column is not None for column in hints.columns):
         return False
-    return is_labeled(rows) or (bool(hints.bipartite) and has_row_names(rows))
-
-
-def is_labeled(rows: list[Record]) -> bool:
-    """Return whether the first column of a table has the names that its first record has.
-
-    Examples
-    --------
-    >>> is_labeled([["", "a", "b", "c"], ["a", "0", "1", "1"], ["b", "1", "0", "0"], ["c", "1", "0", "0"]])
-    True
-    """
-    first, *rest = rows
-    names, labels = first[1:], [record[0] if record else "" for record in rest]
-    if len(rest) < WIDTH - 1 or labels != names[: len(labels)] or len(set(names)) < len(names):
+    if any(len(row) != len(first) or not all(not each or is_number(each) for each in row[1:]) for row in rest):
         return False
-    return _holds_numbers(rows)
-
-
-def has_row_names(rows: list[Record]) -> bool:
-    """Return whether the first column of a table of numbers names each row once.
-
-    Examples
-    --------
-    >>> has_row_names([["user", "x", "y", "z"], ["ann", "0", "1", "1"], ["bob", "1", "", "0"], ["cy", "1", "0", "0"]])
-    True
-    """
-    first, *rest = rows
-    labels = [record[0] if record else "" for record in rest]
-    if len(rest) < 2 or len(set(labels)) < len(labels) or any(map(is_number, [*first, *labels])):
-        return False
-    return _holds_numbers(rows)
-
-
-def _holds_numbers(rows: list[Record]) -> bool:
-    first, *rest = rows
-    width = len(first)
-    return width >= WIDTH and all(
-        len(record) == width and all(not each or is_number(each) for each in record[1:]) for record in rest
-    )
+    names, labels = first[1:], [row[0] for row in rest]
+    if len(rest) >= WIDTH - 1 and labels == names[: len(labels)] and len(set(names)) == len(names):
+        return True
+    are_distinct = len(rest) > 1 and len(set(labels)) == len(labels)
+    return bool(hints.bipartite) and are_distinct and not any(map(is_number, [*first, *labels]))
 
 
 def _refuse_square(source: Source, data: bytes, sample: Sample, hints: Hints) -> None:
     """Refuse as many records of numbers as there are columns: a list of edges, or a matrix without names of rows."""
-    if any(each is not None for each in (hints.source, hints.target, hints.weights, hints.time)):
-        return
     first, *rest = sample.rows
     lines = data.count(b"\n", sample.end[0]) + (not data.endswith(b"\n"))
-    if lines != len(first) or find_pair(first) or any(map(is_number, first)):
+    is_chosen = hints.weights is not None or any(column is not None for column in hints.columns)
+    if is_chosen or lines != len(first) or find_pair(first) or any(map(is_number, first)):
         return
     if all(all(map(is_number, column_values(rest, at))) for at in range(len(first))):
-        raise source.error(
-            AmbiguousTable(
-                f"a table of {lines} x {lines} numbers can be an adjacency matrix or a list of edges; a matrix has the "
-                "names of its rows in the first column",
-                {"source= and target=": "edges"},
-                argument="source",
-            )
+        problem = (
+            f"a table of {lines} x {lines} numbers can be an adjacency matrix or a list of edges; a matrix has the "
+            "names of its rows in the first column"
         )
+        raise source.error(AmbiguousTable(problem, {"source= and target=": "edges"}, argument="source"))
+
+
+# ---- labels ----------------------------------------------------------------------------------------------------------
 
 
 def detect_label_header(
@@ -295,9 +269,7 @@ def detect_label_header(
 def judge_labels(columns: Sequence[Sequence[str]], known: AbstractSet[str] | None) -> bool | None:
     """Return whether the first row of a table of labels names its columns; None if it cannot be said.
 
-    ``known`` are the names that the labels are for, where they are at hand: the first row, if its node is unknown above
-    nodes that are all known, is a header. After them decide the types of the columns, values that occur again, and last
-    the usual words.
+    The first row, if its node is unknown above nodes that are all ``known``, is a header.
 
     Examples
     --------

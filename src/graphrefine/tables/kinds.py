@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from graphrefine.graph.node_ids import is_missing_id
 from graphrefine.kernels.edge_lists import NUMBER
 from graphrefine.tables import vocabulary
+from graphrefine.tables.sample import Record
 
 FEWEST = 8  # values in which row numbers are no accident
 MOST = 1000  # values that are looked at
@@ -39,6 +41,52 @@ class Kind(StrEnum):
 NUMBERS = (Kind.INTEGER, Kind.NUMBER)
 NO_ENDS = (Kind.ROW_NUMBER, Kind.TIME, Kind.DATE)
 """Kinds of columns that are no ends of edges, and no weights."""
+
+
+class Column:
+    """A column: its name, if it has one, its position, and a sample of its values, from which its kind follows."""
+
+    def __init__(
+        self, name: str | None, position: int, values: Callable[[], Sequence[Any]], *, is_numeric: bool
+    ) -> None:
+        self.name, self.position, self.is_numeric = name, position, is_numeric
+        self._take_values = values
+
+    @cached_property
+    def values(self) -> Sequence[Any]:
+        """A sample of its values."""
+        return self._take_values()
+
+    @cached_property
+    def kind(self) -> Kind:
+        """What it holds."""
+        return find_kind(self.values, self.name)
+
+    @property
+    def label(self) -> str | int:
+        """Its name, or its position."""
+        return self.position if self.name is None else self.name
+
+
+def detect_kinds(rows: Sequence[Record], names: Sequence[str] | None, delimiter: str) -> list[Column]:
+    """Return the columns of records of text."""
+    count = len(names or rows[0])
+    while names is None and count > 2 and not any(len(row) >= count and row[count - 1] for row in rows):
+        count -= 1  # a delimiter at the end of every line makes no column
+    test = is_number if delimiter == "," else is_amount
+
+    def make(at: int) -> Column:
+        values = column_values(rows, at)
+        # One number makes a column of numbers: any other value is refused by its own line.
+        name = None if names is None else names[at]
+        return Column(name, at, lambda: values, is_numeric=any(map(test, values)))
+
+    return [make(at) for at in range(count)]
+
+
+def column_values(rows: Sequence[Record], at: int) -> list[str]:
+    """Return the values of a column that are not empty."""
+    return [row[at] for row in rows if at < len(row) and row[at]]
 
 
 def find_kind(values: Sequence[Any], name: str | None = None) -> Kind:

@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from graphrefine.errors import FormatError, InputError
 from graphrefine.system.memory import budget_of, gigabytes
 
-READING = 4  # bytes of memory for each byte of a file, while it is read; compressed ones hold more
-PACKED = 4
+READING = 4  # bytes of memory for each byte of a file, while it is read
+PACKED = 4  # bytes of data for each byte of a compressed file
 UNASKED = 1 << 26  # bytes that are unpacked without a look at the memory
 ALWAYS = 1_000_000  # nodes that a file of any size may state
 FIELDS = 1 << 14  # names of fields or attributes that records may have, as many as columns of a spreadsheet
@@ -66,16 +66,8 @@ def check_unpacked(path: str, size: int, what: str, *, hint: str = IN_PIECES, co
 
 
 def check_stated(count: int, size: int, what: str) -> None:
-    """Refuse a number of nodes that is far beyond what a file of ``size`` bytes can be about.
-
-    The rows of an empty matrix take no byte of a file, and memory for each of them: a damaged number would take all.
-
-    Examples
-    --------
-    >>> check_stated(2_000_000_000, 300, "rows")
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: the file states 2,000,000,000 rows, and has 300 bytes: it is damaged...
-    """
+    """Refuse a number of nodes that is far beyond what a file of ``size`` bytes can be about."""
+    # The rows of an empty matrix take no byte of a file, and memory for each of them: a damaged number would take all.
     if count < 0 or count > max(ALWAYS, 8 * size):
         raise InputError(
             f"the file states {count:,} {what}, and has {size:,} bytes: it is damaged, or not what it seems"
@@ -83,14 +75,7 @@ def check_stated(count: int, size: int, what: str) -> None:
 
 
 def check_fields(count: int, what: str = "attributes") -> None:
-    """Refuse records with more names of fields than any table has; each of a few would have one of its own.
-
-    Examples
-    --------
-    >>> check_fields(1_000_000)
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: there are more than 16,384 attributes, of which a file may have no more...
-    """
+    """Refuse records with more names of fields than any table has."""
     if count > FIELDS:
         raise InputError(
             f"there are more than {FIELDS:,} {what}, of which a file may have no more: are names of nodes among them? "
@@ -99,14 +84,7 @@ def check_fields(count: int, what: str = "attributes") -> None:
 
 
 def check_columns(count: int) -> None:
-    """Refuse a record of text with more fields than any table, or matrix, has columns.
-
-    Examples
-    --------
-    >>> check_columns(1_000_000)
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: a record has more than 65,536 fields, of which a table may have no more...
-    """
+    """Refuse a record of text with more fields than any table, or matrix, has columns."""
     if count > COLUMNS:
         raise InputError(
             f"a record has more than {COLUMNS:,} fields, of which a table may have no more; a list of edges has one "

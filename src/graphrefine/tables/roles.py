@@ -1,7 +1,8 @@
-"""Roles: which columns of a table hold the ends and weights of edges, the nodes, the labels, the numbers, the changes.
+"""Roles: which columns of a table hold the ends and weights of edges, the nodes, the labels, the numbers.
 
 Columns that the caller chooses are used. Otherwise usual names (`vocabulary`) decide, then the kinds of the values and,
-for tables about the nodes of a graph, their names. What stays open is refused with its readings.
+for tables about the nodes of a graph, their names. What stays open is refused with its readings: so are csv edges such
+as ``ann,bob,2024-01-05`` by `_find_weight`, as the dates of the third column can be times, and are hardly weights.
 """
 
 from __future__ import annotations
@@ -20,10 +21,9 @@ from graphrefine.errors import AmbiguousTable, InputError
 from graphrefine.graph.lookup import list_some
 from graphrefine.graph.node_ids import Numbered, is_missing_id
 from graphrefine.tables import vocabulary
-from graphrefine.tables.hints import Hints
-from graphrefine.tables.kinds import MOST, NO_ENDS, NUMBERS, Kind, are_distinct, as_numbers, is_finite, text_of
+from graphrefine.tables.kinds import MOST, NO_ENDS, NUMBERS, Column, Kind, are_distinct, as_numbers, is_finite, text_of
 from graphrefine.tables.origin import Origin
-from graphrefine.tables.sample import Column
+from graphrefine.tables.sample import Hints
 from graphrefine.tables.vocabulary import find_pair, fold_name
 
 _MEMBER = re.compile(r"(.*?)([0-9]+)[])]?")  # of a series of columns: stem and number
@@ -31,9 +31,14 @@ _INDEX = re.compile(r"|index|level_0|unnamed: [0-9]+")  # what pandas and others
 _NEIGHBORS = {"neighbor", "neighbour"}
 _HEADER = "'node,v0,v1,...'"
 _EDGES = "of a list of edges graphrefine embed makes vectors, and graphrefine info shows what is in it"
-RIVALS = 64  # columns of texts that are compared with each other
+# Columns of texts that are compared with each other. The comparison is of all pairs: a table of 10,000 columns of texts
+# would take 50 million of them.
+RIVALS = 64
 INDEX = -1  # position of a column that is the index of a data frame
 Known = AbstractSet[str] | None  # texts of the names that labels are for, where they are at hand
+
+
+# ---- edges -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -55,9 +60,10 @@ class EdgeRoles:
 
     def within(self, columns: list[int]) -> EdgeRoles:
         """Return the roles in a table that has only these columns, in this order."""
-        source, target, weight, time = (None if at is None else columns.index(at) for at in self.positions)
-        assert source is not None and target is not None
-        return replace(self, source=source, target=target, weight=weight, time=time)
+        weight, time = (None if at is None else columns.index(at) for at in (self.weight, self.time))
+        return replace(
+            self, source=columns.index(self.source), target=columns.index(self.target), weight=weight, time=time
+        )
 
 
 def assign_edges(columns: Sequence[Column], hints: Hints, origin: Origin | None = None) -> EdgeRoles:
@@ -68,98 +74,77 @@ def assign_edges(columns: Sequence[Column], hints: Hints, origin: Origin | None 
     """
     hints = hints if origin is None else origin.complete(hints)
     if len(columns) < 2:
-        problem = f"an edge needs two columns, and there is {len(columns)}"
-        if hints.delimiter is None:
-            raise InputError(problem)
-        raise InputError(f"{problem} with delimiter={hints.delimiter!r}", argument="delimiter")
+        split = "" if hints.delimiter is None else f" with delimiter={hints.delimiter!r}"
+        problem = f"an edge needs two columns, and there is {len(columns)}{split}"
+        raise InputError(problem, argument="delimiter" if split else None)
     names = None if columns[0].name is None else [str(column.name) for column in columns]
     chosen = {
-        argument: None if column is None or column is False else find_column(argument, column, names, len(columns))
-        for argument, column in zip(("source", "target", "weights", "time"), _choices(hints), strict=True)
+        argument: None if column is None else find_column(argument, column, names, len(columns))
+        for argument, column in zip(("source", "target", "weights", "time"), hints.columns, strict=True)
     }
-    free = [at for at in range(len(columns)) if at not in chosen.values()]
+    free = [column for column in columns if column.position not in chosen.values()]
     source, target = _find_ends(columns, names, chosen, free)
     weight = chosen["weights"]
     if weight in (source, target, chosen["time"]) and weight is not None:
         raise InputError(
-            f"the weights cannot be column {_quote(columns[weight].label)}: that is an end of the edges, or their time",
+            f"the weights cannot be column {columns[weight].label!r}: that is an end of the edges, or their time",
             argument="weights",
         )
-    others = [at for at in range(len(columns)) if at not in (source, target, chosen["time"])]
+    others = [column for column in columns if column.position not in (source, target, chosen["time"])]
     if weight is None and hints.weights is None:
         weight = _find_weight(columns, names, others, hints)
     for argument, at in {"source": source, "target": target, "weights": weight}.items():
         if chosen[argument] is None and names and at is not None and names.count(names[at]) > 1:
-            raise InputError(
-                f"{names.count(names[at])} columns are called {names[at]!r}; rename them, or pass {argument}= by "
-                "position",
-                argument=argument,
-            )
-    ignored = [columns[at] for at in others if at != weight]
+            count = f"{names.count(names[at])} columns are called {names[at]!r}"
+            raise InputError(f"{count}; rename them, or pass {argument}= by position", argument=argument)
+    ignored = [column for column in others if column.position != weight]
     report: dict[str, Any] = {"columns": [columns[source].label, columns[target].label]}
     report["weight_column"] = None if weight is None else columns[weight].label
     if ignored:
         report["ignored_columns"] = [column.label for column in ignored]
-        kinds = {str(column.label): _in_words(column.kind) for column in ignored if column.kind != Kind.TEXT}
-        report |= {"column_kinds": kinds} if kinds else {}
-    return EdgeRoles(
-        source,
-        target,
-        weight,
-        chosen["time"],
-        report,
-        origin,
-        None if origin is None else lambda at: columns[at].values,
-    )
-
-
-def _choices(hints: Hints) -> tuple[Any, ...]:
-    return hints.source, hints.target, hints.weights, hints.time
+        kinds = {str(column.label): column.kind for column in ignored if column.kind != Kind.TEXT}
+        words = {label: (Kind.NUMBER if kind == Kind.INTEGER else kind).value for label, kind in kinds.items()}
+        report |= {"column_kinds": words} if words else {}
+    sample = None if origin is None else lambda at: columns[at].values
+    return EdgeRoles(source, target, weight, chosen["time"], report, origin, sample)
 
 
 def find_column(argument: str, column: Any, names: Sequence[str] | None, count: int) -> int:
     """Return the position of a column that is chosen by its name, or by its position, as a number or its digits."""
-    if isinstance(column, str):
-        if names and column in names:
-            if list(names).count(column) > 1:
-                raise InputError(
-                    f"{list(names).count(column)} columns are called {column!r}; pass {argument}= by position, from 0 "
-                    f"to {count - 1}",
-                    argument=argument,
-                )
-            return list(names).index(column)
-        if not column.isdecimal():
-            known = f"the columns are {', '.join(map(repr, names))}" if names else "the columns have no names"
-            raise InputError(
-                f"there is no column {column!r}; {known}; a position from 0 to {count - 1} works too", argument=argument
-            )
-    if not isinstance(column, str | int):
+    if isinstance(column, bool) or not isinstance(column, str | int):
         arrays = "; an array goes with edges in arrays" if argument == "weights" else ""
         problem = f"{argument}= is the name or the position of a column here, not {type(column).__name__}{arrays}"
         raise InputError(problem, argument=argument)
-    position = int(column)
-    if isinstance(column, bool) or not 0 <= position < count:
-        raise InputError(f"there is no column {column!r}; positions go from 0 to {count - 1}", argument=argument)
-    return position
+    positions = f"positions go from 0 to {count - 1}"
+    if isinstance(column, str) and names and column in names:
+        if (twins := list(names).count(column)) > 1:
+            problem = f"{twins} columns are called {column!r}; pass {argument}= by position"
+            raise InputError(f"{problem}; {positions}", argument=argument)
+        return list(names).index(column)
+    if isinstance(column, str) and not column.isdecimal():
+        known = f"the columns are {', '.join(map(repr, names))}" if names else "the columns have no names"
+        raise InputError(f"there is no column {column!r}; {known}; {positions}", argument=argument)
+    if not 0 <= int(column) < count:
+        raise InputError(f"there is no column {column!r}; {positions}", argument=argument)
+    return int(column)
 
 
 def _find_ends(
-    columns: Sequence[Column], names: list[str] | None, chosen: dict[str, int | None], free: list[int]
+    columns: Sequence[Column], names: list[str] | None, chosen: dict[str, int | None], free: list[Column]
 ) -> tuple[int, int]:
     source, target = chosen["source"], chosen["target"]
     pair = find_pair(names) if names else None
-    if pair is None and source is None and target is None:
-        pair = (free[0], free[1]) if len(free) > 1 else None
+    if pair is None and source is None and target is None and len(free) > 1:
+        pair = (free[0].position, free[1].position)
         if len(free) > 2:
-            pair = _choose_ends([columns[at] for at in free]) if names else pair
-            _refuse_relation([columns[at] for at in free], pair)
+            pair = _choose_ends(free) if names else pair
+            _refuse_relation(free, pair[1])
     first, second = pair or (0, 1)
     source = source if source is not None else first if first != target else second
     target = target if target is not None else second if second != source else first
     if source == target:
-        raise InputError(
-            f"source and target are the same column ({_quote(columns[source].label)}); name both", argument="target"
-        )
+        problem = f"source and target are the same column ({columns[source].label!r}); name both"
+        raise InputError(problem, argument="target")
     return source, target
 
 
@@ -192,12 +177,12 @@ def _choose_ends(free: Sequence[Column]) -> tuple[int, int]:
     return pair
 
 
-def _refuse_relation(free: Sequence[Column], pair: tuple[int, int] | None) -> None:
+def _refuse_relation(free: Sequence[Column], end: int) -> None:
     """Refuse a column of relations as an end: a text of few values between two columns that share their ids.
 
     Knowledge graphs come so: ``00260881 _hypernym 00260622`` in WN18RR, where the last column would be weights.
     """
-    at = next((at for at, column in enumerate(free) if pair is not None and column.position == pair[1]), 0)
+    at = next((at for at, column in enumerate(free) if column.position == end), 0)
     if not 0 < at < len(free) - 1:
         return
     head, relation, tail = free[at - 1 : at + 2]
@@ -207,9 +192,8 @@ def _refuse_relation(free: Sequence[Column], pair: tuple[int, int] | None) -> No
     are_few = 2 * len(between) <= len(relation.values) and len(between) < min(len(first), len(last))
     if are_few and between.isdisjoint(first | last) and 2 * len(first & last) > min(len(first), len(last)):
         raise AmbiguousTable(
-            f"column {_quote(relation.label)} holds {len(between)} different texts, such as "
-            f"{min(between)!r}, between the ids of columns {_quote(head.label)} and {_quote(tail.label)}, as the "
-            "relations of a knowledge graph, which are not told apart here",
+            f"column {relation.label!r} holds {len(between)} different texts, such as {min(between)!r}, between the "
+            f"ids of columns {head.label!r} and {tail.label!r}, as the relations of a knowledge graph",
             {
                 f"source={head.label!r} and target={tail.label!r}": "all relations as edges",
                 f"source={head.label!r} and target={relation.label!r}": "relations as nodes",
@@ -219,17 +203,13 @@ def _refuse_relation(free: Sequence[Column], pair: tuple[int, int] | None) -> No
 
 
 def _distinct_texts(column: Column) -> set[str]:
-    return {str(value) for value in list(column.values)[:MOST] if not _is_empty(value)}
-
-
-def _is_empty(value: Any) -> bool:
-    return is_missing_id(value) or (isinstance(value, str) and not value)
+    return {str(value) for value in list(column.values)[:MOST] if not is_missing_id(value) and value != ""}
 
 
 def _refuse_properties(free: Sequence[Column]) -> None:
     """Refuse a table of numbers whose first column names each row once: a matrix, or properties of nodes; no edges."""
     first, *others = free
-    labels = [value for value in list(first.values)[:MOST] if not _is_empty(value)]
+    labels = [value for value in list(first.values)[:MOST] if not is_missing_id(value) and value != ""]
     if len(others) < 3 or len(labels) < 3 or not all(column.kind in NUMBERS for column in others):
         return
     if as_numbers(labels) is None and are_distinct(labels):
@@ -241,13 +221,15 @@ def _refuse_properties(free: Sequence[Column]) -> None:
         )
 
 
-def _find_weight(columns: Sequence[Column], names: list[str] | None, others: list[int], hints: Hints) -> int | None:
+def _find_weight(
+    columns: Sequence[Column], names: list[str] | None, others: Sequence[Column], hints: Hints
+) -> int | None:
     is_counted = names is not None and vocabulary.are_counted(names)
-    others = [at for at in others if not (is_counted and at == 0)]
+    others = [column for column in others if not (is_counted and column.position == 0)]
     if names is not None and not is_counted:
-        weight = next((at for at in others if names[at].strip().lower() in vocabulary.WEIGHTS), None)
-    elif len(others) == 1 and (columns[others[0]].is_numeric or columns[others[0]].kind != Kind.TEXT):
-        weight = others[0]
+        found = next((column for column in others if str(column.name).strip().lower() in vocabulary.WEIGHTS), None)
+    elif len(others) == 1 and (others[0].is_numeric or others[0].kind != Kind.TEXT):
+        found = others[0]
     elif not others or hints.source is not None or hints.target is not None:
         return None
     else:
@@ -257,23 +239,16 @@ def _find_weight(columns: Sequence[Column], names: list[str] | None, others: lis
             "first line names the columns",
             argument="source",
         )
-    if weight is not None and columns[weight].kind in NO_ENDS:
-        column = columns[weight]
-        anyway = f", weights={column.label!r} to use them as weights all the same" if column.is_numeric else ""
+    # Dates, times and row numbers would be weights of 10^9 or of 1, 2, 3, ..., and give vectors without a word that
+    # they are wrong.
+    if found is not None and found.kind in NO_ENDS:
+        anyway = f", weights={found.label!r} to use them as weights all the same" if found.is_numeric else ""
         raise InputError(
-            f"column {_quote(column.label)} holds {column.kind.value}, which are hardly weights: pass "
-            f"time={column.label!r} to use them as times{anyway}, or weights=False to leave them out",
+            f"column {found.label!r} holds {found.kind.value}, which are hardly weights: pass time={found.label!r} to "
+            f"use them as times{anyway}, or weights=False to leave them out",
             argument="weights",
         )
-    return weight
-
-
-def _in_words(kind: Kind) -> str:
-    return Kind.NUMBER.value if kind == Kind.INTEGER else kind.value
-
-
-def _quote(label: str | int) -> str:
-    return repr(label) if isinstance(label, str) else str(label)
+    return None if found is None else found.position
 
 
 def refuse_two_kinds(labels: Sequence[Any], numbered: Numbered, hints_bipartite: bool | None) -> None:
@@ -282,9 +257,7 @@ def refuse_two_kinds(labels: Sequence[Any], numbered: Numbered, hints_bipartite:
     In MovieLens, user 1 is not movie 1. Where the integers do not overlap, nothing is lost by reading them as one set.
     """
     source, target, names = numbered
-    if hints_bipartite is not None or names.dtype == object or not all(isinstance(label, str) for label in labels):
-        return
-    if len(labels) != 2 or not vocabulary.name_two_kinds(*labels):
+    if hints_bipartite is not None or names.dtype == object or not vocabulary.name_two_kinds(labels):
         return
     seen = np.zeros((2, len(names) + 1), np.bool_)  # the last one is of -1: no node
     seen[0, source] = seen[1, target] = True
@@ -300,6 +273,22 @@ def ambiguous_kinds(labels: Sequence[Any], name: int) -> AmbiguousTable:
         {"bipartite=True": "two sets of nodes", "bipartite=False": "one set, where the same number is the same node"},
         argument="bipartite",
     )
+
+
+# ---- nodes and labels ------------------------------------------------------------------------------------------------
+
+
+def assign_nodes(titles: Sequence[str]) -> list[int]:
+    """Return the positions of the columns that are called as nodes are: those called node, else id, name and the like.
+
+    Examples
+    --------
+    >>> assign_nodes(["id", "age", "Node"]), assign_nodes(["id", "age", "name"]), assign_nodes(["who"])
+    ([2], [0, 2], [])
+    """
+    words = [title.strip().lower() for title in titles]
+    usual = [at for at, word in enumerate(words) if word in vocabulary.NODES]
+    return [at for at in usual if words[at] in ("node", "nodes")] or usual
 
 
 def assign_labels(
@@ -388,13 +377,15 @@ def describe_column(column: Column) -> str:
 
 def _undecided(columns: Sequence[Column], argument: str) -> InputError:
     """Return the error for columns of which several may hold the nodes, or the labels."""
-    listed = ", ".join(map(describe_column, columns))
     count = "one column" if len(columns) == 1 else f"{len(columns)} columns"
     return InputError(
-        f"{count} ({listed}) where a node and a label are expected: keep these two, or pass node_column= and "
-        "label_column=; names= with the names of the nodes tells which of them are nodes",
+        f"{count} ({', '.join(map(describe_column, columns))}) where a node and a label are expected: keep two, or "
+        "pass node_column= and label_column=; names= with the names of the nodes tells which of them are nodes",
         argument=argument if len(columns) > 1 else None,
     )
+
+
+# ---- vectors and features --------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -406,13 +397,7 @@ class NumberRoles:
     numbers: list[int]
     named: bool = False  # the header calls the column of names so
     series: bool = False  # the numbers have one stem
-    quotes: bool = False  # the header has quotes, and numbers may have some too
     remarks: list[str] = field(default_factory=list)
-
-    @property
-    def plain(self) -> bool:
-        """Whether all columns are used, the names first."""
-        return self.name == 0 and self.numbers == list(range(1, len(self.titles)))
 
 
 def assign_vectors(titles: list[str], sample: list[str], *, features: bool = False) -> NumberRoles:
@@ -432,14 +417,13 @@ def assign_vectors(titles: list[str], sample: list[str], *, features: bool = Fal
     True
     """
     titles = [title.strip() for title in titles]
-    words = [title.lower() for title in titles]
-    names = [at for at, word in enumerate(words) if word in vocabulary.NODES]
-    _check_number_titles(titles, names)
-    index = {0} if _INDEX.fullmatch(words[0]) else set()
+    names = [at for at, title in enumerate(titles) if title.lower() in vocabulary.NODES]
+    _check_titles(titles, names)
+    index = {0} if _INDEX.fullmatch(titles[0].lower()) else set()
     others = sorted(set(range(len(titles))).difference(index, names))
     series = _find_series(titles, others, single=bool(names))
     columns = NumberRoles(titles, None, [], named=bool(names), series=bool(series))
-    _choose_names(columns, names, series, sample)
+    _choose_names(columns, assign_nodes(titles), series, sample)
     columns.numbers = [at for at in others if at != columns.name and (features or not series or at in series)]
     if not columns.numbers:
         raise InputError(
@@ -457,20 +441,18 @@ def assign_vectors(titles: list[str], sample: list[str], *, features: bool = Fal
     return columns
 
 
-def _check_number_titles(titles: list[str], names: list[int]) -> None:
+def _check_titles(titles: list[str], names: list[int]) -> None:
     """Refuse data in the place of a header, the header of a list of edges, and two columns with one name."""
     numbers = [title for title in titles if is_finite(title)]
     counting = numbers == [str(column) for column in range(len(numbers))] and len(numbers) < len(titles)
     if numbers and not names and not counting:  # as pandas calls columns
         hint = f"; {_EDGES}" if len(titles) in (2, 3) else ""
         raise InputError(f"holds numbers where the header {_HEADER} should be; add one{hint}")
-    pair = find_pair(titles)
-    ends = [] if pair is None else [titles[at] for at in pair]
+    ends = [titles[at] for at in find_pair(titles) or ()]
     sure = {fold_name(end) for couple in vocabulary.ENDS for end in couple}
     near = [title for title in titles if title.lower() in _NEIGHBORS]
-    if names and near:
-        raise InputError(f"its columns {list_some([titles[names[0]], *near])} are those of a list of edges; {_EDGES}")
-    if ends and (not names or sure.issuperset(map(fold_name, ends))):
+    ends = [titles[names[0]], *near] if names and near else ends
+    if ends and (not names or near or sure.issuperset(map(fold_name, ends))):
         raise InputError(f"its columns {list_some(ends)} are those of a list of edges; {_EDGES}")
     twice = next((title for title, count in Counter(titles).items() if title and count > 1), None)
     if twice is not None:
@@ -480,12 +462,11 @@ def _check_number_titles(titles: list[str], names: list[int]) -> None:
 def _choose_names(columns: NumberRoles, names: list[int], series: set[int], sample: list[str]) -> None:
     """Choose the column of names: among those that are called so, else the first, unless that is one of the series."""
     titles = columns.titles
-    node = [at for at in names if titles[at].lower() == "node"] or names
-    if len(node) > 1:
+    if len(names) > 1:
         several = _list_columns(titles, names)
         raise InputError(f"has several columns that could name the nodes, {several}; call one of them node")
-    if node:
-        columns.name = node[0]
+    if names:
+        columns.name = names[0]
     elif 0 not in series:
         columns.name = 0
     elif sample and not is_finite(sample[0]):

@@ -1,16 +1,51 @@
-"""What is found of a table: its dialect, its columns, and its first records."""
+"""What goes into the five steps and what comes out: hints of the caller, dialect, sample.
+
+This module loads nothing heavy, as the options of commands are made of it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphrefine.kernels.edge_lists import Marks
-from graphrefine.tables.kinds import Kind, find_kind, is_amount, is_number
+if TYPE_CHECKING:
+    from graphrefine.kernels.edge_lists import Marks
+    from graphrefine.tables.kinds import Column
+    from graphrefine.tables.origin import Origin
 
 Record = list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hints:
+    """What the caller says about a table; what is None is detected.
+
+    ``source``, ``target``, ``weights`` and ``time`` choose columns, by name or position from 0; ``weights=False``
+    leaves weights out.
+    """
+
+    delimiter: str | None = None
+    header: bool | None = None
+    quote: str = '"'
+    comments: str | None = None
+    encoding: str | None = None
+    source: str | int | None = None
+    target: str | int | None = None
+    weights: Any = None
+    time: str | int | None = None
+    directed: bool | None = None
+    bipartite: bool | None = None
+    threads: int = 1
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """The columns that are chosen: source, target, weights, time."""
+        return self.source, self.target, None if self.weights is False else self.weights, self.time
+
+    @property
+    def are_named(self) -> bool:
+        """Whether a column is chosen by its name."""
+        return any(isinstance(column, str) and not column.isdecimal() for column in self.columns)
 
 
 @dataclass(frozen=True)
@@ -38,31 +73,6 @@ class Dialect:
         return self.delimiter, self.quote, self.comment, self.suspects
 
 
-class Column:
-    """A column: its name, if it has one, its position, and a sample of its values, from which its kind follows."""
-
-    def __init__(
-        self, name: str | None, position: int, values: Callable[[], Sequence[Any]], *, is_numeric: bool
-    ) -> None:
-        self.name, self.position, self.is_numeric = name, position, is_numeric
-        self._take_values = values
-
-    @cached_property
-    def values(self) -> Sequence[Any]:
-        """A sample of its values."""
-        return self._take_values()
-
-    @cached_property
-    def kind(self) -> Kind:
-        """What it holds."""
-        return find_kind(self.values, self.name)
-
-    @property
-    def label(self) -> str | int:
-        """Its name, or its position."""
-        return self.position if self.name is None else self.name
-
-
 @dataclass(frozen=True)
 class Sample:
     """The first records of a text, those with the names of the columns aside, and its dialect and columns."""
@@ -71,27 +81,8 @@ class Sample:
     rows: list[Record]  # until step 4 the names of the columns may be the first of them
     end: tuple[int, int]  # bytes, and lines, before the end of the first record
     line: int  # of the first record, from 1
-    preamble: bytes = b""  # the beginning of what comes before it
+    preamble: bytes = b""  # what comes before it: blank lines and comments
+    problem: ValueError | None = None  # the first bad quote
     columns: list[Column] = field(default_factory=list)
-    origin: Any = None  # an `Origin`, whose module needs this one
+    origin: Origin | None = None
     is_matrix: bool = False
-
-
-def make_columns(rows: Sequence[Record], names: Sequence[str] | None, count: int, delimiter: str) -> list[Column]:
-    """Return the columns of records of text."""
-    while names is None and count > 2 and not any(len(row) >= count and row[count - 1] for row in rows):
-        count -= 1  # a delimiter at the end of every line makes no column
-    test = is_number if delimiter == "," else is_amount
-
-    def make(at: int) -> Column:
-        values = column_values(rows, at)
-        # One number makes a column of numbers: any other value is refused by its own line.
-        name = None if names is None else names[at]
-        return Column(name, at, lambda: values, is_numeric=any(map(test, values)))
-
-    return [make(at) for at in range(count)]
-
-
-def column_values(rows: Sequence[Record], at: int) -> list[str]:
-    """Return the values of a column that are not empty."""
-    return [row[at] for row in rows if at < len(row) and row[at]]

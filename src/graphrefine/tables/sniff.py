@@ -1,19 +1,19 @@
-"""The driver of the five steps, for text of any size; and the rows of small tables."""
+"""The driver of the five steps: the first records of a text of edges, or all records of a small table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from graphrefine.errors import InputError
-from graphrefine.tables.decode import decode
-from graphrefine.tables.dialect import detect_dialect
+from graphrefine.errors import FormatError, InputError
+from graphrefine.tables.decode import as_text, decode
+from graphrefine.tables.dialect import QuoteError, check_records, detect_dialect, split_records
 from graphrefine.tables.header import detect_header
-from graphrefine.tables.hints import Hints
+from graphrefine.tables.kinds import Column, detect_kinds
 from graphrefine.tables.origin import apply_origin
 from graphrefine.tables.roles import EdgeRoles, assign_edges
-from graphrefine.tables.sample import Column, Sample, make_columns
+from graphrefine.tables.sample import Hints, Record, Sample
 from graphrefine.tables.source import Source
 
 
@@ -36,13 +36,14 @@ def sniff(source: Source, hints: Hints, data: bytes | None = None, *, complete: 
     sample = detect_dialect(source, data, hints, complete=complete)  # 2
     if sample is None:
         return None
-    sample = detect_header(source, data, sample, hints)  # 4, by the kinds of the values (3)
+    check_records(source, sample, hints)
+    sample = detect_header(source, data, sample, hints)  # 4, by the kinds (3) of the values below the first record
     if sample.is_matrix:
         return sample
     names = sample.dialect.names if sample.dialect.header else None
-    columns = make_columns(sample.rows, names, len(names or sample.rows[0]), sample.dialect.delimiter)  # 3
+    columns = detect_kinds(sample.rows, names, sample.dialect.delimiter)  # 3
     try:
-        origin = apply_origin(columns, hints, preamble=sample.preamble, are_named=names is not None)  # 5
+        origin = apply_origin(columns, hints, preamble=sample.preamble)  # 5
     except InputError as error:
         raise source.error(error, line=sample.line) from None
     return replace(sample, columns=columns, origin=origin)
@@ -60,5 +61,48 @@ def find_edges(
         return Column(None if names is None else names[at], at, lambda: values(at), is_numeric=numeric[at])
 
     columns = [make(at) for at in range(len(numeric))]
-    origin = apply_origin(columns, hints, are_named=names is not None)
-    return assign_edges(columns, hints, origin)
+    return assign_edges(columns, hints, apply_origin(columns, hints))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """All records of a small table, the names of the columns among them."""
+
+    source: Source
+    rows: list[Record]
+    lines: Sequence[int | None]  # on which each record begins, from 1; None where a file has no lines
+    delimiter: str = ","
+    comments: tuple[str, ...] = ()  # lines of comment before the first record
+
+    def error(self, problem: str | InputError, row: int | None = None) -> FormatError:
+        """Return an error that names the file, and the line of a record."""
+        return self.source.error(problem, line=None if row is None else self.lines[row])
+
+    def check_widths(self, words: str = "the first line") -> None:
+        """Refuse records of several lengths."""
+        for at, row in enumerate(self.rows):
+            if len(row) != len(self.rows[0]):
+                count = "one column" if len(row) == 1 else f"{len(row)} columns"
+                raise self.error(f"{count} where {words} has {len(self.rows[0])}", at)
+
+
+def read_rows(source: Source, *, comments: str | None = None) -> Rows:
+    """Return all records of a small table of text: labels, features, lists of nodes, columns to color by.
+
+    Only lines before the first record are comments; ``comments=""`` if there are none. Fields are strings.
+    """
+    data, _ = decode(source)
+    sample = detect_dialect(source, data, Hints(comments=comments))
+    if sample is None:
+        return Rows(source, [], [])
+    dialect = sample.dialect
+    if dialect.delimiter == " " and source.suffix in (".csv", ".tsv", ".tab"):  # one column, of names with blanks
+        dialect = replace(dialect, delimiter="," if source.suffix == ".csv" else "\t")
+    try:
+        records = list(split_records(as_text(data[dialect.skip :]), dialect))
+    except QuoteError as error:
+        raise source.error(str(error), line=sample.line + error.line) from None
+    lines = [line.strip() for line in as_text(sample.preamble).split("\n")]
+    preamble = tuple(line for line in lines if line[:1] in ("#", "%"))
+    numbers = [sample.line + begin for begin, *_ in records]
+    return Rows(source, [row for *_, row in records], numbers, dialect.delimiter, preamble)

@@ -1,4 +1,4 @@
-"""Files as bytes: those of a path or of standard input, decompressed by their first bytes; and the encoding of text."""
+"""Files as bytes: those of a path or of standard input, decompressed by their first bytes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -44,18 +45,18 @@ class Codec:
     """A compression: its suffix, its first bytes, and the function that reads it."""
 
     suffix: str
-    magic: bytes
+    magic: re.Pattern[bytes]
     open: Callable[[IO[bytes]], IO[bytes]]
 
 
 CODECS = (
-    Codec(".gz", b"\x1f\x8b", lambda file: import_module("gzip").open(file)),
-    Codec(".bz2", b"BZh", lambda file: import_module("bz2").open(file)),
-    Codec(".xz", b"\xfd7zXZ\x00", lambda file: import_module("lzma").open(file)),
-    Codec(".zst", b"\x28\xb5\x2f\xfd", _zstd),
+    Codec(".gz", re.compile(rb"\x1f\x8b"), lambda file: import_module("gzip").open(file)),
+    # A text may begin with the three letters of bz2: the first six bytes of its first block, or of its end, tell.
+    Codec(".bz2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), lambda file: import_module("bz2").open(file)),
+    Codec(".xz", re.compile(rb"\xfd7zXZ\x00"), lambda file: import_module("lzma").open(file)),
+    Codec(".zst", re.compile(rb"\x28\xb5\x2f\xfd"), _zstd),
 )
 SUFFIXES = frozenset(codec.suffix for codec in CODECS)
-_BZIP2_BLOCK = b"1AY&SY"
 
 
 class Source:
@@ -105,35 +106,29 @@ class Source:
         """Return the compression of a file that begins with these bytes; None if it is not compressed."""
         if not raw:
             raise self.empty_error()
+        codec = next((each for each in CODECS if each.magic.match(raw)), None)
         named = Path(self.path).suffix.lower()
-        codec = next((each for each in CODECS if _has_magic(raw, each)), None)
-        for each in CODECS:
-            if named == each.suffix and codec is not each:
-                raise self.error(f"the name says {each.suffix}, but the content is something else")
+        if named in SUFFIXES and (codec is None or codec.suffix != named):
+            raise self.error(f"the name says {named}, but the content is something else")
         return codec
 
     def chunks(self, size: int | None = None) -> Iterator[tuple[bytes, float]]:
         """Yield the bytes, decompressed, in portions of ``size``; with each, the share of the file so far."""
-        import lzma
-        import zlib
-
-        with self._open() as raw:
+        with self.open_once() as file:
+            # What cannot be read twice is read into memory, as its first bytes are looked at before the rest.
+            raw = file if self.path != "-" and file.seekable() else io.BytesIO(file.read())
             codec = self.find_codec(raw.read(16))
             whole = max(raw.seek(0, os.SEEK_END), 1)
             raw.seek(0)
-            try:
-                with contextlib.closing(raw if codec is None else codec.open(raw)) as stream:
-                    unpacked, step = 0, size or (-1 if codec is None else _PORTION)
-                    while portion := stream.read(step):
-                        unpacked += len(portion)
-                        if size is None and codec is not None:
-                            check_unpacked(self.name, unpacked, f"the {codec.suffix[1:]} data")
-                        yield portion, min(raw.tell() / whole, 1.0)
-            except (EOFError, ValueError, zlib.error, lzma.LZMAError, OSError) as error:
-                if isinstance(error, GraphRefineError) or codec is None:
-                    raise
-                problem = f"the {codec.suffix[1:]} data is damaged or cut short: {error}"
-                raise self.error(problem) from None
+            with self.name_damage(codec), contextlib.closing(raw if codec is None else codec.open(raw)) as stream:
+                unpacked, step = 0, size or (-1 if codec is None else _PORTION)
+                while portion := stream.read(step):
+                    unpacked += len(portion)
+                    # Portion by portion, so that a small file that unpacks to gigabytes is refused before it is in
+                    # memory. Readers with portions of their own keep none of them.
+                    if size is None and codec is not None:
+                        check_unpacked(self.name, unpacked, f"the {codec.suffix[1:]} data")
+                    yield portion, min(raw.tell() / whole, 1.0)
 
     @cached_property
     def head(self) -> bytes:
@@ -145,25 +140,23 @@ class Source:
         self.__dict__.pop("data", None)
 
     @contextlib.contextmanager
-    def _open(self) -> Iterator[IO[bytes]]:
-        """Open the file at its beginning; what cannot be read twice is read into memory."""
-        with self.open_once() as file:
-            yield file if self.path != "-" and file.seekable() else io.BytesIO(file.read())
+    def name_damage(self, codec: Codec | None) -> Iterator[None]:
+        """Turn the errors of a decompressor into one that names this file."""
+        import lzma
+        import zlib
 
-    def _open_path(self) -> IO[bytes]:
         try:
-            return Path(self.path).open("rb")
-        except ValueError as error:  # a zero byte, or half a character, in the name
-            raise self.error(f"no file can have this name: {error}") from None
+            yield
+        except (EOFError, ValueError, zlib.error, lzma.LZMAError, OSError) as error:
+            if codec is None or isinstance(error, GraphRefineError):
+                raise
+            raise self.error(f"the {codec.suffix[1:]} data is damaged or cut short: {error}") from None
 
     @contextlib.contextmanager
     def open_once(self) -> Iterator[IO[bytes]]:
         """Open the file as it is, to be read once; standard input is not read into memory."""
         try:
-            if self.path == "-":
-                yield sys.stdin.buffer
-                return
-            with self._open_path() as file:
+            with contextlib.nullcontext(sys.stdin.buffer) if self.path == "-" else self._open() as file:
                 yield file
         except GraphRefineError:
             raise
@@ -174,25 +167,16 @@ class Source:
         except OSError as error:
             raise self.error(f"the file cannot be read: {error.strerror or error}") from None
 
+    def _open(self) -> IO[bytes]:
+        try:
+            return Path(self.path).open("rb")
+        except ValueError as error:  # a zero byte, or half a character, in the name
+            raise self.error(f"no file can have this name: {error}") from None
+
 
 def _has_query(address: str) -> bool:
-    """Whether a path ends in a query, and is not the name of a file that is there."""
+    """Return whether a path ends in a query, and is not the name of a file that is there."""
     return "?query=" in address and not Path(address).exists()
-
-
-def _has_magic(raw: bytes, codec: Codec) -> bool:
-    if not raw.startswith(codec.magic):
-        return False
-    return codec.suffix != ".bz2" or raw[4:10] == _BZIP2_BLOCK or len(raw) < 10
-
-
-def reading_bytes(path: str) -> int:
-    """About what reading a graph file into memory takes; 0 for a graph on disk, and for what is not a file."""
-    place = Path(path)
-    if not place.is_file() or place.suffix.lower() == ".grf":
-        return 0
-    packed = place.suffix.lower() in SUFFIXES or place.suffix.lower() == ".parquet"
-    return place.stat().st_size * READING * (PACKED if packed else 1)
 
 
 def _describe_folder(path: Path) -> str:
@@ -202,6 +186,15 @@ def _describe_folder(path: Path) -> str:
     if (path / "live.db").exists():
         return "this is a folder of live vectors; graphrefine live has the commands for it"
     return "this is a folder; name a file in it"
+
+
+def reading_bytes(path: str) -> int:
+    """Return about what reading a graph file into memory takes; 0 for a graph on disk, and for what is not a file."""
+    file = Path(path)
+    suffix = file.suffix.lower()
+    if not file.is_file() or suffix == ".grf":
+        return 0
+    return file.stat().st_size * READING * (PACKED if suffix in SUFFIXES or suffix == ".parquet" else 1)
 
 
 @contextlib.contextmanager
@@ -247,9 +240,6 @@ def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[byte
     >>> list(stream_bytes(Source("changes"), io.BytesIO(packed)))
     [b'+,ann,bob\n']
     """
-    import lzma
-    import zlib
-
     with contextlib.nullcontext(file) if file is not None else source.open_once() as raw:
         # A pipe may stay open for hours: `peek` and `read1` wait for the next bytes, but not for all they may give.
         buffered: Any = raw if hasattr(raw, "peek") else io.BufferedReader(cast("io.RawIOBase", raw))
@@ -257,11 +247,8 @@ def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[byte
         codec = source.find_codec(head) if head or Path(source.path).suffix.lower() in SUFFIXES else None
         stream: Any = buffered if codec is None else codec.open(buffered)
         try:
-            yield from iter(lambda: stream.read1(STREAMED), b"")
-        except (EOFError, ValueError, zlib.error, lzma.LZMAError, OSError) as error:
-            if codec is None or isinstance(error, GraphRefineError):
-                raise
-            raise source.error(f"the {codec.suffix[1:]} data is damaged or cut short: {error}") from None
+            with source.name_damage(codec):
+                yield from iter(lambda: stream.read1(STREAMED), b"")
         finally:
             if buffered is not raw:  # or the caller's stream would be closed with it
                 with contextlib.suppress(ValueError):

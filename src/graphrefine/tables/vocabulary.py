@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 WEIGHTS = ("weight", "weights", "w")
 """Columns, in lower case, that hold weights without an option that says so."""
@@ -107,16 +108,16 @@ def find_pair(names: Sequence[str]) -> tuple[int, int] | None:
     return None
 
 
-def name_two_kinds(first: str, second: str) -> bool:
-    """Return whether two columns are called as two kinds of things.
+def name_two_kinds(labels: Sequence[Any]) -> bool:
+    """Return whether two columns are called as two kinds of things; one without a name is labeled by its position.
 
     Examples
     --------
-    >>> name_two_kinds("userId", "movieId"), name_two_kinds("user", "friend"), name_two_kinds("source", "target")
+    >>> name_two_kinds(["userId", "movieId"]), name_two_kinds(["user", "friend"]), name_two_kinds([0, 1])
     (True, False, False)
     """
-    kinds = [THINGS.get(fold_name(name).removesuffix("s")) for name in (first, second)]
-    return None not in kinds and kinds[0] != kinds[1]
+    kinds = [THINGS.get(fold_name(label).removesuffix("s")) for label in labels if isinstance(label, str)]
+    return len(kinds) == 2 and None not in kinds and kinds[0] != kinds[1]
 
 
 def are_counted(names: Sequence[str]) -> bool:

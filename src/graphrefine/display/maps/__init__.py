@@ -7,18 +7,7 @@ says less.
 
 from __future__ import annotations
 
-from graphrefine.display.maps.layout import METHODS, CachedLayout, find_layout, layout, obtain_layout, resolve_method
-from graphrefine.display.maps.map import SUFFIXES, Map, check_map_output, make_map
+from graphrefine.display.maps.layout import find_layout, obtain_layout
+from graphrefine.display.maps.map import Map, check_map_output, make_map
 
-__all__ = [
-    "METHODS",
-    "SUFFIXES",
-    "CachedLayout",
-    "Map",
-    "check_map_output",
-    "find_layout",
-    "layout",
-    "make_map",
-    "obtain_layout",
-    "resolve_method",
-]
+__all__ = ["Map", "check_map_output", "find_layout", "make_map", "obtain_layout"]

@@ -90,13 +90,7 @@ def lay_out_clusters(
 
 
 def phases(n: int) -> tuple[Phase, ...]:
-    """Return the phases for n points: the more points, the fewer steps, and the stronger the attraction.
-
-    Examples
-    --------
-    >>> [phase.attraction for phase in phases(5_000)], [phase.steps for phase in phases(1_000_000)]
-    ([12.0, 12.0, 1.0], [10, 15, 150])
-    """
+    """Return the phases for n points: the more points, the fewer steps, and the stronger the attraction."""
     # Repulsion grows with the number of points while each keeps its few neighbors. Without more attraction a million
     # points end as an even disc.
     late = 1 + 1.2 * max(0.0, float(np.log10(n / PLAIN)))
@@ -132,7 +126,7 @@ def _start_at_cells(
 
 
 def _descend(pulls: Neighborhood, points: Floats, phases: tuple[Phase, ...], *, threads: int, stages: Stages) -> None:
-    """Move points, in place, down the gradient of t-SNE's objective, with momentum."""
+    """Move points down the gradient of t-SNE's objective, with momentum."""
     threads = threads if len(points) > SINGLE_THREAD else 1
     repulsion = Repulsion(threads)
     motion = Motion.from_rest(points)

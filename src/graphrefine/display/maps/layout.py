@@ -9,26 +9,27 @@ import contextlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from graphrefine.display.maps.clusters import lay_out_clusters
 from graphrefine.display.maps.nearest import Neighbors
 from graphrefine.display.maps.principal import project
 from graphrefine.progress import Stages, Watcher
-from graphrefine.search.vectors import as_vectors, check_finite
-from graphrefine.system import companions
+from graphrefine.search import companions
+from graphrefine.search.vectors import check_finite
 from graphrefine.system.arrays import save_npy
 from graphrefine.system.checks import check_choice, check_integer
-from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
     from graphrefine.search.vectors import VectorTable
 
 METHODS = ("auto", "clusters", "pca")
-STRAY = 0.001  # of the points, at either end of an axis, may lie outside of what decides the scale
-MARGIN = 1.25  # times the usual extent: beyond it, stray points do not decide the scale
-RIM = 0.9  # beyond it, the space of stray points
+# A few points far from all others would shrink the rest to a dot. If the whole extent is more than MARGIN times that
+# without a part STRAY of the points at either end, the rest decides the scale, and the space beyond RIM is for them.
+STRAY = 0.001
+MARGIN = 1.25
+RIM = 0.9
 CORNER = 0.06  # the radius of the disc of those without a direction
 TURN = np.pi * (3 - np.sqrt(5))  # the golden angle: successive points of a sunflower
 FORMAT = "graphrefine map 1"  # of the cache; a new number for a new layout of the same vectors
@@ -36,51 +37,6 @@ VERSION = 2  # of the folder of the cache
 FILE = "coordinates.npy"
 
 Floats = NDArray[np.float32]
-
-
-def layout(
-    vectors: ArrayLike,
-    method: str = "auto",
-    *,
-    seed: int = 0,
-    threads: int | None = None,
-    watch: Watcher | None = None,
-) -> Floats:
-    """Lay out vectors in the plane.
-
-    Parameters
-    ----------
-    vectors : array of shape (n, k)
-        One row a point. Rows of zeros, as isolated nodes have, get a corner.
-    method : {"auto", "clusters", "pca"}
-        See `graphrefine.display.maps`; ``auto`` is ``clusters``.
-    seed : int
-        The same seed gives the same bits, for any number of threads.
-    threads : int, optional
-        Number of threads; by default all cores.
-    watch : Watcher, optional
-        Sees the progress of the stages.
-
-    Returns
-    -------
-    ndarray of float32, (n, 2)
-        Within [-1, 1].
-
-    Examples
-    --------
-    >>> layout([[0, 0, 1], [0, 0, 3], [0, 0, 5]], "pca").tolist()
-    [[-1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
-    """
-    rows = as_vectors(vectors)
-    check_finite(rows, np.arange(len(rows)))
-    seed = check_integer("seed", seed, least=0)
-    return compute_layout(rows, resolve_method(method), seed=seed, threads=threads, stages=Stages(watch))[0]
-
-
-def resolve_method(method: str) -> str:
-    """Return the method that a name stands for; ``auto`` is clusters."""
-    check_choice("method", method, METHODS)
-    return "clusters" if method == "auto" else method
 
 
 def compute_layout(
@@ -100,11 +56,6 @@ def rescale(coordinates: Floats, points: NDArray[Any], n: int) -> Floats:
     """Return the map of n points, of which `points` have these coordinates, and the others have none.
 
     One scale for both axes. A few points far from all others do not shrink the rest: they are moved to the rim.
-
-    Examples
-    --------
-    >>> rescale(np.array([[0, 0], [4, 2]], np.float32), np.array([0, 2]), 3).round(2).tolist()
-    [[-0.8700000047683716, -0.4000000059604645], [-0.9399999976158142, -0.9399999976158142], [1.0, 0.5299999713897705]]
     """
     out = np.zeros((n, 2), np.float32)
     without = np.setdiff1d(np.arange(n), points, assume_unique=True)
@@ -164,8 +115,9 @@ def obtain_layout(
 ) -> CachedLayout:
     """Return the layout of an embedding: from the cache if it is of these vectors, method and seed; else compute it.
 
-    A computed layout is stored in the cache, except one by pca, which takes no time. An embedding that is not in a file
-    has no cache, and a folder that cannot be written stores nothing.
+    ``auto`` is ``clusters``. The same seed gives the same bits, for any number of threads. A computed layout is stored
+    in the cache, except one by pca, which takes no time. An embedding that is not in a file has no cache, and a folder
+    that cannot be written stores nothing.
 
     Examples
     --------
@@ -173,7 +125,8 @@ def obtain_layout(
     >>> obtain_layout(Embedding(None, [[1, 0], [3, 0]]), "pca").coordinates.tolist()
     [[-1.0, 0.0], [1.0, 0.0]]
     """
-    method, seed = resolve_method(method), check_integer("seed", seed, least=0)
+    check_choice("method", method, METHODS)
+    method, seed = "clusters" if method == "auto" else method, check_integer("seed", seed, least=0)
     cached = find_layout(embedding, method, seed=seed)
     if cached is not None:
         return CachedLayout(cached, method, from_cache=True)
@@ -181,14 +134,11 @@ def obtain_layout(
     coordinates, _ = compute_layout(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watch))
     if method != "pca" and embedding.path is not None:
         folder = companions.companion(embedding.path, "map")
-        meta = {"format": FORMAT, "version": VERSION, "of": companions.stamp(embedding), "method": method, "seed": seed}
-        ours = lambda path: companions.check_ours(path, FORMAT, FILE)
         # The folder of a newer version, or of somebody else, stays as it is: the next run computes the layout again.
         with contextlib.suppress(OSError):
-            companions.check_version(folder, FORMAT, VERSION)
-            with replacing_folder(folder, replaceable=ours, durable=False) as hidden:
+            making = companions.replacing_companion(folder, FORMAT, VERSION, embedding, FILE, method=method, seed=seed)
+            with making as hidden:
                 save_npy(hidden / FILE, coordinates)
-                companions.write_meta(hidden, meta)
     return CachedLayout(coordinates, method, from_cache=False)
 
 
@@ -197,10 +147,8 @@ def find_layout(embedding: VectorTable, method: str, *, seed: int = 0) -> Floats
     if embedding.path is None:
         return None
     folder = companions.companion(embedding.path, "map")
-    meta = companions.read_meta(folder, FORMAT)
+    meta = companions.find_meta(folder, FORMAT, VERSION, embedding)
     if meta is None or (meta.get("method"), meta.get("seed")) != (method, seed):
-        return None
-    if meta.get("version") != VERSION or not companions.is_current(meta.get("of"), embedding):
         return None
     if not companions.is_whole(folder, meta, FILE):
         return None

@@ -1,12 +1,9 @@
 """Map: nodes in the plane with their names and classes; shown in a notebook, saved as a picture, a page or a table.
 
-A picture has the name of every class on the map, as no ten colors can be told apart safely by all; the legend has its
-size. A page is one HTML file to look around in, up to a million points, without a request to anywhere: coordinates are
-16 bits an axis and classes 8 bits, in base64; names are JSON that cannot end its script. Its template is ``map.html``
-of `graphrefine.display`, the script ``map.js``.
-
-A parquet file is for other viewers, such as Embedding Atlas (``embedding-atlas map.parquet --x x --y y --text id``): a
-row for each node, with ``id`` its name, ``x`` and ``y``, and ``label`` and ``degree`` if the map has them.
+A picture has the name of every class on the map, as no ten colors are different to everybody; the legend has its size.
+A page is one HTML file to look around in, up to a million points, without a request to anywhere. Its template is
+``map.html`` of `graphrefine.display`, the script ``map.js``. A parquet file is for other viewers, such as Embedding
+Atlas: columns ``id``, the name of a node, ``x`` and ``y``, and ``label`` and ``degree`` if the map has them.
 """
 
 from __future__ import annotations
@@ -189,19 +186,15 @@ def _draw_points(axes: Axes, node_map: Map, classes: Classes | None, theme: Them
     # Points are smaller and fainter the more there are: where they lie on each other, shades show how many.
     size = float(np.clip(30_000 / max(len(node_map), 1), 0.3, 26))
     alpha = float(np.clip(5_000 / max(len(node_map), 1), 0.2, 0.85))
-    order = _drawing_order(codes, without=len(colors) - 1)
+    # Points without a class first, below the others, which are mixed so that no class hides another.
+    order = np.random.default_rng(0).permutation(len(codes))
+    order = order[np.argsort(codes[order] != len(colors) - 1, kind="stable")]
     points = node_map.coordinates[order]
     # Rasterized in an svg beyond a few thousand: one element for each point would make files that no viewer opens.
     axes.scatter(
         points[:, 0], points[:, 1], s=size, c=np.asarray(colors)[codes[order]], linewidths=0, alpha=alpha,
         rasterized=len(node_map) > 2000, zorder=1,
     )  # fmt: skip
-
-
-def _drawing_order(codes: NDArray[np.int32], *, without: int) -> NDArray[np.int64]:
-    """Order points: those without a class first, below the others, which are mixed so that no class hides another."""
-    order = np.random.default_rng(0).permutation(len(codes))
-    return order[np.argsort(codes[order] != without, kind="stable")]
 
 
 def _draw_legend(axes: Axes, classes: Classes, theme: Theme) -> None:
@@ -267,6 +260,7 @@ def render_page(node_map: Map) -> str:
 
 
 def _page_data(node_map: Map) -> dict[str, Any]:
+    # 16 bits an axis are finer than a pixel of any screen, and make a page of a million points half as large.
     coordinates = np.round((node_map.coordinates.astype(np.float64) + 1) / 2 * 65535).astype("<u2")
     data: dict[str, Any] = {
         "count": len(node_map),

@@ -1,9 +1,9 @@
 """Nearest points by cosine: exact for few points, by cells for many.
 
-Beyond `EXACT` points the search looks into the cells nearest to a point alone. Spherical k-means on a sample gives the
-centers of cells. Each point has a short list of the centers nearest to its direction: it belongs to the first of them,
-and its neighbors are searched in all. Cells that are much larger than most, as of many equal points, are cut along
-their longest axis: the work is the same for any points.
+Beyond `EXACT` points the search looks into the cells nearest to a point alone. K-means on a sample gives the centers of
+cells. Each point has a short list of the centers nearest to its direction: it belongs to the first of them, and its
+neighbors are searched in all. Cells that are much larger than most, as of many equal points, are cut along their
+longest axis: the work is the same for any points.
 """
 
 from __future__ import annotations
@@ -12,16 +12,20 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.kernels import plane
 from graphrefine.linalg import inverse_lengths, unit_rows
+from graphrefine.linalg.kmeans import find_centers
 from graphrefine.progress import Stages
 from graphrefine.system.threads import run_tasks
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]
+
+# Why not `graphrefine.search`: there equal vectors have the same neighbors, the first ones. A map must not pull all
+# copies to the same few, so `keep_best` begins to count equals at another point for each query. Of many points, all
+# pairs would take longer than the rest of a map, and usearch is optional.
 
 COUNT = 15  # neighbors of each point
 EXACT = 20_000  # points up to which all pairs are scored
@@ -52,7 +56,13 @@ def partition(vectors: Floats, points: NDArray[Any], *, count: int, probes: int,
     [[0, 1], [2, 3]]
     """
     n = len(points)
-    centers = _centers(vectors, points, count=count, seed=seed, threads=threads)
+    rng = np.random.default_rng(seed)
+    # Sorted, so that rows of a mapped file are read in the order in which they lie on the disk.
+    sample = unit_rows(vectors[points[np.sort(rng.choice(n, min(n, SAMPLE * count), replace=False))]])
+    # Cells only have to be of like sizes: a few rounds from random rows do that, and k-means++ would take longer. Of
+    # equal rows one begins a cell, or the few other rows would get so many cells that five of them hold no 15 points.
+    begin = np.unique(sample[rng.choice(len(sample), count, replace=False)], axis=0)
+    centers = unit_rows(find_centers(sample, len(begin), seed=seed, rounds=ROUNDS, begin=begin))
     count, probes = len(centers), min(probes, len(centers))
     best = np.full((n, probes), -np.inf, np.float32)
     labels = np.full((n, probes), -1, np.int32)
@@ -71,29 +81,8 @@ def partition(vectors: Floats, points: NDArray[Any], *, count: int, probes: int,
     return Cells(members, np.concatenate([[0], np.cumsum(sizes)]), nearest)
 
 
-def _centers(vectors: Floats, points: NDArray[Any], *, count: int, seed: int, threads: int) -> Floats:
-    """Return centers of the cells: unit vectors.  # (count, k)."""
-    rng = np.random.default_rng(seed)
-    # Sorted, so that rows of a mapped file are read in the order in which they lie on the disk.
-    rows = np.sort(rng.choice(len(points), min(len(points), SAMPLE * count), replace=False))
-    sample = unit_rows(vectors[points[rows]])
-    centers = sample[np.sort(rng.choice(len(sample), count, replace=False))]
-    owner = np.empty(len(sample), np.int64)
-
-    def assign(start: int) -> None:
-        owner[start : start + ASSIGNED] = (sample[start : start + ASSIGNED] @ centers.T).argmax(axis=1)
-
-    for _ in range(ROUNDS):
-        run_tasks(range(0, len(sample), ASSIGNED), assign, threads)
-        ends = np.arange(len(sample) + 1)
-        shares = sp.csr_array((np.ones(len(sample), np.float32), owner, ends), shape=(len(sample), len(centers)))
-        centers = unit_rows(shares.T @ sample)
-        centers = centers[centers.any(axis=1)]  # of equal points, several centers began as one
-    return centers
-
-
 def sum_by_cell(vectors: Floats, points: NDArray[Any], cells: Cells) -> Floats:
-    """Sum the unit vectors of each cell: its direction, or zero if it is empty.  # (cells, k)."""
+    """Return the sum of the unit vectors of each cell: its direction, or zero if it is empty.  # (cells, k)."""
     out = np.zeros((len(cells.starts) - 1, vectors.shape[1]), np.float32)
     for cell in range(len(out)):
         members = cells.members[cells.starts[cell] : cells.starts[cell + 1]]
@@ -180,7 +169,7 @@ class _Search:
         return vectors
 
     def score_cell(self, task: tuple[Rows, Rows, int]) -> None:
-        """Score points with the members of a cell; of a large one, with those of their part."""
+        """Compare points with the members of a cell; of a large one, with those of their part."""
         queries, members, most = task
         unit = self.unit(members)
         if len(members) <= most:
@@ -205,7 +194,7 @@ class _Search:
                 self.score(part_queries[start : start + QUERIES], members[part], unit[part])
 
     def score(self, queries: Rows, members: Rows, unit: Floats) -> None:
-        """Score points with members, whose unit vectors these are."""
+        """Compare points with members, whose unit vectors these are."""
         scores = self.vectors[self.points[queries]] @ unit.T
         plane.keep_best(scores, queries, members, best=self.best, rows=self.rows)
 

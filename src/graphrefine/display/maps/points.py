@@ -23,14 +23,7 @@ class Classes(NamedTuple):
 
     @classmethod
     def rank(cls, codes: NDArray[Any], names: Sequence[str], missing: int = 0) -> Classes:
-        """Make classes of codes and names in any order: the most frequent first, those of no row left out.
-
-        Examples
-        --------
-        >>> classes = Classes.rank(np.array([2, 1, 2, -1]), ["a", "b", "c"])
-        >>> classes.names, classes.codes.tolist(), classes.counts.tolist()
-        (('c', 'b'), [0, 1, 0, -1], [2, 1])
-        """
+        """Make classes of codes and names in any order: the most frequent first, those of no row left out."""
         counts = np.bincount(codes[codes >= 0], minlength=len(names))
         order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
         rank = np.full(len(names) + 1, -1, np.int32)  # the last is that of -1
@@ -38,15 +31,7 @@ class Classes(NamedTuple):
         return cls(tuple(names[each] for each in order.tolist()), rank[codes], counts[order], missing)
 
     def most_frequent(self, count: int) -> Classes:
-        """Return at most this number of classes; the rest become one, which comes last.
-
-        Examples
-        --------
-        >>> classes = Classes(("b", "a", "c"), np.array([1, 0, 0, 2, -1], np.int32), np.array([2, 1, 1]))
-        >>> two = classes.most_frequent(2)
-        >>> two.names, two.codes.tolist(), two.counts.tolist()
-        (('b', 'other'), [1, 0, 0, 1, -1], [2, 2])
-        """
+        """Return at most this number of classes; the rest become one, which comes last."""
         if len(self.names) <= count:
             return self
         rest = count - 1

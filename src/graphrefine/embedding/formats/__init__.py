@@ -1,23 +1,8 @@
-"""The file formats of an embedding, one line each in ``FORMATS``.
+"""The file formats of an embedding, one line each in ``FORMATS``; docs/formats.md says what each of them keeps.
 
 A format is a module here with a function that writes an ``EmbeddingData`` to a path and one that reads it back.
 ``formats.io`` makes a write one step, and turns all that a reader raises into a FormatError.
 A new format is one file and one line.
-
-================  =====================  ========  ===============  ==================
-format            suffix                 names     recipe, state    on load
-================  =====================  ========  ===============  ==================
-folder            none                   kept      kept             memory-mapped
-npy               .npy                   lost (!)  lost             memory-mapped
-npz               .npz                   kept      kept             read
-parquet           .parquet               kept      kept             read
-arrow             .arrow .feather        kept      kept             memory-mapped
-safetensors       .safetensors           kept      kept             memory-mapped
-word2vec          .txt .vec .w2v         no space  lost             read
-word2vec-binary   .bin                   no space  lost             read
-csv, csv.gz       .csv .csv.gz           kept      lost             read
-pgvector          an address             no NUL    kept             read
-================  =====================  ========  ===============  ==================
 
 Every format returns the vectors bit for bit, and the order of the rows. In word2vec files, strings that are all
 integers, such as "1" and "2", come back as integers. An address is that of a PostgreSQL server,
@@ -66,7 +51,7 @@ class Format:
     folder: bool = False
     state: bool = False  # whether it holds the recipe and the state: degrees, fold map and the like
     bytes_per_value: int = 4  # for the size of the output to be
-    memory: int = 6_000_000  # bytes that its writer holds beside vectors and names: blocks of rows, its packages
+    memory: int = 6_000_000  # bytes that its writer takes in addition to vectors and names: blocks of rows, packages
     takes: tuple[str, ...] = ()  # options of its writer
     server: bool = False  # an address rather than a path
     rewritable: bool = False  # whether other programs write such files and keep metadata that they do not know
@@ -92,24 +77,18 @@ class Format:
         --------
         >>> choose_format("friends.vec").options({"index": True})
         Traceback (most recent call last):
-        graphrefine.errors.InputError: index= is no option of the format word2vec; its options are blank_names
+        graphrefine.errors.InputError: index= is no option of the format word2vec, which has blank_names
         """
         values = {name: value for name, value in options.items() if value is not None}
         for name in values.keys() - self.takes:
-            accepted = f"its options are {', '.join(self.takes)}" if self.takes else "it has none"
-            raise InputError(f"{name}= is no option of the format {self.name}; {accepted}", argument=name)
+            accepted = ", ".join(self.takes) or "none"
+            raise InputError(f"{name}= is no option of the format {self.name}, which has {accepted}", argument=name)
         return values
 
     def check_names(self, names: Names) -> None:
         """Raise InputError if the format cannot store one of these names."""
-        self.check_package()
         if self.check is not None and names.dtype == object:
             self._function(self.check)(names)
-
-    def replace_blanks(self, names: Names, place: str) -> Names:
-        """Return names without blanks, which the format cannot store, with a warning if some have changed."""
-        replaced: Names = self._function("replace_blanks")(names, place)
-        return replaced
 
     def check_package(self) -> None:
         """Raise MissingExtraError if the package that the format needs is not installed."""
@@ -136,7 +115,7 @@ FORMATS = (
         "arrow", (".arrow", ".feather"), "arrow_files", "write_arrow", "read_arrow", "check", "pyarrow",
         state=True, memory=ARROW, rewritable=True,
     ),
-    Format("safetensors", (".safetensors",), "safetensors_file", state=True),
+    Format("safetensors", (".safetensors",), "safetensors_file", needs="safetensors", state=True),
     Format(
         "word2vec", (".txt", ".vec", ".w2v"), "word2vec", "write_text", "read_text", "check",
         bytes_per_value=12, memory=ARROW, takes=BLANKS,
@@ -168,18 +147,12 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
             return SERVER
         raise InputError(f"{format_address(path)}: a server takes the format {SERVER.name}, not {format!r}")
     if format is not None:
+        by_name = {each.name: each for each in FORMATS}
         zipped = f"{format}.gz" if os.fspath(path).lower().endswith(".gz") else format
-        for name in (zipped, format):
-            for each in FORMATS:
-                if each.name == name:
-                    return each
-        if format == SERVER.name:
-            raise InputError(
-                f"{os.fspath(path)}: the format {format} is a table of a server; give its address instead, "
-                "postgresql://user@host/database"
-            )
-        known = [each.name for each in FORMATS]
-        raise InputError(f"format {format!r} is not known{suggest(format, known)}; known: {', '.join(known)}")
+        if (found := by_name.get(zipped) or by_name.get(format)) is not None:
+            return found
+        problem = f"format {format!r} is not known{suggest(format, list(by_name))}; known: {', '.join(by_name)}"
+        raise InputError(f"{problem}; and {SERVER.name} for the address of a server")
     name = Path(path).name.lower()
     for each in FORMATS:
         if any(name.endswith(suffix) for suffix in each.suffixes) or (each.folder and not Path(name).suffix):
@@ -192,13 +165,7 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
 
 
 def is_address(path: PathLike) -> bool:
-    """Return whether this is the address of a server rather than a path.
-
-    Examples
-    --------
-    >>> is_address("postgresql://ada@localhost/graphs"), is_address("postgresql.parquet")
-    (True, False)
-    """
+    """Return whether this is the address of a server rather than a path."""
     return bool(_SCHEMES.match(os.fspath(path)))
 
 
@@ -220,13 +187,12 @@ def format_place(path: PathLike) -> str:
 
 def check_address(address: str | os.PathLike[str]) -> None:
     """Refuse an address that would be cut in the middle of its password, parts of which would get into messages."""
-    # libpq takes what stands before the first of these characters for the login and the rest for a host, which its
-    # messages repeat.
+    # libpq ends the login at the first of these characters and takes the rest for a host, which its messages repeat.
     login = os.fspath(address).partition("://")[2].rpartition("@")[0]
     if re.search("[@/?#]", login):
         raise InputError(
-            f"{format_address(address)}: the address cannot be taken apart; in a user or password, write @ as %40, / "
-            "as %2F, ? as %3F, # as %23 and % as %25; or leave the password out and put it into ~/.pgpass or PGPASSWORD"
+            f"{format_address(address)}: a user or password has @, /, ? or #; write %40, %2F, %3F or %23 (and %25 for "
+            "%), or put the password into ~/.pgpass or PGPASSWORD"
         )
 
 
@@ -248,7 +214,7 @@ def explain_damage(path: PathLike, format: str | None = None) -> Iterator[None]:
 
 
 def input_format(path: PathLike, format: str | None) -> Format:
-    """Return the format of a file to read: a folder is the native format, whatever its name."""
+    """Return the format of a file to read: a folder of any name is the native format."""
     return choose_format(path, "folder" if format is None and Path(path).is_dir() else format)
 
 
@@ -279,8 +245,8 @@ def check_output(path: PathLike, *, format: str | None = None) -> Format:
 
     Examples
     --------
-    >>> check_output("vectors.safetensors").name
-    'safetensors'
+    >>> check_output("vectors.npz").name
+    'npz'
     """
     file_format = choose_format(path, format)
     if file_format.server:
@@ -293,7 +259,7 @@ def check_output(path: PathLike, *, format: str | None = None) -> Format:
 
 
 def check_content(path: PathLike, file_format: Format, names: Names, values: int) -> None:
-    """Check before the work whether the format can store these names, and the disk so many numbers (nodes x dim)."""
+    """Check before the work whether the format can store these names, and the disk ``values`` numbers."""
     check_names(path, file_format, names)
     size = values * file_format.bytes_per_value
     check_free_disk(Path(os.path.realpath(path)).parent, size, label=f"{os.fspath(path)}:")

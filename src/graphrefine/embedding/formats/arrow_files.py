@@ -1,10 +1,8 @@
 """Parquet and Arrow files: a column ``node`` and a column ``vector``, a fixed-size list of float32.
 
-Pieces of the state with a number for each node are further columns (float32), such as ``degree``. The recipe stands in
-the schema's metadata under ``graphrefine``, the rest of the state under ``graphrefine.NAME``. Parquet: bytes of equal
-significance side by side and zstd (random float32 shrink by a sixth; the usual dictionary only costs time), no nulls.
-Arrow: one batch, not compressed, so that loading maps it. Files made elsewhere are read where it is clear which column
-is which.
+Pieces of the state with a number for each node are further columns (float32), such as ``degree``. The recipe is in the
+schema's metadata under ``graphrefine``, the rest of the state under ``graphrefine.NAME``. Files made elsewhere are read
+where it is clear which column is which.
 """
 
 from __future__ import annotations
@@ -38,20 +36,22 @@ _ROWS_READ = 8192  # at a time: three times as fast as whole row groups
 
 def check(names: Names) -> None:
     """Refuse names that are not Unicode: Arrow's strings must be."""
-    for name in names:
-        try:
+    try:
+        for name in names:
             name.encode()
-        except UnicodeEncodeError as error:
-            raise InputError(
-                f"the name {name!r} was not valid UTF-8 in its file, which Arrow and parquet cannot keep; "
-                "save as .npz, .safetensors, .csv or a folder instead"
-            ) from error
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"the name {error.object!r} was not valid UTF-8 in its file, which Arrow cannot keep; save as .npz, .csv "
+            "or a folder instead"
+        ) from error
 
 
 def write_parquet(path: Path, data: EmbeddingData) -> None:
     """Write names, vectors and recipe."""
     from pyarrow import parquet
 
+    # Bytes of equal significance next to each other, and the fastest zstd: random float32 shrink by a sixth. The usual
+    # dictionary only costs time, as hardly two numbers are equal.
     schema = _schema(data)
     with parquet.ParquetWriter(
         path,
@@ -70,6 +70,7 @@ def write_arrow(path: Path, data: EmbeddingData) -> None:
     """Write names, vectors and recipe."""
     from pyarrow import ipc
 
+    # One batch, not compressed, so that loading maps it.
     schema = _schema(data)
     with ipc.new_file(str(path), schema) as writer:
         for batch in _batches(data, schema, _ARROW_VALUES):
@@ -77,7 +78,7 @@ def write_arrow(path: Path, data: EmbeddingData) -> None:
 
 
 def arrow_table(data: EmbeddingData) -> Any:
-    """Names, vectors and recipe as a table of Arrow that shares their memory."""
+    """Return names, vectors and recipe as a table of Arrow that shares their memory."""
     import pyarrow as pa
 
     if data.names.dtype == object:
@@ -93,21 +94,17 @@ def _schema(data: EmbeddingData) -> Any:
     element = pa.field("element", pa.float32(), nullable=False)
     dim = data.vectors.shape[1]
     vector = pa.list_(element, dim) if dim else pa.list_(element)  # pyarrow divides by a fixed size of 0
-    fields = [
-        pa.field("node", node, nullable=False),
-        pa.field("vector", vector, nullable=False),
-    ]
-    fields += [pa.field(name, pa.float32(), nullable=False) for name in data.state.columns()]
+    types = {"node": node, "vector": vector, **dict.fromkeys(data.state.columns(), pa.float32())}
+    fields = [pa.field(name, kind, nullable=False) for name, kind in types.items()]
     metadata = {_KEY + f".{name}".encode(): text for name, text in metadata_texts(data, "array", "number").items()}
     metadata[_KEY] = metadata.pop(_KEY + b".recipe")
     return pa.schema(fields, metadata=metadata)
 
 
 def _chunked(batch: Any) -> Any:
-    """Return the batch as a table of short chunks: the writer lays out one chunk of a column at a time.
-
-    The bytes of the file do not depend on the chunks, as long as these are whole steps of the writer.
-    """
+    """Return the batch as a table of short chunks."""
+    # The writer lays out one chunk of a column at a time, which takes as much memory as the chunk. The bytes of the
+    # file do not depend on the chunks, as long as these are whole steps of the writer.
     import pyarrow as pa
 
     dim = _dim(batch.schema.field("vector").type) or 1
@@ -144,7 +141,7 @@ def _batches(data: EmbeddingData, schema: Any, values: int) -> Iterator[Any]:
 
 
 def is_embedding(path: Path) -> bool:
-    """Whether a parquet or arrow file has a column of vectors, as no list of edges has."""
+    """Return whether a parquet or arrow file has a column of vectors, as no list of edges has."""
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -166,7 +163,7 @@ def read_parquet(path: Path) -> EmbeddingData:
 
     with parquet.ParquetFile(path, thrift_string_size_limit=_FOOTER_BYTES) as file:
         schema, metadata = file.schema_arrow, _metadata(file.metadata.metadata)  # the property builds a new schema
-        used = [column for column in (*_columns(path, schema), *_state_columns(schema)) if column is not None]
+        used = [column for column in (*_columns(path, schema), *_state_columns(metadata, schema)) if column is not None]
         batches = parquet_batches(file, batch_size=_ROWS_READ, columns=used)
         return _join_batches(path, schema, metadata, batches, rows=file.metadata.num_rows)
 
@@ -207,20 +204,15 @@ def _columns(path: Path, schema: Any) -> tuple[str | None, str]:
     vector = "vector" if "vector" in vectors else vectors[0] if len(vectors) == 1 else None
     if vector is None or schema.names.count(vector) > 1:
         raise FormatError(path, f"needs one column of lists of numbers, or one called 'vector'; its columns: {listed}")
-    odd = next((field for field in schema if field.name.lower() in _NAMES and field.name not in (vector, *names)), None)
-    if odd is not None and not names:
-        raise FormatError(
-            path, f"its column {odd.name!r} holds {odd.type}, and names are integers or strings: cast it, or rename it"
-        )
-    if "node" in names or len(names) <= 1:
-        return ("node" if "node" in names else names[0] if names else None), vector
-    raise FormatError(path, f"has several columns that could name the nodes, none called 'node': {listed}")
-
-
-def _state_columns(schema: Any) -> list[str]:
-    """Return the columns of the state, in files of our own: elsewhere their names may mean anything."""
-    ours = _KEY in (schema.metadata or {})
-    return [name for name in COLUMNS if ours and name in schema.names]
+    odd = [field for field in schema if field.name.lower() in _NAMES and field.name not in (vector, *names)]
+    if odd and not names:
+        problem = f"its column {odd[0].name!r} holds {odd[0].type}, and names are integers or strings"
+        raise FormatError(path, f"{problem}: cast it, or rename it")
+    if "node" in names:
+        return "node", vector
+    if len(names) > 1:
+        raise FormatError(path, f"has several columns that could name the nodes, none called 'node': {listed}")
+    return (names[0] if names else None), vector
 
 
 def _join_batches(
@@ -230,7 +222,7 @@ def _join_batches(
     node, vector = _columns(path, schema)
     nodes = number_rows(path, rows, schema.metadata) if node is None else node
     names: list[Names] = [np.arange(0)]
-    numbers = {name: [np.empty(0, np.float32)] for name in _state_columns(schema)}
+    numbers = {name: [np.empty(0, np.float32)] for name in _state_columns(metadata, schema)}
     out: NDArray[np.float32] | None = None
     done = 0
     for batch in batches:
@@ -244,9 +236,11 @@ def _join_batches(
             raise FormatError(path, f"has vectors of {out.shape[1]} and of {vectors.shape[1]} numbers")
         if vectors is not out:
             out[done : done + len(vectors)] = vectors
+        if any(batch.column(name).null_count for name in numbers):
+            raise FormatError(path, f"has missing numbers in a column of {', '.join(numbers)}")
         names.append(_names(path, batch, nodes, done))
         for name, parts in numbers.items():
-            parts.append(_numbers(path, batch, name))
+            parts.append(batch.column(name).to_numpy(zero_copy_only=False))
         done += len(vectors)
     if done != rows:
         raise FormatError(path, f"announces {rows:,} vectors, and has {done:,}: damaged")
@@ -256,22 +250,20 @@ def _join_batches(
     return join_data(path, np.concatenate(names[1:] or names), out, metadata, state=state)
 
 
-def _numbers(path: Path, batch: Any, name: str) -> NDArray[np.float32]:
-    if batch.column(name).null_count:
-        raise FormatError(path, f"has missing numbers in its column {name!r}")
-    numbers: NDArray[np.float32] = batch.column(name).to_numpy(zero_copy_only=False)
-    return numbers
+def _state_columns(metadata: dict[str, str], schema: Any) -> list[str]:
+    """Return the columns of the state, in files of our own: elsewhere their names may mean anything."""
+    return [name for name in COLUMNS if "recipe" in metadata and name in schema.names]
 
 
 def _dim(kind: Any) -> int | None:
-    """Give the length of the lists of a type, if it fixes one."""
+    """Return the length of the lists of a type, if it fixes one."""
     import pyarrow as pa
 
     return int(kind.list_size) if pa.types.is_fixed_size_list(kind) else None
 
 
 def _vectors(path: Path, column: Any) -> NDArray[np.float32]:
-    """Give the lists of a column as the rows of an array, sharing its memory where they are float32."""
+    """Return the lists of a column as the rows of an array, sharing its memory where they are float32."""
     dim = _dim(column.type)
     if dim == 0:
         return np.zeros((len(column), 0), dtype=np.float32)
@@ -283,8 +275,8 @@ def _vectors(path: Path, column: Any) -> NDArray[np.float32]:
         if len(lengths) > 1:
             raise FormatError(path, f"has vectors of {min(lengths)} and of {max(lengths)} numbers")
         dim = lengths.pop() if lengths else 0
-    array: NDArray[np.float32] = numbers.to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
-    return array.reshape(len(column), dim)
+    array: NDArray[np.float32] = numbers.to_numpy(zero_copy_only=False)
+    return array.astype(np.float32, copy=False).reshape(len(column), dim)
 
 
 def _names(path: Path, batch: Any, node: str | range, start: int) -> Names:
@@ -307,9 +299,8 @@ def _names(path: Path, batch: Any, node: str | range, start: int) -> Names:
 
 def _metadata(stored: Any) -> dict[str, str]:
     """Return our metadata of a schema, or of a footer, as `join_data` takes it."""
-    texts = {name: (stored or {}).get(_KEY + f".{name}".encode()) for name in _METADATA}
-    texts["recipe"] = (stored or {}).get(_KEY)
-    return {name: text.decode() for name, text in texts.items() if text is not None}
+    keys = {name: _KEY + f".{name}".encode() for name in _METADATA} | {"recipe": _KEY}
+    return {name: stored[key].decode() for name, key in keys.items() if key in (stored or {})}
 
 
 def number_rows(path: Path, rows: int, metadata: Mapping[bytes, bytes] | None) -> range:

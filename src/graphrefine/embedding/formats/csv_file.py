@@ -3,9 +3,9 @@
 Strings are always quoted and integers never, so that the name "7" stays a string. A line that was lost whole
 at the end of a plain csv file cannot be noticed: nothing in the format counts the lines.
 
-Tables of others are read by their header (`assign_vectors`), and a warning says how where that is not plain. A list
-of edges is a csv file too: a header that names no nodes is taken for that of one, and refused, where one or two columns
-follow the names and the first of them holds names of nodes.
+Tables made elsewhere are read by their header (`assign_vectors`), with a warning where that is not plain. A list of
+edges is a csv file too: a header that names no nodes is refused where one or two columns follow the names and the first
+of them holds names of nodes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import gzip
 import warnings
 from codecs import BOM_UTF8
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -32,8 +32,8 @@ from graphrefine.tables.limits import COLUMNS
 from graphrefine.tables.roles import NumberRoles, assign_vectors
 
 DELIMITERS = (",", ";", "\t", "|")
-# Bytes of a line. A text that is no table may have no line end at all, and one that unpacks to gigabytes would be in
-# memory before anything is known of it; a line of 65,536 columns with ten digits each has a megabyte.
+# Bytes of a line. A text that is no table may have no line end at all, and would be in memory as a whole before
+# anything is known of it; a line of 65,536 columns with ten digits each has a megabyte.
 LONGEST = 1 << 26
 _GZIP = b"\x1f\x8b"
 
@@ -95,13 +95,12 @@ def _read_columns(path: Path, *, features: bool) -> tuple[Names | None, NDArray[
         header = header.rstrip("\r\n")
         dim = header.count(",")
         if header == _header(dim):
-            # A header of ours needs no reading of roles, and none of the checks below: numbers of our own that look
-            # like edges are vectors all the same.
+            # Numbers of our own that look like edges are vectors all the same: no roles are read, nothing is checked.
             ours = NumberRoles(header.split(","), 0, list(range(1, dim + 1)), named=True, series=True)
             return _read_rows(path, _split_records(path, lines, ",", first=2), ours, ",")
         second = next(lines, "")
         columns, delimiter = _find_columns(path, header, second, features=features)
-        records = _split_records(path, _put_back(second, lines), delimiter, first=2)
+        records = _split_records(path, chain([second] if second else [], lines), delimiter, first=2)
         names, vectors = _read_rows(path, records, columns, delimiter)
     _check(path, columns, names, vectors)
     if columns.remarks:
@@ -117,12 +116,6 @@ def _read_lines(path: Path, file: IO[bytes] | gzip.GzipFile) -> Iterator[str]:
             raise FormatError(path, f"a line is longer than {LONGEST:,} bytes")
         yield line.removeprefix(mark).decode("utf-8", "surrogateescape")
         mark = b""
-
-
-def _put_back(line: str, lines: Iterator[str]) -> Iterator[str]:
-    if line:
-        yield line
-    yield from lines
 
 
 def _split_records(path: Path, lines: Iterator[str], delimiter: str, *, first: int) -> Iterator[Record]:
@@ -150,7 +143,7 @@ def _split_records(path: Path, lines: Iterator[str], delimiter: str, *, first: i
 def _find_columns(path: Path, header: str, second: str, *, features: bool) -> tuple[NumberRoles, str]:
     """Return the columns by the header and the line below it, and the delimiter."""
     if not features and max(map(header.count, DELIMITERS)) >= COLUMNS:
-        raise FormatError(path, f"its header has more than {COLUMNS:,} columns: what it names are no vectors", line=1)
+        raise FormatError(path, f"its header has more than {COLUMNS:,} columns, which are no vectors", line=1)
     delimiter = find_delimiter(header, second)
     titles = split_line(header, delimiter)
     if not titles:
@@ -212,7 +205,7 @@ def _read_rows(
             numbers = parse_rows(rows, dim, mark)
         except RowError as error:
             raise FormatError(path, _explain(error, columns, delimiter), line=block[error.row].line) from error
-        # In place, as a list of blocks would need twice the memory when they are put together.
+        # Resized, as a list of blocks would need twice the memory when they are put together.
         vectors.resize((len(vectors) + len(numbers), dim), refcheck=False)
         vectors[len(vectors) - len(numbers) :] = numbers
         check_memory(path, vectors.nbytes)
@@ -222,7 +215,7 @@ def _read_rows(
 
 
 def _is_quoted(path: Path, record: Record, column: int, delimiter: str) -> bool:
-    """Whether a field has quotes around it, which the csv module does not say."""
+    """Return whether a field has quotes around it, which the csv module does not say."""
     # Delimiters within the fields before it count in the text of the record too.
     before = column + sum(field.count(delimiter) for field in record.fields[:column])
     quoted = record.text.split(delimiter, before + 1)[before].startswith('"')
@@ -244,33 +237,27 @@ def _edges_hint(columns: NumberRoles) -> str:
 
 
 def _check(path: Path, columns: NumberRoles, names: Names | None, vectors: NDArray[np.float32]) -> None:
-    """Refuse edges in the place of vectors, and numbers in that of names, unless the header names the nodes."""
+    """Refuse edges, and numbers that may be names, unless the header names the nodes."""
     if columns.named or not len(vectors):
         return
     first = columns.titles[0]
     if _may_be_edges(names, vectors):
-        raise FormatError(
-            path,
-            f"its numbers are names of nodes, as in a list of edges; {EDGES}; if these are vectors, call the column of "
-            "their names node in the first line",
-        )
+        problem = f"its numbers are names of nodes, as in a list of edges; {EDGES}"
+        raise FormatError(path, f"{problem}; if these are vectors, call the column of their names node")
     if names is None:
         column = vectors[:, 0]
         is_unclear = len(column) > 1 and _are_whole(column) and len(np.unique(column)) == len(column)
     else:
         is_unclear = names.dtype == object and all("." in name and is_finite(name) for name in names)
     if is_unclear:
-        raise FormatError(
-            path,
-            f"no column is called node, name or id, and the first, {first!r}, holds numbers that may be names; call it "
-            "node if these are names, else put a column node before it",
-        )
+        problem = f"no column is called node, name or id, and the first, {first!r}, has numbers that may be names"
+        raise FormatError(path, f"{problem}; call it node if these are names, else put a column node before it")
     if names is not None and names.dtype != object and first and not columns.series:
         columns.remarks.insert(0, f"names are those of its first column, {first!r}")
 
 
 def _may_be_edges(names: Names | None, vectors: NDArray[np.float32]) -> bool:
-    """Whether the rows look like edges (node, node) or (node, node, weight) rather than vectors."""
+    """Return whether the rows look like edges (node, node) or (node, node, weight) rather than vectors."""
     if names is None:
         return vectors.shape[1] in (2, 3) and _are_whole(vectors[:, :2])
     if names.dtype == object or vectors.shape[1] not in (1, 2) or not _are_whole(vectors[:, 0]):

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 # Most readers parse a float64 and round that to float32. Of all float32 there is one (by trying every
 # one) whose shortest decimal then gives its neighbor: it gets one digit more.
 ROUNDS_TWICE = (b"7.038531e-26", b"7.0385307e-26")
-# Numbers that are formatted or parsed in one step. Each takes some 60 bytes as a Python object, so this is 4 MB beside
-# the vectors; with fewer, the calls of pyarrow would cost more than the digits.
+# Numbers that are formatted or parsed in one step. Each takes some 60 bytes as a Python object, 4 MB in all; with
+# fewer, the calls of pyarrow would cost more than the digits.
 _VALUES_AT_ONCE = 1 << 16
 
 
@@ -133,7 +133,7 @@ def plain_array(numbers: NDArray[Any]) -> Any:
 
 
 def _arrow() -> Any:
-    """Give pyarrow, or None where it is not installed."""
+    """Return pyarrow, or None where it is not installed."""
     try:
         import pyarrow
         import pyarrow.compute

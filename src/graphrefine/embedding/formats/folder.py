@@ -9,18 +9,15 @@
     meta.json      what this is: version, counts, kind of names, bytes of each file, recipe, numbers of the state, and
                    the fingerprint, which finds damage in any of it
 
-A folder is never changed once it is written, only replaced whole. A reader holds on to the folder that it
-opened, so what it loads is all old or all new, even while the folder is being replaced.
+A folder is never changed once it is written, only replaced whole. What a reader loads is all old or all new, even while
+the folder is being replaced.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +31,9 @@ from graphrefine.system.arrays import map_npy, save_npy
 from graphrefine.system.checks import version_problem
 from graphrefine.system.files import check_only
 
-_ARRAYS = names_of("column", "array")  # of the state; its numbers stand in meta.json
+_ARRAYS = names_of("column", "array")  # of the state; its numbers are in meta.json
 _FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy", *(f"{name}.npy" for name in _ARRAYS)})
-_ATTEMPTS = 100  # to open a folder; each is lost only to a replacement in those few microseconds
+_ATTEMPTS = 100  # to read a folder; each is lost only to a replacement in those few microseconds
 
 
 def write(path: Path, data: EmbeddingData) -> None:
@@ -83,60 +80,40 @@ def is_embedding(path: Path) -> bool:
 
 def read(path: Path) -> EmbeddingData:
     """Map the folder ``path``."""
+    # Files are opened one by one, and the folder may be replaced meanwhile: what was read is of one embedding if the
+    # folder is the same before and after. If not, neither the arrays nor an error say anything.
     for _ in range(_ATTEMPTS):
-        with _Folder(path) as folder:
-            try:
-                return _read(folder)
-            except FileNotFoundError as error:
-                if folder.is_still_there():
-                    missing = Path(error.filename).name
-                    raise FormatError(path, f"{missing} is missing: not a whole embedding") from error
+        folder = _identify(path)
+        try:
+            data = _read(path)
+        except (OSError, FormatError) as error:
+            if _identify(path) != folder:
+                continue
+            if isinstance(error, FileNotFoundError):
+                raise FormatError(path, f"{Path(error.filename).name} is missing: not a whole embedding") from error
+            raise
+        if _identify(path) == folder:
+            return data
     raise FormatError(path, "is being replaced again and again; load it when that is over")
 
 
-class _Folder:
-    """An opened folder, whose files stay those of one embedding whatever happens to its name."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._handle: int | None = None
-
-    def __enter__(self) -> _Folder:
-        if os.open in os.supports_dir_fd:  # elsewhere (Windows) go by the name
-            try:
-                self._handle = os.open(self.path, os.O_RDONLY)
-            except FileNotFoundError as error:
-                raise FormatError(self.path, "no such file or folder") from error
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._handle is not None:
-            os.close(self._handle)
-
-    def is_still_there(self) -> bool:
-        if self._handle is None:
-            return self.path.exists()
-        try:
-            return os.path.samestat(os.fstat(self._handle), self.path.stat())
-        except FileNotFoundError:
-            return False
-
-    @contextlib.contextmanager
-    def open(self, name: str) -> Iterator[IO[bytes]]:
-        path = name if self._handle is not None else os.fspath(self.path / name)
-        with open(path, "rb", opener=lambda p, flags: os.open(p, flags, dir_fd=self._handle)) as file:
-            yield file
+def _identify(path: Path) -> tuple[int, int]:
+    """Return what tells a folder from one that replaces it."""
+    try:
+        status = path.stat()
+    except FileNotFoundError as error:
+        raise FormatError(path, "no such file or folder") from error
+    return status.st_ino, status.st_mtime_ns
 
 
-def _read(folder: _Folder) -> EmbeddingData:
-    with folder.open("meta.json") as file:
-        meta = _check_meta(folder.path, file.read())
+def _read(path: Path) -> EmbeddingData:
+    meta = _check_meta(path, (path / "meta.json").read_bytes())
     shape = (meta["nodes"], meta["dim"])
-    vectors = _load(folder, "vectors.npy", dtype=np.dtype(np.float32), shape=shape)
-    names = _load_names(folder, meta)
+    vectors = _load(path, "vectors.npy", dtype=np.dtype(np.float32), shape=shape)
+    names = _load_names(path, meta)
     stored = [name for name in _ARRAYS if f"{name}.npy" in meta["files"]]
-    state = {name: _load(folder, f"{name}.npy", dtype=np.dtype(np.float32)) for name in stored}
-    return join_data(folder.path, names, vectors, meta, state=state, mapped=True)
+    state = {name: _load(path, f"{name}.npy", dtype=np.dtype(np.float32)) for name in stored}
+    return join_data(path, names, vectors, meta, state=state, mapped=True)
 
 
 def _check_meta(path: Path, text: bytes) -> dict[str, Any]:
@@ -156,19 +133,19 @@ def _check_meta(path: Path, text: bytes) -> dict[str, Any]:
     return dict(meta)
 
 
-def _load(folder: _Folder, name: str, *, dtype: np.dtype[Any], shape: tuple[int, ...] | None = None) -> NDArray[Any]:
+def _load(folder: Path, name: str, *, dtype: np.dtype[Any], shape: tuple[int, ...] | None = None) -> NDArray[Any]:
     """Map one file, held to the type and the shape that meta.json implies."""
-    with folder.open(name) as file:
+    with (folder / name).open("rb") as file:
         try:
             array = map_npy(file)
         except ValueError as error:
-            raise FormatError(folder.path, f"{name} is damaged: {error}") from error
+            raise FormatError(folder, f"{name} is damaged: {error}") from error
     if array.dtype != dtype or (shape is not None and array.shape != shape):
-        raise FormatError(folder.path, f"{name} is {array.dtype} {array.shape}, not {dtype} {shape}: changed")
+        raise FormatError(folder, f"{name} is {array.dtype} {array.shape}, not {dtype} {shape}: changed")
     return array
 
 
-def _load_names(folder: _Folder, meta: dict[str, Any]) -> Names:
+def _load_names(folder: Path, meta: dict[str, Any]) -> Names:
     nodes, integers = meta["nodes"], np.dtype(np.int64)
     if meta["names"] == "range":
         return np.arange(nodes, dtype=np.int64)

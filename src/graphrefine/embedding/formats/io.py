@@ -30,15 +30,15 @@ from graphrefine.embedding.formats import (
 )
 from graphrefine.embedding.state import EmbeddingData, Kind, State, names_of
 from graphrefine.errors import ArgumentWarning, FormatError, InputError, OutputError
-from graphrefine.graph.node_ids import Names, text_names
+from graphrefine.graph.node_ids import Names, as_names, text_names, unpack
 from graphrefine.system.checks import check_choice, version_problem
 from graphrefine.system.files import replacing, replacing_folder
 from graphrefine.tables.limits import check_unpacked
 
 _log = logging.getLogger(__name__)
 MARK = "graphrefine embedding"  # the "format" of a folder and of an npz archive
-# Bytes of mapped vectors up to which every load verifies the fingerprint: half a second on two cores. Beyond it,
-# mapping is what the format was chosen for; `graphrefine check` and load(verify=True) read everything.
+# Bytes of mapped vectors up to which every load verifies the fingerprint: half a second on two cores. More is mapped so
+# that nothing has to be read; `graphrefine check` and load(verify=True) read everything.
 VERIFIED = 1 << 30
 EDGES = "if this is a list of edges: graphrefine embed makes vectors of it, and graphrefine info shows what is in it"
 OTHER_FOLDERS = {  # by a file that only they have
@@ -53,11 +53,14 @@ def write_embedding(
     """Check names and options for the format of a path or an address, and write there; see `save_data`."""
     file_format = choose_format(path, format)
     options = file_format.options(options)
+    file_format.check_package()
     data = names_as_text(data, format_place(path), stacklevel=4)
     blank_names = options.pop("blank_names", "refuse")
     check_choice("blank_names", blank_names, ("refuse", "replace"))
     if blank_names == "replace":
-        data = data._replace(names=file_format.replace_blanks(data.names, format_place(path)))
+        from graphrefine.embedding.formats.word2vec import replace_blanks  # the only format with this option
+
+        data = data._replace(names=replace_blanks(data.names, format_place(path)))
     check_names(path, file_format, data.names)
     save_data(data, path, file_format, durable=durable, **options)
 
@@ -67,7 +70,7 @@ def save_data(
 ) -> Fingerprint | None:
     """Write an embedding whose names the format can store, in one step or, if anything fails, not at all.
 
-    Returns the fingerprint that was stored, so that nobody hashes the vectors again; None in a format that stores none.
+    Returns the fingerprint that was stored, so that the vectors are hashed once; None in a format that stores none.
     """
     fingerprint = fingerprint_of(data) if file_format.state else None
     if fingerprint is None:
@@ -92,7 +95,7 @@ def save_data(
     return fingerprint
 
 
-def names_as_text(data: EmbeddingData, place: str, *, stacklevel: int) -> EmbeddingData:
+def names_as_text(data: EmbeddingData, label: str, *, stacklevel: int) -> EmbeddingData:
     """Return the data with names that files can store: the text of objects that are no strings, with a warning."""
     if data.names.dtype != object or set(map(type, data.names)) <= {str}:
         return data
@@ -102,7 +105,7 @@ def names_as_text(data: EmbeddingData, place: str, *, stacklevel: int) -> Embedd
     try:
         return data._replace(names=text_names(data.names, sources=data.recipe.get("sources")))
     except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+        raise InputError(f"{label}: {error}") from None
 
 
 def load_data(
@@ -112,16 +115,14 @@ def load_data(
 
     Content with a fingerprint is held to it; mapped vectors up to a gigabyte, unless ``verify`` says yes or no.
     """
-    position, file_format = Path(path), input_format(path, format)
+    file_format = input_format(path, format)
     if file_format.server:
         return file_format.read(os.fspath(path), table=table)
     if table is not None:
-        raise InputError(
-            f"table={table!r}: only a server has tables, and {os.fspath(path)} is a file", argument="table"
-        )
-    check_kind(position, file_format)
-    with explain_damage(position, format):
-        data = file_format.read(position)
+        raise InputError(f"table={table!r}: {os.fspath(path)} is no server, which has tables", argument="table")
+    check_kind(path, file_format)
+    with explain_damage(path, format):
+        data = file_format.read(Path(path))
         is_large = data.mapped and data.vectors.nbytes > VERIFIED
         if verify is False or (is_large and verify is None):
             return data
@@ -134,7 +135,8 @@ def load_data(
         problem = "was rewritten by another program, so that its fingerprint is that of an older file"
         warnings.warn(ArgumentWarning(f"{os.fspath(path)}: {problem}"), stacklevel=3)
         return data
-    raise FormatError(position, changes_problem(changed))
+    parts = " and ".join(changed)
+    raise FormatError(path, f"{parts} differ from the stored fingerprint: damaged, or changed by another program")
 
 
 def find_changes(data: EmbeddingData) -> list[str]:
@@ -143,19 +145,6 @@ def find_changes(data: EmbeddingData) -> list[str]:
         return []
     stored = Fingerprint.parse(data.fingerprint)
     return ["fingerprint"] if stored is None else stored.differences(fingerprint_of(data))
-
-
-def changes_problem(changed: list[str]) -> str:
-    """Return what is wrong with a file whose content differs from its fingerprint, as a message has it.
-
-    Examples
-    --------
-    >>> changes_problem(["names", "vectors"])
-    'its names and vectors differ from the fingerprint that it was written with: damaged, or changed by another program'
-    """
-    parts = " and ".join([", ".join(changed[:-1]), changed[-1]] if len(changed) > 1 else changed)
-    verb = "differ" if len(changed) > 1 else "differs"
-    return f"its {parts} {verb} from the fingerprint that it was written with: damaged, or changed by another program"
 
 
 def check_kind(path: PathLike, file_format: Format) -> None:
@@ -195,8 +184,7 @@ def join_data(
     ``state`` has the arrays of the state by name. The recipe may be JSON or what that means.
     """
     version, fingerprint = metadata.get("version", FORMAT_VERSION), metadata.get("fingerprint")
-    if isinstance(version, str) and version.isdecimal():
-        version = int(version)
+    version = int(version) if isinstance(version, str) and version.isdecimal() else version
     if problem := version_problem(version, FORMAT_VERSION):
         raise FormatError(path, problem)
     if fingerprint is not None and not isinstance(fingerprint, str):
@@ -208,6 +196,15 @@ def join_data(
         raise FormatError(path, "the recipe is not a JSON object")
     pieces = {name: metadata[name] for name in names_of("array", "number") if name in metadata}
     return EmbeddingData(names, vectors, recipe, mapped, State.from_stored(pieces | dict(state or {})), fingerprint)
+
+
+def read_names(arrays: Any, nodes: int) -> Names:
+    """Return names from arrays by name: integers or NumPy strings, or packed texts; else 0, 1, ..., n - 1."""
+    if "names" in arrays:
+        return as_names(arrays["names"], nodes)
+    if "names_text" in arrays:
+        return unpack(arrays["names_text"], arrays["names_offsets"])
+    return np.arange(nodes, dtype=np.int64)
 
 
 def as_vectors(path: Path, array: NDArray[Any]) -> NDArray[np.float32]:

@@ -1,10 +1,7 @@
 """NumPy's own files: ``.npy`` (the vectors alone) and ``.npz`` (vectors, names and recipe). No pickle, ever.
 
 An ``.npz`` has ``vectors`` (n, k), ``names`` (n integers or NumPy strings), ``recipe`` (JSON), ``version`` and
-``fingerprint``;
-each known piece of the state is an array of its name: ``degrees`` (n,), ``degree_weight``, ``fold_map`` (6k, k).
-NumPy's strings all take the room of the longest: names of very different length, or ending in a null
-character, are stored instead as ``names_text`` (UTF-8 bytes) and ``names_offsets`` (n + 1).
+``fingerprint``; each known piece of the state is an array of its name, such as ``degrees`` (n,) and ``fold_map``.
 """
 
 from __future__ import annotations
@@ -17,24 +14,25 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.io import as_vectors, check_memory, join_data, metadata_texts
+from graphrefine.embedding.formats.io import as_vectors, check_memory, join_data, metadata_texts, read_names
 from graphrefine.embedding.state import EmbeddingData, names_of
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_ids import Names, as_names, is_range, pack, unpack
+from graphrefine.graph.node_ids import Names, is_range, pack
 from graphrefine.system.arrays import map_npy, row_blocks, save_npy, write_array, write_npy_blocks
 
 _MEMBERS = {f"{name}.npy" for name in ("vectors", "names", "names_text", "names_offsets")}
 _TEXTS = ("version", "recipe", "fingerprint")
 _MEMBERS |= {f"{name}.npy" for name in (*_TEXTS, *names_of("column", "array", "number"))}
-_WASTE = 8  # longest name over mean name beyond which NumPy's strings are too wasteful
+# NumPy's strings all take as many bytes as the longest. Where that is _WASTE times the mean, or a name ends in a null
+# character, which they lose, names are stored as ``names_text`` (UTF-8 bytes) and ``names_offsets`` (n + 1) instead.
+_WASTE = 8
 
 
 def write_npy(path: Path, data: EmbeddingData) -> None:
     """Write the vectors, and warn if that loses names."""
     if not is_range(data.names):
         warnings.warn(
-            "a .npy file holds vectors only: the node names are not saved, keep them elsewhere "
-            "(.npz, .parquet or a folder would hold both)",
+            "a .npy file holds vectors only: the node names are not saved; save as .npz, .parquet or a folder instead",
             stacklevel=2,
         )
     save_npy(path, data.vectors)
@@ -59,7 +57,7 @@ def write_npz(path: Path, data: EmbeddingData) -> None:
 
 
 def _write_names(archive: ZipFile, names: Names) -> None:
-    """Return the names as they are; strings as NumPy's, or else packed."""
+    """Write the names as they are; strings as NumPy's, or else packed."""
     if names.dtype == object and _wasteful(names):
         text, offsets = pack(names)
         arrays: dict[str, NDArray[Any]] = {"names_text": text, "names_offsets": offsets}
@@ -73,13 +71,13 @@ def _write_names(archive: ZipFile, names: Names) -> None:
 
 
 def _wasteful(names: Names) -> bool:
-    """Whether NumPy's strings would take far more room than the names, or lose null characters."""
+    """Return whether NumPy's strings would be far larger than the names, or lose null characters."""
     lengths = np.fromiter(map(len, names), dtype=np.int64, count=len(names))
     return bool(lengths.max() > _WASTE * (lengths.mean() + 1) or any(name.endswith("\0") for name in names))
 
 
 def is_embedding(path: Path) -> bool:
-    """Whether an npz archive has vectors, as no matrix of SciPy has."""
+    """Return whether an npz archive has vectors, as no matrix of SciPy has."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             return "vectors" in archive.files
@@ -95,15 +93,7 @@ def read_npz(path: Path) -> EmbeddingData:
             raise FormatError(path, f"has no array 'vectors', only {arrays}: not an embedding")
         check_memory(path, sum(each.file_size for each in archive.zip.infolist() if each.filename in _MEMBERS))
         vectors = as_vectors(path, archive["vectors"])
-        names = _read_names(archive, len(vectors))
+        names = read_names(archive, len(vectors))
         metadata = {name: str(archive[name]) for name in _TEXTS if name in archive}
         state = {name: archive[name] for name in names_of("column", "array", "number") if name in archive}
         return join_data(path, names, vectors, metadata, state=state)
-
-
-def _read_names(archive: Any, nodes: int) -> Names:
-    if "names" in archive:
-        return as_names(archive["names"], nodes)
-    if "names_text" in archive:
-        return unpack(archive["names_text"], archive["names_offsets"])
-    return np.arange(nodes, dtype=np.int64)

@@ -96,7 +96,7 @@ def read(address: str, *, table: str | None = None) -> EmbeddingData:
         has_sides, _ = types.pop("side", None), types.pop("row_index")
         columns: dict[str, list[Any]] = {name: [] for name in types if name != "vector"}
         blocks = [np.empty((0, dim), np.float32)]
-        # Casts, because a binary copy of a column whose type somebody has changed would be other numbers.
+        # Casts, because a binary copy of a column whose type was changed meanwhile would be other numbers.
         casts = ", ".join(f"{name}::{kind}" for name, kind in types.items())
         with _copy(connection, f"(SELECT {casts} FROM {{}} ORDER BY row_index) TO stdout", table, types) as source:
             rows = source.rows()
@@ -122,7 +122,7 @@ def table_recipe(address: str, *, table: str) -> dict[str, Any] | None:
 
 
 def update(address: str, data: EmbeddingData, *, every: Names, table: str = TABLE) -> None:
-    """Bring a table that `write` made up to date, in one transaction; its other rows, indices and name stay.
+    """Update a table that `write` made, in one transaction; its other rows, indices and name stay.
 
     ``data`` are the rows that changed, without state; ``every`` are the names of all nodes: rows of others are deleted.
     """
@@ -176,7 +176,7 @@ def _copy_rows(connection: Connection, table: str, data: EmbeddingData, types: d
 
 def _describe(data: EmbeddingData) -> dict[str, Any]:
     """Return all that is not in the rows of the table, for its comment."""
-    side = ["side"] if Sides.of(data.recipe, data.vectors.shape).kind == "rows" else []
+    side = ["side"] if Sides.from_recipe(data.recipe, data.vectors.shape).kind == "rows" else []
     about: dict[str, Any] = {"version": FORMAT_VERSION, "nodes": len(data.vectors), "dim": data.vectors.shape[1]}
     about["columns"] = ["row_index", "node", *side, *data.state.columns(), "vector"]
     about["names"] = "strings" if data.names.dtype == object else "integers"

@@ -32,36 +32,24 @@ def check(names: Names) -> None:
     for name in names:
         if not name or _SPACE.search(name):
             raise InputError(
-                f"the name {name!r} is empty or holds white space, which word2vec files cannot keep; "
-                "save as .parquet, .npz, .safetensors, .csv or a folder instead; or convert that with "
-                "--blank-names replace (an option of save in Python) to have underscores"
+                f"the name {name!r} is empty or has white space, which word2vec files cannot keep; save as .parquet, "
+                ".npz, .csv or a folder, or pass blank_names='replace' (--blank-names replace) for underscores"
             )
 
 
-def replace_blanks(names: Names, place: str) -> Names:
-    """Return names with an underscore for each blank, with a warning; InputError if two become one.
-
-    Examples
-    --------
-    >>> replace_blanks(np.array(["ada", "bob"], object), "x.vec")
-    array(['ada', 'bob'], dtype=object)
-    """
+def replace_blanks(names: Names, label: str) -> Names:
+    """Return names with an underscore for each blank, with a warning; InputError if two become one."""
     if names.dtype != object:
         return names
-    taken: dict[str, str] = {}
+    originals: dict[str, str] = {}
     for name in dict.fromkeys(names.tolist()):
-        other = _SPACE.sub("_", name)
-        if other in taken:
-            raise InputError(
-                f"{place}: the names {taken[other]!r} and {name!r} would both be {other!r} in a word2vec file; rename "
-                "one, or save as .parquet, .npz, .safetensors, .csv or a folder instead"
-            )
-        taken[other] = name
+        if (other := _SPACE.sub("_", name)) in originals:
+            raise InputError(f"{label}: names {originals[other]!r} and {name!r} would both be {other!r}; rename one")
+        originals[other] = name
     replaced = object_array([_SPACE.sub("_", name) for name in names])
-    count = int((replaced != names).sum())
-    if count:
-        what = f"{count:,} {'name has' if count == 1 else 'names have'} underscores in the place of blanks"
-        warnings.warn(ArgumentWarning(f"{place}: {what}, and will be read so"), stacklevel=5)
+    if count := int((replaced != names).sum()):
+        text = f"{label}: blanks became underscores in {count:,} names, and will be read so"
+        warnings.warn(ArgumentWarning(text), stacklevel=4)
     return replaced
 
 
@@ -122,15 +110,11 @@ def _read_block(path: Path, block: list[bytes], texts: list[bytes], vectors: NDA
 
 def write_binary(path: Path, data: EmbeddingData) -> None:
     """Write names and vectors."""
-    width = 4 * data.vectors.shape[1]
     with path.open("wb") as file:
         file.write(b"%d %d\n" % data.vectors.shape)
         for rows in row_chunks(data.vectors.shape):
-            numbers = data.vectors[rows].astype("<f4", copy=False).tobytes()
-            texts = encode_all(data.names[rows])
-            file.write(
-                b"".join([b"%s %s" % (text, numbers[at * width : (at + 1) * width]) for at, text in enumerate(texts)])
-            )
+            vectors = (vector.tobytes() for vector in data.vectors[rows].astype("<f4", copy=False))
+            file.write(b"".join([b"%s %s" % each for each in zip(encode_all(data.names[rows]), vectors, strict=True)]))
 
 
 def read_binary(path: Path) -> EmbeddingData:

@@ -1,0 +1,303 @@
+"""Tables in memory: named columns of NumPy, of Arrow or of Python's values, found by `graphrefine.tables` and numbered.
+
+Data frames, mappings of columns, parquet, Arrow, JSON records and databases all become edges here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphrefine.errors import InputError
+from graphrefine.graph.adjacency import check_weights
+from graphrefine.graph.node_ids import Numbered, as_ids, check_line_ends, number, object_array
+from graphrefine.kernels.edge_lists import number_texts
+from graphrefine.readers.attributed_graph import parse_weight
+from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.options import ReadOptions
+from graphrefine.readers.times import edges_with_times
+from graphrefine.tables.kinds import MOST
+from graphrefine.tables.limits import check_fields
+from graphrefine.tables.roles import EdgeRoles
+from graphrefine.tables.sniff import find_edges
+
+_EXACT = 1 << 53  # integers up to here are the same as float64
+
+
+class ColumnTable(NamedTuple):
+    """A table of any kind: names of its columns, or None, which of them hold numbers, and the columns by position."""
+
+    names: list[str] | None
+    numeric: list[bool]
+    column: Callable[[int], Any]  # a NumPy array, an Arrow array in chunks, or a list
+
+
+class Records:
+    """Records as a table: the names of all fields, in the order of their first mention, and each column when needed."""
+
+    def __init__(self, records: Sequence[dict[str, Any]]) -> None:
+        self.records = records
+        names: dict[str, None] = {}
+        for record in records:
+            names.update(dict.fromkeys(record))
+            check_fields(len(names), "fields")
+        self.names = list(names)
+
+    def column(self, at: int) -> list[Any]:
+        """Return the values of a column, None where a record lacks it."""
+        name = self.names[at]
+        return [record.get(name) for record in self.records]
+
+    def find_edges(self, options: ReadOptions) -> EdgeRoles:
+        """Return the columns of the edges, by their names and by the values of the first records."""
+        # No column is made before it is needed: records that each have a field of their own, in a file of a few
+        # megabytes, would make as many columns as rows.
+        sample: dict[str, list[Any]] = {}
+        for record in self.records[:MOST]:
+            for name, value in record.items():
+                sample.setdefault(name, []).append(value)
+        values = [sample.get(name, []) for name in self.names]
+        return find_edges(self.names, list(map(is_numeric, values)), values.__getitem__, options.hints)
+
+    def edges(self, options: ReadOptions) -> EdgeTable:
+        """Return the edges; an end that a record lacks is missing.
+
+        Examples
+        --------
+        >>> table = Records([{"from": "a", "to": "b"}, {"from": "b", "when": 2}]).edges(ReadOptions())
+        >>> table.numbered[2].tolist(), table.report["ignored_columns"]
+        (['a', 'b'], ['when'])
+        """
+        return number_edges(self.column, self.find_edges(options), options)
+
+
+def edges_of_columns(table: ColumnTable, options: ReadOptions) -> EdgeTable:
+    """Return the edges of a table, whose columns the options or usual names find.
+
+    Examples
+    --------
+    >>> columns = [["a", "b"], ["b", None]]
+    >>> table = edges_of_columns(ColumnTable(None, [False, False], columns.__getitem__), ReadOptions())
+    >>> table.numbered[0].tolist(), table.numbered[2].tolist()
+    ([0, 1], ['a', 'b'])
+    """
+    roles = find_edges(table.names, table.numeric, lambda at: _sample(table.column(at)), options.hints)
+    roles = replace(roles, sample=lambda at: _values(table.column(at)).tolist())
+    return number_edges(table.column, roles, options)
+
+
+def edges_of_rows(names: list[str], rows: Iterable[Sequence[Any]], options: ReadOptions) -> EdgeTable:
+    """Return the edges of rows that come one by one; of other columns, only the first values are kept."""
+    iterator = iter(rows)
+    sample = list(islice(iterator, MOST))
+    if not sample:
+        raise InputError("there is no edge: the table or query has no rows")
+    columns = [list(column) for column in zip(*sample, strict=True)]
+    first = [column[:MOST] for column in columns]
+    roles = find_edges(names, list(map(is_numeric, first)), first.__getitem__, options.hints)
+    used = [at for at in roles.positions if at is not None]
+    for row in iterator:
+        for at in used:
+            columns[at].append(row[at])
+    return number_edges(columns.__getitem__, roles, options)
+
+
+def number_edges(
+    column: Callable[[int], Any], roles: EdgeRoles, options: ReadOptions, *, as_text: bool = False
+) -> EdgeTable:
+    """Return the edges in columns of known roles; see `number_ends` for ``as_text``."""
+    weights = None if roles.weight is None else _weights(column(roles.weight))
+    times = None if roles.time is None else _values(column(roles.time))
+    ends = number_ends(column(roles.source), column(roles.target), options, as_text=as_text)
+    return edges_with_times(ends, weights, roles, times, options)
+
+
+def number_ends(source: Any, target: Any, options: ReadOptions, *, as_text: bool = False) -> Numbered:
+    """Assign numbers to the ids of two columns.
+
+    ``as_text``: where one column of a file holds integers and the other texts, 1 and "1" are one node.
+    """
+    sides = [source, target]
+    if all(map(is_arrow, sides)):
+        sides = [_decode(side) for side in sides]
+        kinds = [is_text_type(side.type) for side in sides]
+        if all(kinds) or (as_text and are_texts(sides)):
+            chunks = [chunk for side in sides for chunk in side.chunks]
+            first, second, names = number_strings(chunks, len(source))
+            listed = names.to_pylist()
+            check_line_ends(listed)
+            return first, second, object_array(listed)
+    ids = [_ids(side) for side in sides]
+    return number(ids[0], ids[1], threads=options.thread_count, apart=bool(options.bipartite))
+
+
+def _ids(column: Any) -> NDArray[Any]:
+    if isinstance(column, list):
+        return _list_ids(column)
+    if not is_arrow(column):
+        return np.asanyarray(column)
+    column = _decode(column)
+    return object_array(column.to_pylist()) if is_text_type(column.type) else id_values(column)
+
+
+def _list_ids(values: list[Any]) -> NDArray[Any]:
+    """Return ids as integers or strings, masked or None where missing; whole floats are integers."""
+    for row, value in enumerate(values, start=1):
+        if isinstance(value, bool) or not isinstance(value, str | int | float | None):
+            raise InputError(
+                f"record {row}: ids must be integers or strings, not {value!r}; source= and target= name other columns",
+                argument="source",
+            )
+    kinds = set(map(type, values))
+    if float not in kinds or str in kinds:
+        return as_ids(object_array(values))
+    # Beside floats integers become floats too, which do not tell 2^53 and 2^53 + 1 apart.
+    if any(isinstance(value, int) and abs(value) > _EXACT for value in values):
+        raise InputError("ids beyond 2^53 among ids with decimal points: give all as integers or strings")
+    return as_ids(np.array([np.nan if value is None else value for value in values], dtype=np.float64))
+
+
+def _weights(column: Any) -> NDArray[np.float32]:
+    if is_arrow(column):
+        check_no_null(column)
+        column = _values(_decode(column))
+    if not isinstance(column, list):
+        if column.dtype == object and None in (listed := column.tolist()):
+            raise _missing_weight(listed.index(None) + 1)
+        return check_weights(column, len(column))
+    if set(map(type, column)) <= {int, float}:  # as nearly always, and many times as fast as one by one
+        with suppress(OverflowError):
+            return check_weights(np.array(column, np.float64), len(column))
+    weights = []
+    for row, value in enumerate(column, start=1):
+        if value is None:
+            raise _missing_weight(row)
+        try:
+            weights.append(parse_weight(value))
+        except InputError as error:
+            raise InputError(f"record {row}: {error}", argument="weights") from None
+    return check_weights(np.array(weights), len(weights))
+
+
+def check_no_null(weights: Any, *, before: int = 0) -> None:
+    """Refuse an Arrow column of weights that lacks one; ``before`` is the number of records before these."""
+    if weights.null_count:
+        raise _missing_weight(before + int(weights.is_null().to_numpy(zero_copy_only=False).argmax()) + 1)
+
+
+def _missing_weight(row: int) -> InputError:
+    return InputError(f"record {row}: the weight is missing; fill it in, or pass weights=False", argument="weights")
+
+
+def is_numeric(values: Iterable[Any]) -> bool:
+    """Return whether there are numbers among the values, and nothing else but None."""
+    present = [value for value in values if value is not None]
+    return bool(present) and all(isinstance(each, int | float) and not isinstance(each, bool) for each in present)
+
+
+def _sample(column: Any) -> list[Any]:
+    first = column[:MOST]
+    return first if isinstance(first, list) else list(first.to_pylist() if is_arrow(column) else first.tolist())
+
+
+def _values(column: Any) -> NDArray[Any]:
+    if not is_arrow(column):
+        return np.asarray(column)
+    if column.null_count == len(column):  # also dictionaries without an entry, which Arrow cannot look into
+        return object_array([None] * len(column))
+    return np.asarray(column.to_numpy())
+
+
+def is_arrow(column: Any) -> bool:
+    """Return whether a column is Arrow's."""
+    return hasattr(column, "null_count") and hasattr(column, "type")
+
+
+def are_texts(columns: Sequence[Any]) -> bool:
+    """Return whether two Arrow columns hold texts, or texts and integers; raise for a type that holds no ids."""
+    import pyarrow.types as types
+
+    kinds = [_decode(column).type for column in columns]
+    if all(types.is_integer(kind) or types.is_floating(kind) for kind in kinds):
+        return False
+    for kind in kinds:
+        if not (is_text_type(kind) or types.is_integer(kind)):
+            raise _type_error(kind)
+    return True
+
+
+def is_text_type(kind: Any) -> bool:
+    """Return whether a type of Arrow is text."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or kind == pa.string_view())
+
+
+def _type_error(kind: Any) -> InputError:
+    return InputError(
+        f"ids must be integers or strings, not {kind}; cast the column, or name others with source= and target=",
+        argument="source",
+    )
+
+
+def _decode(column: Any) -> Any:
+    """Return an Arrow column with the values of a dictionary in place of codes."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column
+    # Not by a cast of the column, which not every pyarrow can do where the values are views of strings.
+    chunks = column.chunks if hasattr(column, "chunks") else [column]
+    kind = pa.large_string() if is_text_type(column.type.value_type) else column.type.value_type
+    return pa.chunked_array([chunk.dictionary.cast(kind).take(chunk.indices) for chunk in chunks], type=kind)
+
+
+def id_values(column: Any) -> NDArray[Any]:
+    """Return numbers of an Arrow column; integers with nulls stay integers, masked, as floats would not hold them."""
+    import pyarrow.types as types
+
+    column = _decode(column)
+    if not (types.is_integer(column.type) or types.is_floating(column.type)):
+        raise _type_error(column.type)
+    if not column.null_count or types.is_floating(column.type):
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    missing = column.is_null().to_numpy(zero_copy_only=False)
+    return np.ma.masked_array(column.fill_null(0).to_numpy(zero_copy_only=False), mask=missing)
+
+
+def number_strings(chunks: list[Any], records: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Any]:
+    """Return numbers of the ids of two columns, the second after ``records`` of the first, and the names in Arrow."""
+    import pyarrow as pa
+
+    every = [_number_chunk(chunk.cast(pa.large_string())) for chunk in chunks]
+    rank, names = _number_chunk(pa.concat_arrays([pa.array([], pa.large_string()), *(names for _, names in every)]))
+    ends, at = np.empty(sum(len(codes) for codes, _ in every), np.int32), 0
+    for start, (codes, own) in zip(np.cumsum([0, *(len(own) for _, own in every)]).tolist(), every, strict=False):
+        ranks = np.append(rank[start : start + len(own)], np.int32(-1))  # the last one is of null
+        ends[at : at + len(codes)] = ranks[codes]
+        at += len(codes)
+    return ends[:records], ends[records:].copy(), names
+
+
+def _number_chunk(strings: Any) -> tuple[NDArray[np.int32], Any]:
+    """Return numbers of strings (large_string), -1 for null; and the distinct ones in the order of their bytes."""
+    # By a kernel of our own: pyarrow's hash is the same in every process, so that names can be made to collide in it
+    # (20,000 of them took six seconds).
+    present = strings.drop_null() if strings.null_count else strings
+    _, offsets, text = present.buffers()
+    count, first = len(present), present.offset
+    ends = np.frombuffer(offsets, np.int64, count + 1, 8 * first) if count else np.zeros(1, np.int64)
+    data = np.zeros(0, np.uint8) if text is None else np.frombuffer(text, np.uint8)
+    numbers, firsts = number_texts(data, ends)
+    if strings.null_count:
+        codes = np.full(len(strings), -1, np.int32)
+        codes[strings.is_valid().to_numpy(zero_copy_only=False)] = numbers
+    else:
+        codes = numbers
+    return codes, present.take(firsts)

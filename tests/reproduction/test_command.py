@@ -10,10 +10,10 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
+from reproduce_setups import tiny
 
 from cli_runs import Outcome, contents
 from graphs import data_folder
-from reproduce_setups import tiny
 from reproduction import EXPERIMENTS, quick
 from reproduction.__main__ import main
 from reproduction.findings import Gap

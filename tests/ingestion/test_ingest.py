@@ -199,7 +199,8 @@ def test_kernels_agree_with_the_oracle(seed: int) -> None:
     random = np.random.default_rng(seed)
     lowest = -(2**40) if seed else 5
     numbers = (lowest + random.integers(0, 9000, 500)).astype(np.int64)
-    for ids in [numbers] if seed else [numbers, numbers.astype(np.int32)]:
+    kinds: list[type[np.integer[Any]]] = [np.int64] if seed else [np.int64, np.int32]
+    for ids in (numbers.astype(kind) for kind in kinds):
         ours, theirs = IdSet(lowest, lowest + 9000), IdSet(lowest, lowest + 9000)
         native.mark_ids(ours.bits, ours.pages, lowest, ids)
         oracle.mark_ids(theirs.bits, theirs.pages, lowest, ids)

@@ -119,3 +119,9 @@ def test_other_variables_and_compressed_matrices(tmp_path: Path) -> None:
     assert dense(read(tmp_path / "a.mat", variable="other", directed=True)) == matrix.tolist()
     assert dense(read(tmp_path / "a.mtx.gz", directed=True)) == matrix.tolist()
     assert dense(read(tmp_path / "a.mtx.gz", directed=True, weights=False)) == (matrix > 0).astype(float).tolist()
+
+
+def test_ids_of_two_types_in_a_file_are_one_kind(tmp_path: Path) -> None:
+    pa.parquet.write_table(pa.table({"source": [1, 2], "target": ["1", "x"]}), tmp_path / "a.parquet")
+    graph = read(tmp_path / "a.parquet")
+    assert graph.names.tolist() == ["1", "2", "x"] and "1 and '1' are one node" in graph.reading

@@ -76,6 +76,12 @@ def test_netmf_is_its_formula(graph: Graph, window: int, negative: float) -> Non
     assert np.allclose(ours, netmf_matrix(graph, window, negative), atol=2e-5)
 
 
+def test_netmf_is_its_formula_in_several_blocks_of_columns() -> None:
+    graph = random_graph(600, weighted=True, seed=4)
+    ours = netmf.log_matrix(graph, make_settings("netmf", window=2, rank=0, dim=2), run())
+    assert np.allclose(ours, netmf_matrix(graph, 2), atol=2e-5)
+
+
 @FEW
 @given(graph=graphs(directed=False, most=100), step=st.integers(1, 5))
 def test_grarep_is_its_formula(graph: Graph, step: int) -> None:

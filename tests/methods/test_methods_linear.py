@@ -213,13 +213,6 @@ def test_hope_factorizes_katz(graph: Graph, dim: int) -> None:
     assert np.all(np.abs(lengths - values[:sources]) < 0.02 * values[0])
 
 
-def test_hope_by_series_is_hope_by_eigenvectors() -> None:
-    graph = random_graph(200, degree=8, weighted=True)
-    arcs = Graph(graph.indptr, graph.indices, graph.weights, graph.names, directed=True)
-    one, other = exact("hope", graph, dim=10, iterations=20), exact("hope", arcs, dim=10, iterations=20)
-    assert np.abs(one[:, :5] @ one[:, 5:].T - other[:, :5] @ other[:, 5:].T).max() < 1e-3
-
-
 def test_the_default_beta_is_half_of_what_is_allowed() -> None:
     for graph in (random_graph(80, directed=True, weighted=True), random_graph(80, weighted=True)):
         radius = float(np.abs(np.linalg.eigvals(dense(graph))).max())

@@ -81,7 +81,7 @@ def check(
         )
     spent = perf_counter() - start
     if as_json:
-        stats = {"ok": verdict.ok, "problems": verdict.problems, "notes": verdict.notes, **verdict.stats}
+        stats = verdict.to_dict()
         if "remade" in stats:
             stats["reading"] = stats["remade"].pop("reading")
         show_json({**stats, "graph": graph, "against": against, "seconds": spent})

@@ -29,7 +29,6 @@ from strategies import PATIENT
 
 Matrix = NDArray[np.float64]
 FEW = hypothesis.settings(PATIENT, max_examples=30)
-DENSE = pytest.mark.parametrize("method", ["netmf", "grarep", "netsmf"])
 
 
 def run(threads: int = 1) -> Resources:

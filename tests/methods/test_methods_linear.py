@@ -25,7 +25,6 @@ from graphs import graphs, random_graph
 
 Array = NDArray[Any]
 LINEAR = ("prone", "fastrp", "randne", "hope", "arope")
-EXACT = ("prone", "hope", "arope")  # the sketch of these changes nothing where it spans everything
 
 
 def vectors(name: str, graph: Graph, *, threads: int = 2, **options: Any) -> Array:

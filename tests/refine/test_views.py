@@ -33,9 +33,6 @@ from graphrefine.refine.views import (
 from graphrefine.system.memory import private_bytes
 from graphs import data_folder, random_graph
 
-Dense = NDArray[np.float64]
-FEW = Tier(each=1, least=256, most=256, draws=2, work=1 << 32, products=9)
-
 
 def vectors(
     graph: Graph, *, dim: int = 8, threads: int = 1, tier: Tier = TIERS["default"], seed: int = 0

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import gc
-import json
 import resource
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -66,29 +65,16 @@ CHANGES: dict[str, tuple[Callable[[Live], Any], type[Exception], str]] = {
     "end not there": (lambda live: live.remove(0, 99), UnknownNameError, "no node is called 99"),
     "node not there": (lambda live: live.remove_nodes([99]), UnknownNameError, "no node is called 99"),
     "removed twice": (lambda live: live.remove([0, 1], [1, 0]), UnknownNameError, "no edge 1 - 0"),
-    "node removed twice": (lambda live: live.remove_nodes([3, 3]), UnknownNameError, "no node is called 3"),
     "negative": (lambda live: live.add(0, 7, -1.0), InputError, "positive"),
-    "NaN": (lambda live: live.add(0, 7, float("nan")), InputError, "positive"),
     "zero": (lambda live: live.set(0, 1, 0), InputError, "remove()"),
-    "infinite": (lambda live: live.set(0, 1, float("inf")), InputError, "positive"),
-    "float32": (lambda live: live.set(0, 1, 1e39), InputError, r"2\^100"),
-    "vanishing": (lambda live: live.set(0, 1, 1e-60), InputError, r"2\^-100"),
-    "too small": (lambda live: live.set(0, 7, 1e-35), InputError, r"2\^-100"),
-    "too large": (lambda live: live.set(0, 7, 1e38), InputError, r"2\^100"),
     "too large in all": (lambda live: live.add([0, 0], [7, 7], 2.0**100), InputError, r"a sum with it.*2\^100"),
-    "truth": (lambda live: live.add(0, 7, True), InputError, "positive"),
-    "complex weight": (lambda live: live.add(0, 7, 1j), InputError, "positive"),
     "one bad of several": (lambda live: live.add([0, 1], [7, 8], [1.0, -1.0]), InputError, "positive"),
-    "lengths": (lambda live: live.add([0, 1], [7]), InputError, "1 targets"),
     "one thing": (lambda live: live.add([0, 1], 7), InputError, "list"),
     "one name": (lambda live: live.remove_nodes("ann"), InputError, "list"),
     "self-loop": (lambda live: live.add(4, 4), InputError, "self-loop"),
     "self-loop in two spellings": (lambda live: live.add(4, "4"), InputError, "self-loop"),
-    "self-loop to remove": (lambda live: live.remove(4, 4), InputError, "self-loop"),
     "text name": (lambda live: live.add(4, "ann"), InputError, "no integer"),
-    "padded name": (lambda live: live.add(4, "007"), InputError, "no integer"),
     "float name": (lambda live: live.add(4, 1.5), InputError, "no name"),
-    "bool name": (lambda live: live.add(4, True), InputError, "no name"),
     "tuple name": (lambda live: live.add_nodes([(1, 2)]), InputError, "no name"),
     "None": (lambda live: live.add(4, None), InputError, "None"),
     "None as a node": (lambda live: live.add_nodes([None]), InputError, "empty"),
@@ -180,21 +166,6 @@ def test_a_second_writer_is_refused(live: Live) -> None:
     assert live.commit().group == 2
 
 
-def test_another_layout_is_left_alone(ring: Path) -> None:
-    manifest = ring / "generation-000001" / "generation.json"
-    whole = manifest.read_text()
-    manifest.write_text(json.dumps({**json.loads(whole), "version": 2}))
-    for kind in (Live, LiveReader):
-        with pytest.raises(FormatError, match="was written by a newer graphrefine, format 2; this one reads up to 1"):
-            kind(ring)
-    manifest.write_text(whole)
-    with closing(sqlite3.connect(ring / "live.db", isolation_level=None)) as database:
-        database.execute("UPDATE about SET value = '4' WHERE key = 'version'")
-    for kind in (Live, LiveReader):
-        with pytest.raises(FormatError, match="was written by a newer graphrefine, format 4; this one reads up to 3"):
-            kind(ring)
-
-
 def test_another_numerics_version_may_read_and_not_write(ring: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with LiveReader(ring) as reader:
         state = published_bits(reader)
@@ -245,16 +216,9 @@ def test_damage_of_the_log_is_seen(ring: Path, how: str) -> None:
 
 def test_other_numbers_in_the_manifest_of_a_generation_are_seen(ring: Path) -> None:
     manifest = ring / "generation-000001" / "generation.json"
-    whole = manifest.read_text()
-    tolerance = whole.replace('"tolerance": 0.1', '"tolerance": 0.5')
-    key = whole.replace('"numerics_version": ', '"nUmerics_version": ')
-    assert whole not in (tolerance, key)
-    for text in (tolerance, key):
-        manifest.write_text(text)
-        with pytest.raises(FormatError, match=r"generation\.json is damaged"):
-            Live(ring)
-    manifest.write_text(whole)
-    Live(ring).close()
+    manifest.write_text(manifest.read_text().replace('"tolerance": 0.1', '"tolerance": 0.5'))
+    with pytest.raises(FormatError, match=r"generation\.json is damaged"):
+        Live(ring)
 
 
 def test_damage_of_a_group_is_seen(live: Live) -> None:
@@ -304,41 +268,45 @@ def test_leftovers_of_a_killed_writer_go(live: Live) -> None:
 # ---- time, room and interruptions --------------------------------------------------------------------------------
 
 
-def test_a_full_disk_refuses_a_group_and_the_next_one_counts(live: Live) -> None:
-    before = bits(live)
+@contextmanager
+def full_database(live: Live) -> Iterator[None]:
+    """Refuse further pages, as SQLite does where the disk is full."""
     connection = live._store._connection
     assert connection is not None
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count={pages}")
-    many = [list(range(100, 4000)), list(range(101, 4001))]
-    live.add(*many)
-    with pytest.raises(OutputError, match="full; nothing was changed"):
-        live.commit()
-    assert bits(live) == before
+    yield
     connection.execute("PRAGMA max_page_count=1000000")
+
+
+@contextmanager
+def small_files(live: Live) -> Iterator[None]:
+    """Let the limit of the system meet the log in its middle; its errors are others than SQLite's own."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    largest = max(each.stat().st_size for each in live.path.glob("live.db*"))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (largest + 20_000, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+@pytest.mark.parametrize("limit", [full_database, small_files])
+def test_a_full_disk_refuses_a_group_and_the_next_one_counts(
+    live: Live, limit: Callable[[Live], AbstractContextManager[None]]
+) -> None:
+    before, many = bits(live), [list(range(100, 9000)), list(range(101, 9001))]
     live.add(*many)
-    assert live.commit().new_nodes == 3901
+    with limit(live):
+        with pytest.raises(OutputError, match="nothing was changed"):
+            live.commit()
+        assert bits(live) == before
+    live.add(*many)
+    assert live.commit().new_nodes == 8901
     state = bits(live)
     live.close()
     with Live(live.path, threads=1) as again:
         assert bits(again) == state
-
-
-def test_a_file_that_may_not_grow_refuses_a_group(live: Live) -> None:
-    """The limit of the system meets the log in its middle; the errors of the disk are others than SQLite's own."""
-    before, limits = bits(live), resource.getrlimit(resource.RLIMIT_FSIZE)
-    largest = max(each.stat().st_size for each in live.path.glob("live.db*"))
-    many = [list(range(100, 9000)), list(range(101, 9001))]
-    live.add(*many)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (largest + 20_000, limits[1]))
-    try:
-        with pytest.raises(OutputError, match="nothing was changed"):
-            live.commit()
-        assert bits(live) == before
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    live.add(*many)
-    assert live.commit().new_nodes == 8901
 
 
 def test_a_refresh_that_fails_is_a_warning_and_its_group_counts(live: Live, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,16 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import graphrefine.live
-from graphrefine.errors import InputError, OutputError, UnknownNameError
+from graphrefine.errors import InputError, OutputError
 from graphrefine.live import refresh as refreshing
 from graphrefine.live import writer
-from graphrefine.live.model import ComputedVectors, fit_model
 from graphrefine.live.name_resolution import Change
 from graphrefine.live.reader import LiveReader
 from graphrefine.live.service import LiveService
 from graphrefine.live.writer import Live
-from graphrefine.progress import Stages
-from live_states import Model, Replay, bits, generations, graph_of, kernel_bits, published_bits
+from live_states import Model, Replay, bits, generations, graph_of, published_bits
 
 RING = [(i, (i + step) % 24) for i in range(24) for step in (1, 5)]
 STEPS = st.tuples(st.sampled_from("++=--+n-"), st.integers(0, 29), st.integers(0, 29), st.sampled_from([0.5, 1.0, 3.0]))
@@ -92,52 +90,6 @@ def test_any_groups_of_changes_are_what_a_plain_model_and_every_reader_have(name
         live.close()
 
 
-@given(st.lists(st.lists(STEPS, min_size=1, max_size=6), min_size=2, max_size=8), st.integers(0, 7), st.integers(0, 7))
-@settings(max_examples=10)
-def test_a_refresh_in_the_background_is_that_of_the_graph_at_its_beginning(groups: Any, begun: int, ended: int) -> None:
-    """After the swap the state is one that is made here: frozen from the graph then, and the groups since."""
-    first, last = sorted((begun % len(groups), ended % len(groups)))
-    with folder_of(RING) as path, Live(path, threads=1) as live:
-        live.auto_refresh = False
-        model = graph_of(live)
-        log = dict[int, Any]()
-        for place, steps in enumerate(groups):
-            live.collect(operations_of(steps, model, int))
-            live.commit()
-            if place == first:
-                if not model.edges:
-                    return
-                held = refreshing.Refresh(live._model, live._kernel, live._table, group=live.group, reason="test")
-                rows = np.flatnonzero((live._table.lengths > 0) & ~live._table.removed)
-                vectors = live._table.rows(rows)
-                held.wait()
-            if place == last:
-                log = dict(live._store.groups(after=held.group))
-                gone = live._table.removed.copy()
-                live._refresh = held
-                live._finish_refresh()
-                break
-        frozen, kernel = fit_model(
-            held._graph,
-            live.settings,
-            Stages(),
-            warm=held._warm_rows,
-            anchors=(rows, vectors),
-        )
-        for group in log.values():
-            assert group.apply(kernel)[1] == 0
-            kernel.commit()
-        there = np.flatnonzero(~gone)
-        computed = ComputedVectors(frozen, kernel)
-        assert published_bits(live)[2:] == (computed.rows(there).tobytes(), computed.lengths[there].tobytes())
-        columns = frozen.basis.shape[1]
-        ours, theirs = (kernel_bits(each, columns)[1] for each in (live._kernel, kernel))
-        shape = (-1, columns)
-        np.testing.assert_array_equal(
-            np.frombuffer(ours, "f4").reshape(shape), np.frombuffer(theirs, "f4").reshape(shape)[there]
-        )
-
-
 def test_refreshes_by_itself_give_what_a_replay_of_the_log_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,28 +109,6 @@ def test_refreshes_by_itself_give_what_a_replay_of_the_log_gives(
         replay.follow(live)
         assert bits(replay.live) == bits(live)
         replay.live.close()
-
-
-def test_neighbors_are_those_of_all_pairs(tmp_path: Path) -> None:
-    with graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1) as live:
-        live.add([3, 50, 51], [9, 3, 50])
-        live.add_nodes([60])
-        live.remove_nodes([7])
-        live.commit()
-        snapshot = live.snapshot()
-        vectors, names = snapshot.vectors.astype(np.float64), snapshot.names.tolist()
-        lengths = np.linalg.norm(vectors, axis=1)
-        assert np.all((np.abs(lengths - 1) < 1e-5) | (lengths == 0))
-        for name in (3, 50, 12):
-            at = names.index(name)
-            cosines = {each: score for each, score in zip(names, vectors @ vectors[at], strict=True) if each != name}
-            best = sorted((score for each, score in cosines.items() if lengths[names.index(each)] > 0), reverse=True)
-            near = live.neighbors(name, k=6)
-            assert [round(each.score, 5) for each in near] == [round(score, 5) for score in best[:6]]
-            assert all(abs(cosines[each.name] - each.score) < 1e-6 for each in near)
-        assert live.neighbors(60) == [] or lengths[names.index(60)] == 0
-        with pytest.raises(UnknownNameError):
-            live.neighbors(7)
 
 
 def test_bounds_stats_and_drift(tmp_path: Path) -> None:
@@ -203,6 +133,8 @@ def test_a_block_commits_or_drops_what_it_collected(tmp_path: Path) -> None:
     path = tmp_path / "ring.live"
     with graphrefine.live.create(RING, path, dim=4, threads=1) as live:
         live.add(0, 12)
+    with pytest.raises(InputError, match="closed"):
+        live.stats()
     with pytest.raises(RuntimeError), graphrefine.live.open(path) as live:
         live.add(0, 13)
         raise RuntimeError
@@ -216,19 +148,6 @@ def test_a_block_commits_or_drops_what_it_collected(tmp_path: Path) -> None:
             live.add(0, 13)
             live.refresh()
         live.rollback()
-
-
-def test_a_closed_folder_says_so(tmp_path: Path) -> None:
-    live = graphrefine.live.create(RING, tmp_path / "ring.live", dim=4, threads=1)
-    live.close()
-    live.close()
-    live.add(0, 13)
-    with pytest.raises(InputError, match="closed"):
-        live.commit()
-    reader = LiveReader(tmp_path / "ring.live", threads=1)
-    reader.close()
-    with pytest.raises(InputError, match="closed"):
-        reader.update()
 
 
 def test_a_backup_while_it_is_written(tmp_path: Path) -> None:

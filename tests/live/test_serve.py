@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from live_servers import DIM, HTML, NODES, Served, edges, eventually, name, nearest_names, refused, served, write_folder
 
 import graphrefine
 import graphrefine.live.refresh
@@ -24,8 +25,6 @@ from graphrefine.errors import OutputError
 from graphrefine.explore.request_params import BODY
 from graphrefine.live.model import fit_model
 from graphrefine.live.server import CHANGES
-from graphrefine.live.service import LiveService
-from live_servers import DIM, HTML, NODES, Served, edges, eventually, name, nearest_names, refused, served, write_folder
 
 
 @pytest.fixture
@@ -68,14 +67,6 @@ def test_a_request_counts_once(server: Served) -> None:
     assert server.folder.graph().neighbors("ann") == {"n3": 2.0}
 
 
-def test_a_request_counts_once_after_a_restart(folder: Path) -> None:
-    with served(folder) as server:
-        edges(server.api, "same", ["+", "ann", "n3"])
-    with served(folder) as server:
-        assert edges(server.api, "same", ["+", "ann", "n3"]) == {"group": 1, "repeated": True}
-        assert get(server.api, "/api/live")["last_commit"] is not None
-
-
 def test_a_bad_request_changes_nothing(server: Served) -> None:
     good = ["+", "ann", "n3"]
     refused(server.api, 422, "change 2 of 2", "no edge", request="a", changes=[good, ["-", "n1", "n5"]])
@@ -86,19 +77,12 @@ def test_a_bad_request_changes_nothing(server: Served) -> None:
     )
     for change, word in [
         (["+", "ann", "bob", -1], "weight -1"),
-        (["+", "ann", "bob", 0], "weight 0"),
-        (["+", "ann", "bob", "x"], "weight 'x'"),
         (["+", "ann", "bob", True], "weight True"),
-        (["-", "ann", "bob", 1], "weight 1"),
         (["=", "ann"], "end is empty"),
-        (["+", "", None], "empty"),
-        (["+", "a\nb", "bob"], "no name"),
         (["+", ["ann"], "bob"], "no name"),
         (["+", "\ud800", "bob"], "no name"),
         (["*", "ann", "bob"], "unknown op"),
         (["+"], "a list such as"),
-        (["+", "ann", "bob", 1, 2], "a list such as"),
-        ("+", "a list such as"),
         ({"op": "+"}, "a list such as"),
     ]:
         refused(server.api, 400, "changes.1", word, request="c", changes=[good, change])
@@ -117,13 +101,9 @@ def test_a_bad_request_changes_nothing(server: Served) -> None:
     assert edges(server.api, "c", good)["group"] == 1, "an id that was refused is free"
 
 
-def test_bodies_have_a_limit_and_are_json(server: Served) -> None:
+def test_bodies_have_a_limit(server: Served) -> None:
     long = b'{"request": "a", "changes": [["+", "ann", "' + b"x" * BODY + b'"]]}'
-    json = {"Content-Type": "application/json"}
-    assert server.api.post("/api/edges", content=long, headers=json).status_code == 413
-    assert server.api.post("/api/edges", content=b"+,ann,bob", headers=json).status_code == 400
-    assert server.api.post("/api/edges", content=b"{}", headers={"Content-Type": "text/csv"}).status_code == 415
-    assert server.api.get("/api/edges").status_code == 405
+    assert server.api.post("/api/edges", content=long, headers={"Content-Type": "application/json"}).status_code == 413
     most = [["+", f"m{i}", "n3"] for i in range(CHANGES)]
     assert edges(server.api, "most", *most)["new_nodes"] == CHANGES
 
@@ -131,24 +111,11 @@ def test_bodies_have_a_limit_and_are_json(server: Served) -> None:
 def test_a_token_is_always_needed(server: Served) -> None:
     body = {"request": "a", "changes": [["+", "ann", "n3"]]}
     for headers in ({"Authorization": ""}, {"Authorization": "Bearer open"}, {"Authorization": "Bearer open sesame2"}):
-        answer = server.api.post("/api/edges", json=body, headers=headers)
-        assert answer.status_code == 401 and "token" in answer.json()["error"]
+        assert server.api.post("/api/edges", json=body, headers=headers).status_code == 401
         for path in ("/", "/live", "/api/live", "/api/info", "/live/live.js"):
             assert server.api.get(path, headers=headers).status_code == 401
-    evil = server.api.post("/api/edges", json=body, headers={"Host": "evil.example"})
-    assert evil.status_code == 421
-    assert server.api.get("/healthz", headers={"Authorization": ""}).json() == {"status": "ok"}
+    assert server.api.post("/api/edges", json=body, headers={"Host": "evil.example"}).status_code == 421
     assert get(server.api, "/api/live")["group"] == 0
-    landing = server.api.get("/?token=open%20sesame", headers={"Authorization": ""}, follow_redirects=False)
-    assert landing.status_code == 303 and landing.headers["location"] == "/"
-    assert "HttpOnly" in landing.headers["set-cookie"] and "SameSite=Strict" in landing.headers["set-cookie"]
-    assert server.api.get("/", headers={"Authorization": ""}).status_code == 200, "by the cookie"
-
-
-def test_what_is_not_there_can_be_passed_over(server: Served) -> None:
-    changes: list[list[Any]] = [["-", "n1", "n5"], ["-", "zoe", "n5"], ["-", "zoe"], ["+", "ann", "n3"]]
-    assert edges(server.api, "a", *changes, skip_unknown=True)["skipped"] == 3
-    assert "ann" in server.folder and "zoe" not in server.folder
 
 
 def test_answers_are_of_this_moment(server: Served) -> None:
@@ -218,25 +185,18 @@ def test_moves_are_listed_by_group(server: Served) -> None:
     assert get(server.api, "/api/live/moved", after=1)["removed"] == [], "it is there again"
 
 
-def test_a_refresh_makes_the_map_anew(server: Served) -> None:
+def test_a_refresh_renews_map_and_snapshot(server: Served) -> None:
     edges(server.api, "a", ["+", "ann", "n3"], ["-", "n40"])
-    assert get(server.api, "/api/live/moved", after=0, generation=1)["complete"]
+    assert server.api.get("/api/nodes", params={"node": "ann"}).status_code == 404
     server.backend.submit(lambda folder: folder.refresh()).result()
     state = get(server.api, "/api/live")
     assert state["generation"] == 2 and [each["reason"] for each in state["refreshes"]] == ["by request"]
-    assert state["refreshes"][0]["drift"] >= 0
     assert not get(server.api, "/api/live/moved", after=1, generation=1)["complete"]
     assert get(server.api, "/api/live/moved", after=1, generation=2)["complete"]
     assert "n40" not in get(server.api, "/api/live/map")["names"]
-
-
-def test_a_refresh_renews_the_snapshot(server: Served) -> None:
-    edges(server.api, "a", ["+", "ann", "n3"])
-    assert server.api.get("/api/nodes", params={"node": "ann"}).status_code == 404
-    server.backend.submit(lambda folder: folder.refresh()).result()
     eventually(lambda: server.api.get("/api/nodes", params={"node": "ann"}).status_code == 200)
     info = get(server.api, "/api/info")
-    assert info["nodes"] == NODES + 1 and info["recipe"]["group"] == 1
+    assert info["nodes"] == NODES and info["recipe"]["group"] == 1
     assert info["graph"]["edges"] == get(server.api, "/api/live")["edges"]
 
 
@@ -255,15 +215,6 @@ def test_changes_renew_the_snapshot_in_time(folder: Path) -> None:
         assert rows.status_code == 200 and rows.json()["nodes"][0]["node"] == "ann"
         assert get(server.api, "/api/live")["snapshot"]["group"] == 1
         eventually(lambda: gc.collect() >= 0 and first() is None)
-
-
-def test_a_session_stays_without_changes(folder: Path) -> None:
-    with served(folder, renew=0.05) as server:
-        session = server.backend.session
-        assert session.background.wait(60)
-        get(server.api, "/api/live")
-        server.backend._end.wait(1.0)
-        assert server.backend.session is session
 
 
 def test_posts_of_many_threads_all_count(server: Served) -> None:
@@ -302,13 +253,6 @@ def test_posts_during_a_refresh_are_not_lost(server: Served, monkeypatch: pytest
     assert all(graph.neighbors(f"during{number}") == {f"n{number + 1}": 1.0} for number in range(20))
 
 
-def test_a_refresh_ends_without_further_changes(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphrefine.live.writer, "LOOK", 1)
-    edges(server.api, "many", *(["+", f"new{i}", f"n{i + 1}"] for i in range(40)))
-    state = eventually(lambda: each if (each := get(server.api, "/api/live"))["refreshes"] else None)
-    assert state["generation"] == 2 and not state["refreshing"]
-
-
 def test_a_disk_that_refuses_is_told_and_the_request_can_be_sent_again(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,28 +270,14 @@ def test_what_fails_after_a_commit_does_not_undo_it(server: Served, monkeypatch:
     def fail(*_: Any, **options: Any) -> None:
         raise MemoryError("not enough memory for a refresh")
 
-    with monkeypatch.context() as context:
-        context.setattr(graphrefine.live.writer, "LOOK", 1)
-        context.setattr(graphrefine.live.writer, "refresh_reason", fail)
-        assert edges(server.api, "a", ["+", "ann", "n3"]) == {"group": 1, "repeated": False}
-    assert get(server.api, "/api/live")["problem"] == "not enough memory for a refresh"
-    assert edges(server.api, "a", ["+", "ann", "n3"]) == {"group": 1, "repeated": True}
-    assert server.folder.graph().neighbors("ann") == {"n3": 1.0}
-
-
-def test_a_refresh_that_fails_is_told(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any, **options: Any) -> None:
-        raise MemoryError("not enough memory for a basis")
-
     with monkeypatch.context() as context, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         context.setattr(graphrefine.live.writer, "LOOK", 1)
-        context.setattr(graphrefine.live.refresh, "fit_model", fail)
-        edges(server.api, "many", *(["+", f"new{i}", f"n{i + 1}"] for i in range(40)))
-        eventually(lambda: get(server.api, "/api/live")["problem"] == "not enough memory for a basis")
-    state = get(server.api, "/api/live")
-    assert not state["refreshing"] and state["generation"] == 1
-    assert edges(server.api, "more", ["+", "ann", "n3"])["group"] == 2
+        context.setattr(graphrefine.live.writer, "refresh_reason", fail)
+        assert edges(server.api, "a", ["+", "ann", "n3"])["group"] == 1
+    assert get(server.api, "/api/live")["problem"] == "not enough memory for a refresh"
+    assert edges(server.api, "a", ["+", "ann", "n3"]) == {"group": 1, "repeated": True}
+    assert server.folder.graph().neighbors("ann") == {"n3": 1.0}
 
 
 def test_two_sides(tmp_path: Path) -> None:
@@ -375,12 +305,6 @@ def test_two_sides(tmp_path: Path) -> None:
         assert get(server.api, "/api/info")["sides"] == "rows"
 
 
-def test_there_are_targets_in_bipartite_graphs_only(server: Served) -> None:
-    answer = server.api.get("/api/live/recommend", params={"node": "n3"})
-    assert answer.status_code == 400 and "not bipartite" in answer.json()["error"]
-    assert server.api.get("/api/live/node", params={"node": "n3", "side": "source"}).status_code == 400
-
-
 def test_names_may_be_integers(tmp_path: Path) -> None:
     path = tmp_path / "numbers.live"
     live.create([(i, (i + 1) % 50) for i in range(50)], path, dim=1).close()
@@ -391,29 +315,12 @@ def test_names_may_be_integers(tmp_path: Path) -> None:
         assert [each["node"] for each in get(server.api, "/api/live/neighbors", node=3, k=2)["neighbors"]]
         assert all(x == y for x, y in get(server.api, "/api/live/map")["points"]), "one axis is both"
         assert server.api.get("/api/live/node", params={"node": "x"}).status_code == 404
-
-
-def test_all_nodes_can_leave(tmp_path: Path) -> None:
-    path = write_folder(tmp_path, nodes=16)
-    with served(path) as server:
-        edges(server.api, "a", *(["-", each] for each in server.folder.names.tolist()))
+        assert server.api.get("/api/live/recommend", params={"node": "3"}).status_code == 400, "not bipartite"
+        assert server.api.get("/api/live/node", params={"node": "3", "side": "source"}).status_code == 400
+        edges(server.api, "c", *(["-", each] for each in server.folder.names.tolist()))
         state = get(server.api, "/api/live")
         assert state["nodes"] == 0 and state["bounds"] == {"p50": None, "p90": None, "p99": None}
         assert get(server.api, "/api/live/map")["names"] == []
-
-
-def test_the_document_describes_the_endpoints(server: Served) -> None:
-    document = get(server.api, "/api/openapi.json")
-    post = document["paths"]["/api/edges"]["post"]
-    assert post["security"] == [{"token": []}] and {"200", "4XX"} <= set(post["responses"])
-    assert "422" not in document["paths"]["/api/score"]["post"]["responses"]
-    for path in ("/api/live", "/api/live/node", "/api/live/neighbors", "/api/live/map", "/api/live/moved", "/api/info"):
-        assert path in document["paths"]
-
-
-def test_a_second_writer_is_refused(folder: Path, server: Served) -> None:
-    with pytest.raises(OutputError, match="another run works"):
-        LiveService(folder)
 
 
 def test_the_files_of_the_page_are_sent_with_their_headers(server: Served) -> None:

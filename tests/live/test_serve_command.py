@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from cli_runs import refuses, spawn
-from graphrefine import live
 from live_servers import NODES, ask_server, serving_live, write_folder
+
+from cli_runs import refuses
+from graphrefine import live
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_mistakes_of_the_command(folder: Path, tmp_path: Path) -> None:
     refuses("live", "serve", folder, "--port", "70000", folder=tmp_path, expected=("--port 70000",))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        refuses("live", "serve", folder, "--port", port, folder=tmp_path, expected=(f"--port {port} is taken",))
+        refuses("live", "serve", folder, "--port", port, folder=tmp_path, expected=(f"--port {port}",))
     with live.open(folder):
         refuses("live", "serve", folder, folder=tmp_path, expected=("another run works",))
 
@@ -77,8 +77,3 @@ def test_without_its_packages_it_says_what_to_install(folder: Path) -> None:
     code = "import sys; sys.modules['uvicorn'] = None; from graphrefine.cli.main import main; main()"
     done = subprocess.run([sys.executable, "-c", code, "live", "serve", folder], capture_output=True, timeout=60)
     assert done.returncode == 2 and b'pip install "graphrefine[explore]"' in done.stderr
-
-
-def test_help_says_how() -> None:
-    done = spawn("live", "serve", "--help")
-    assert done.code == 0 and "/api/edges" in done.out and "--renew" in done.out

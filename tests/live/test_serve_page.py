@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from live_servers import HTML, NODES, ask_server, serving_live, write_folder
 from playwright.sync_api import Browser, Page, expect
 
 from explore_pages import chromium, chromium_path, eventually, impatient, watched
 from explore_servers import Server
-from live_servers import HTML, NODES, ask_server, serving_live, write_folder
 
 INK = """() => {
   const canvas = document.getElementById("plane");
@@ -61,7 +61,9 @@ def test_the_map_and_the_figures_follow_changes(chrome: Browser, server: Server)
         expect(page.locator("#nodes")).to_have_text(str(NODES))
         expect(page.locator("#shown")).to_have_text(f"{NODES} of {NODES} nodes are drawn")
         expect(page.locator("#refreshed")).to_have_text("none yet")
+        page.select_option("#x", index=4)  # other axes, another map
         drawn = ink(page)
+        assert any("/api/live/map?x=4&y=1" in url for url in seen.requests)
         changes = [["+", "ann", HTML, 5.0], ["+", "ann", "n9"], ["-", "n40"]]
         ask_server(server, "/api/edges", request="a", changes=changes)
         expect(page.locator("#group")).to_have_text("1")
@@ -89,18 +91,6 @@ def test_names_are_text_and_keys_are_enough(chrome: Browser, server: Server) -> 
         for place, each in enumerate(near["neighbors"]):
             expect(page.locator("#card-near li").nth(place)).to_contain_text(each["node"])
         assert page.locator("img").count() == 0 and not seen.problems
-
-
-def test_other_axes_make_another_map(chrome: Browser, server: Server) -> None:
-    with watched(chrome) as seen:
-        page = seen.page
-        open_page(page, server)
-        assert page.locator("#x option").count() == 8 and page.input_value("#y") == "1"
-        drawn = ink(page)
-        page.select_option("#x", index=4)
-        assert eventually(page, lambda: page.evaluate(INK) != drawn)
-        assert any("/api/live/map?x=4&y=1" in url for url in seen.requests)
-        assert not seen.problems
 
 
 def test_a_server_that_is_gone_is_told(chrome: Browser, server: Server) -> None:

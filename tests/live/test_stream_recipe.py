@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from live_servers import write_folder
+from redis_server import running
 
 from graphrefine import live
-from live_servers import write_folder
 from processes import start_process
-from redis_server import running
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "live.md"
 CRASH = """

@@ -120,29 +120,6 @@ def test_the_run_from_scratch_is_the_fixed_point(tmp_path: Path) -> None:
         assert np.allclose(scratch.scratch_vectors(parts, *rows), F / np.where(norms > 0, norms, 1), atol=1e-6)
 
 
-def test_replaced_edges_are_as_many_and_none_is_there_twice(tmp_path: Path) -> None:
-    graph = power_law(200, 900).graph
-    changes = workload.replace_edges(graph, 300)
-    assert int(changes.added.sum()) == 300
-    assert len(changes) == 600
-    with follow(graph, tmp_path) as live:
-        workload.apply(live, changes, size=SIZE)
-        now = live.graph()
-    assert now.edges == graph.edges
-    assert not now.weighted
-
-
-def test_dropped_edges_come_back(tmp_path: Path) -> None:
-    graph = power_law(200, 900).graph
-    first, changes = workload.drop_edges(graph, 0.1)
-    assert first.edges == 810
-    with follow(first, tmp_path) as live:
-        workload.apply(live, changes, size=SIZE)
-        now = live.graph()
-    assert np.array_equal(now.indptr, graph.indptr)
-    assert np.array_equal(now.indices, graph.indices)
-
-
 def test_a_refresh_leaves_nodes_without_a_changed_edge_where_they_were(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

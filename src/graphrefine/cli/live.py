@@ -93,16 +93,13 @@ def create(
         click.Argument(["changes"], metavar="CHANGES"),
         Option(["--size"], type=click.IntRange(1), default=1000, show_default=True, metavar="N",
                help="Changes in a group."),
-        Option(["--resume"], is_flag=True, help="Go on where an apply of the same file stood; nothing counts twice."),
+        Option(["--resume"], is_flag=True, help="Go on after the records of the same file that count already."),
         Option(["--skip-unknown"], is_flag=True, help="Pass over removals of what is not there, and count them."),
         Option(["--format"], metavar="NAME", help="Format of CHANGES where its suffix does not say."),
         THREADS, JSON,
     ],
 )  # fmt: skip
-def apply(
-    folder: str, changes: str, size: int, resume: bool, skip_unknown: bool, format: str | None,
-    threads: int | None, as_json: bool,
-) -> None:  # fmt: skip
+def apply(folder: str, changes: str, threads: int | None, as_json: bool, **options: Any) -> None:
     """Apply CHANGES to FOLDER: edges and nodes that come and go, and weights that change.
 
     CHANGES has the columns op, source, target and weight: .csv, .tsv, .jsonl or .parquet, also compressed, or '-',
@@ -118,7 +115,7 @@ def apply(
 
     start = perf_counter()
     with _open_for("apply", folder, threads) as live:
-        counts = apply_changes(live, changes, size=size, resume=resume, skip_unknown=skip_unknown, format=format)
+        counts = apply_changes(live, changes, **options)
         state = live.stats()
     stats = {"folder": folder, "changes_file": changes, **counts, **state, "seconds": perf_counter() - start}
     text = (
@@ -283,9 +280,8 @@ def backup(folder: str, output: str, as_json: bool) -> None:
     ],
 )  # fmt: skip
 def serve(
-    folder: str, host: str, port: int, token: str | None, token_file: str | None, renew: float, no_browser: bool,
-    threads: int | None, as_json: bool,
-) -> None:  # fmt: skip
+    folder: str, token: str | None, token_file: str | None, no_browser: bool, as_json: bool, **options: Any
+) -> None:
     """Serve FOLDER as its one writer: POST /api/edges takes changes, a page shows vectors, bounds and refreshes.
 
     Every request needs the token, which is printed in the address. The server listens on this machine alone unless
@@ -311,14 +307,5 @@ def serve(
         if live.refreshing:
             note("a refresh is under way; the folder is closed after it. All changes are on the disk already")
 
-    serve_live(
-        folder,
-        host=host,
-        port=port,
-        token=read_token(token, token_file),
-        renew=renew,
-        threads=threads,
-        browser=not no_browser and can_open_browser(),
-        on_start=print_address,
-        on_end=note_refresh,
-    )
+    options |= {"token": read_token(token, token_file), "browser": not no_browser and can_open_browser()}
+    serve_live(folder, on_start=print_address, on_end=note_refresh, **options)

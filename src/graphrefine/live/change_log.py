@@ -12,7 +12,7 @@ CHANGE = np.dtype([("operation", "u1"), ("source", "<i4"), ("target", "<i4"), ("
 
 
 class ChangeGroup(NamedTuple):
-    """A group of changes by rows of nodes in place of names."""
+    """A group of changes by rows of nodes, not names."""
 
     changes: NDArray[Any]  # of the type CHANGE
     names: list[Any]  # of the nodes that are new with it, integers or strings

@@ -1,4 +1,4 @@
-"""A checkpoint of live vectors: arrays of one moment, and beside them the vectors that moved since.
+"""A checkpoint of live vectors: arrays of one moment, and a file of the vectors that moved since.
 
 ::
 
@@ -55,7 +55,7 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint and wait for the disk; ``rows`` are those of the nodes that were not removed, of ``names``.
 
-    It gets its name in one step when the disk has all of it. A kill leaves a hidden folder, which nobody opens.
+    It gets its name in one step when the disk has all of it. A kill leaves a hidden folder, which is never opened.
     """
     known = rows[rows < len(model.basis)]
     columns = model.basis.shape[1]
@@ -88,8 +88,6 @@ def save_checkpoint(
             "version": VERSION,
             "group": group,
             "nodes": len(rows),
-            "entries": len(indices),
-            "known": len(known),
             "names": kind,
             "settings": vars(model.settings),
             "frozen": model.numbers(),
@@ -158,7 +156,7 @@ class Checkpoint:
             if crc_of(self.folder / name) != crc:
                 raise FormatError(self.folder, f"{name} is damaged: its checksum is another one; {ADVICE}")
 
-    def table(self) -> VectorTable:
+    def table(self, *, has_sides: bool = False) -> VectorTable:
         """Return the vectors as readers see them."""
         with self._damage_of("an array"):
             kind = self.manifest["names"]
@@ -168,7 +166,7 @@ class Checkpoint:
             vectors, lengths, degrees = (self._array(name) for name in ("vectors", "lengths", "degrees"))
             if vectors.shape != (self.nodes, self.settings.dim) or not lengths.shape == degrees.shape == (self.nodes,):
                 raise ValueError(f"vectors have the shape {vectors.shape}")
-            return VectorTable(names, vectors, lengths, degrees)
+            return VectorTable(names, vectors, lengths, degrees, has_sides=has_sides)
 
     def load(self) -> tuple[Model, Any]:
         """Load the model and the kernel's graph, for a writer."""

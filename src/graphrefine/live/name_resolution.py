@@ -76,7 +76,7 @@ def check_change(sign: Any, source: Any, target: Any, weight: Any = None) -> Cha
 
 def _check_name(name: Any) -> str | int:
     """Return a name as text or integer, also where a table has made it a float; InputError if it is neither."""
-    # Floats up to 2^53 are exact; a larger one may stand for several ids.
+    # Floats up to 2^53 are exact; a larger one may come from several ids.
     is_whole = isinstance(name, float) and name.is_integer() and abs(name) <= 2.0**53
     if (isinstance(name, int | np.integer) and not isinstance(name, bool)) or is_whole:
         number = int(name)
@@ -85,7 +85,7 @@ def _check_name(name: Any) -> str | int:
     if isinstance(name, str) and not any(character in name for character in "\n\r\0"):
         with suppress(UnicodeEncodeError):
             name.encode("utf-8", "surrogateescape")  # as names are stored
-            return name
+            return str(name)
     raise InputError(f"{shorten(name)} is no name; name a node by text on one line or an integer of 64 bits")
 
 
@@ -214,13 +214,13 @@ class SideNames:
 
     def key(self, name: Any, side: Side) -> str:
         """Return the key of a name on a side."""
-        return f"{side[0]}{stored_name(name, integers=self.integers)}"
+        return f"{side[0]}{stored_name(_check_name(name), integers=self.integers)}"
 
     def find_rows(self, table: VectorTable, name: Any, sides: Sequence[Side] = SIDES) -> list[int]:
         """Return the rows of a name on some sides: none, one or two."""
         try:
             rows = [table.find_row(self.key(name, side)) for side in sides]
-        except (InputError, TypeError, ValueError):  # no possible name
+        except InputError:  # no possible name
             return []
         return [row for row in rows if row is not None]
 

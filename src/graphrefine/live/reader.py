@@ -110,7 +110,6 @@ class LiveVectors:
     _radius: float  # bound of the distance of any vector from where it should be, before it is made unit
     _publish: float  # share of its length that a vector may have moved by since
     _index: LiveIndex | None = None
-    _targets: tuple[VectorTable, NDArray[np.bool_]] | None = None  # of a table: mask of rows on the target side
 
     def __init__(self, path: str | os.PathLike[str], store: Store, *, threads: int | None = None) -> None:
         self.path, self.threads = Path(path), usable_threads(threads)
@@ -160,22 +159,12 @@ class LiveVectors:
     def _rows(self) -> NDArray[np.int64]:
         """Return the rows of all nodes, without removed ones; sources before targets."""
         rows = self._vectors.present()
-        return rows if self._sides is None else rows[np.argsort(self._target_mask()[rows], kind="stable")]
+        return rows if self._sides is None else rows[np.argsort(self._vectors.is_target[rows], kind="stable")]
 
     @property
     def sources(self) -> int | None:
         """Number of sources, which come first among `names`; None if the graph is not bipartite."""
-        return None if self._sides is None else int(np.sum(~self._target_mask()[self._rows()]))
-
-    def _target_mask(self) -> NDArray[np.bool_]:
-        """Return the mask of the rows on the target side; it is kept, and grows with the table."""
-        table = self._vectors
-        mask = self._targets[1] if self._targets is not None and self._targets[0] is table else np.zeros(0, bool)
-        if len(mask) < len(table):
-            fresh = [name[0] == "t" for name in table.names_from(len(mask))]
-            mask = np.append(mask, np.array(fresh, bool))
-            self._targets = table, mask
-        return mask
+        return None if self._sides is None else int(np.sum(~self._vectors.is_target[self._rows()]))
 
     @property
     def id(self) -> str:
@@ -193,15 +182,13 @@ class LiveVectors:
         None where there is none: the vector is shorter than its error may be, as those of nodes that are linked to
         new nodes only can be until a refresh. A node without edges has a vector of zeros, and the bound 0.
         """
-        bound = float(self._bounds(np.array([self._row(name, side)]))[0])
+        length = self._vectors.lengths[[self._row(name, side)]]
+        bound = float(chord_bounds(length, self._radius, self._publish)[0])
         return bound if bound < 2 else None
 
     def bounds(self) -> NDArray[np.float64]:
         """Return the bounds of all nodes, in the order of `names`; 2 where there is none."""
-        return self._bounds(self._rows())
-
-    def _bounds(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        return chord_bounds(self._vectors.lengths[rows], self._radius, self._publish)
+        return chord_bounds(self._vectors.lengths[self._rows()], self._radius, self._publish)
 
     def neighbors(self, name: Any, k: int = 10, *, side: Side | None = None, index: bool = False) -> list[Neighbor]:
         """Return the k nodes with the most similar vectors, by an exact search; in a bipartite graph, of the same side.
@@ -219,8 +206,7 @@ class LiveVectors:
             return self._list(self._index.nearest(vector, k, exclude=row))
         exclude = np.array([row])
         if self._sides is not None:
-            targets = self._target_mask()
-            exclude = np.append(np.flatnonzero(targets != targets[row]), row)
+            exclude = np.append(np.flatnonzero(table.is_target != table.is_target[row]), row)
         return self._list(table.nearest(vector, k, exclude=exclude, threads=self.threads))
 
     def recommend(self, name: Any, k: int = 10, *, exclude: Iterable[Any] = ()) -> list[Neighbor]:
@@ -230,11 +216,11 @@ class LiveVectors:
         """
         if self._sides is None:
             raise InputError("the graph is not bipartite, so there are no targets to recommend; see neighbors()")
-        row, targets = self._row(name, "source"), self._target_mask()
+        table, row = self._vectors, self._row(name, "source")
         excluded = np.fromiter((self._row(each, "target") for each in exclude), np.int64)
-        excluded = np.concatenate([np.flatnonzero(~targets), self._linked_rows(row), excluded])
-        vector, scale = self._vectors.rows(np.array([row]))[0], self._popularity()
-        return self._list(self._vectors.nearest(vector, k, exclude=excluded, scale=scale, threads=self.threads))
+        excluded = np.concatenate([np.flatnonzero(~table.is_target), self._linked_rows(row), excluded])
+        vector, scale = table.rows(np.array([row]))[0], self._popularity()
+        return self._list(table.nearest(vector, k, exclude=excluded, scale=scale, threads=self.threads))
 
     def _linked_rows(self, row: int) -> NDArray[np.int64]:
         """Return the rows of the neighbors of a node in the graph; a reader knows none."""
@@ -242,8 +228,8 @@ class LiveVectors:
 
     def _popularity(self) -> NDArray[np.float32]:
         """Return the factor of each row in a recommendation: a power of its degree over the mean of its side."""
-        degrees = self._vectors.degrees
-        chosen = self._target_mask() & (degrees > 0) & ~self._vectors.removed
+        table, degrees = self._vectors, self._vectors.degrees
+        chosen = table.is_target & (degrees > 0) & ~table.removed
         mean = float(degrees[chosen].mean()) if chosen.any() else 1.0
         factors = exact.power_where(chosen, np.where(chosen, degrees / mean, 1.0), DEGREE_POWER)
         return np.where(chosen, factors, 1.0).astype(np.float32)
@@ -267,7 +253,7 @@ class LiveVectors:
         names, vectors = self._names(rows), table.rows(rows)
         if sides is None:
             return Embedding(names, vectors, recipe)
-        recipe |= {"sides": "rows", "sources": int(np.sum(~self._target_mask()[rows]))}
+        recipe |= {"sides": "rows", "sources": int(np.sum(~table.is_target[rows]))}
         vectors = vectors * self._popularity()[rows][:, None]
         return Embedding(names, vectors, recipe, degrees=table.degrees[rows].astype(np.float32))
 
@@ -310,7 +296,7 @@ class LiveReader(LiveVectors):
         generation, group, updates = self._store.updates(self._generation, self.group)
         if generation != self._generation:
             checkpoint = Checkpoint(self._store.folder(generation))
-            table = checkpoint.table()
+            table = checkpoint.table(has_sides=self._sides is not None)
             for update in updates:
                 table.apply(update)
             numbers = checkpoint.manifest["frozen"]

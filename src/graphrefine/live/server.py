@@ -27,7 +27,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.errors import FormatError, InputError
 from graphrefine.explore.app import make_app
 from graphrefine.explore.background import Background
 from graphrefine.explore.handlers import page_handlers
@@ -135,12 +135,10 @@ async def post_edges(request: Request, params: EdgeChanges) -> Answer:
         receipt = await _ask(
             request, lambda live: live.submit(params.request, params.changes, skip_unknown=params.skip_unknown)
         )
-    except OutputError as error:
-        raise HTTPException(503, f"{error}; send the same request again") from None
-    except InputError as error:
+    except InputError as error:  # an OutputError is status 503, as everywhere: the same request can be sent again
         raise HTTPException(500 if isinstance(error, FormatError) else 422, str(error)) from None
     stats = {} if receipt.commit is None else receipt.commit._asdict()
-    return {**stats, "group": receipt.group, "repeated": receipt.repeated}
+    return {**stats, "group": receipt.group, "repeated": receipt.commit is None}
 
 
 @router.get("/api/live", dependencies=NO_QUERY)
@@ -209,7 +207,7 @@ async def get_live_map(request: Request, params: Annotated[PlaneQuery, Query()])
 async def get_live_moves(request: Request, params: Annotated[MovedQuery, Query()]) -> Answer:
     """Return nodes whose vectors moved after a group, in the plane of two axes, and nodes that left.
 
-    As the map, with `removed` and `removed_sides` of those that left in place of `total`; `complete` says whether
+    As the map, with `removed` and `removed_sides` of those that left, without `total`; `complete` says whether
     these are all. If not, ask for the map.
     """
 
@@ -235,7 +233,7 @@ class Backend:
 
     def __init__(self, live: LiveService, *, renew: float) -> None:
         self._live, self._renew = live, renew
-        # SQLite, the kernel's graph and the tables are changed without locks: whatever is asked of the folder is queued
+        # SQLite, the kernel's graph and the tables are changed without locks: all work with the folder is queued
         # here, so that an answer never sees half a group, and requests count in the order in which they came.
         self._folder = ThreadPoolExecutor(1, "live writer")
         self._end = threading.Event()
@@ -356,7 +354,7 @@ def serve_live(
 def live_app(
     live: LiveService, access: Access, *, renew: float = 60.0, work: list[Background] | None = None
 ) -> Iterator[FastAPI]:
-    """Make the application of a folder, which is used by a thread of its own until the block ends.
+    """Make the application of a folder, which one thread uses until the block ends.
 
     ``work`` takes the background work of sessions that has not ended by then.
     """

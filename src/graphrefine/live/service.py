@@ -30,8 +30,7 @@ class Receipt(NamedTuple):
     """Answer to a request for changes."""
 
     group: int  # that the request has made
-    commit: Commit | None  # its stats, if it was made now
-    repeated: bool = False  # whether it was made before, and nothing was changed now
+    commit: Commit | None  # its stats; None if it was made before, and nothing was changed now
 
 
 class LiveService(Live):
@@ -47,8 +46,6 @@ class LiveService(Live):
     ...     receipts[0].commit.changes, receipts[1].commit, receipts[1].group, ring.degree(0)
     (1, None, 1, 3)
     """
-
-    _problem: str | None = None  # of what came after a commit
 
     @property
     def generation(self) -> int:
@@ -68,17 +65,9 @@ class LiveService(Live):
             Skip edges and nodes to remove that do not exist, and count them.
         """
         if (group := self._store.request_group(request)) is not None:
-            return Receipt(group, None, repeated=True)
-        self.collect(changes)
-        try:
-            commit = self.commit(Origin(request=request), skip_unknown=skip_unknown)
-        except Exception as error:
-            # What comes after the commit may fail, such as a new checkpoint. The group counts, and the sender must not
-            # be told otherwise: it would send the changes again under another id.
-            if (group := self._store.request_group(request)) is None:
-                raise
-            self._problem = str(error) or type(error).__name__
             return Receipt(group, None)
+        self.collect(changes)
+        commit = self.commit(Origin(request=request), skip_unknown=skip_unknown)
         return Receipt(commit.group, commit)
 
     def degree(self, name: Any, *, side: Side | None = None) -> int:
@@ -105,7 +94,7 @@ class LiveService(Live):
             "rates": {"seconds": INTERVAL, "values": rates},
             "last_commit": self._store.last_time(),
             "time": now,
-            "problem": self.refresh_problem or self._problem,
+            "problem": self.refresh_problem,
         }
 
     def plane(self, axes: tuple[int, int], *, most: int) -> dict[str, Any]:

@@ -120,7 +120,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """One moment for several reads, or all or nothing of several writes."""
+        """Read several times at one moment, or write all or nothing."""
         try:
             self._all("BEGIN IMMEDIATE" if self._write else "BEGIN")
             yield
@@ -286,7 +286,7 @@ class Store:
         """Go over to a new checkpoint, which has all groups; the log and the old one are removed."""
         stats = dict(refresh or {})
         # The new checkpoint is on the disk under its name by now. A kill before the commit leaves the old one in use,
-        # and a kill after it an old folder that nobody opens: either is whole.
+        # and a kill after it an old folder that is never opened: either is whole.
         with self.transaction():
             row = (generation, time.time(), self.group, stats.pop("begun", None), stats.pop("reason", None))
             self._all("INSERT INTO generations VALUES (?, ?, ?, ?, ?, ?)", *row, json.dumps(stats))

@@ -16,13 +16,14 @@ from graphrefine.kernels.nearest import ExcludedRows, nearest
 from graphrefine.live.change_log import Update
 
 Floats = NDArray[np.float32]
+Reals = NDArray[np.float64]
 GROWTH = 1.5
 
 
 class VectorTable:
     """Names, unit rows, lengths of the vectors before (-1: a node without edges) and degrees; it grows at its end.
 
-    Rows of the checkpoint are mapped, and never changed; those that moved since are in an array of their own.
+    Rows of the checkpoint are mapped, and never changed; those that moved since are in a second array.
 
     Examples
     --------
@@ -35,13 +36,15 @@ class VectorTable:
     """
 
     def __init__(
-        self, names: Names, vectors: Floats, lengths: NDArray[np.float64], degrees: NDArray[np.float64]
+        self, names: Names, vectors: Floats, lengths: Reals, degrees: Reals, *, has_sides: bool = False
     ) -> None:
         self.base, self.dim = vectors, vectors.shape[1]
         self.lengths, self.degrees = np.array(lengths), np.array(degrees)
         self.groups = np.zeros(len(lengths), np.int64)  # that moved or removed each row last; 0: none since
         self.removed = np.zeros(len(lengths), bool)
         self._names: list[Any] = names.tolist()
+        self._has_sides = has_sides
+        self.is_target = self._find_targets(self._names)  # whether each row is of the target side
         self._row_of: dict[Any, int] = dict(zip(self._names, range(len(self._names)), strict=True))
         self._position = np.full(len(self._names), -1, np.int32)  # of a row among those that moved
         self._moved = np.empty((0, self.dim), np.float32)
@@ -70,6 +73,8 @@ class VectorTable:
         self.lengths, self.degrees = extend(self.lengths, len(names), -1.0), extend(self.degrees, len(names), 0.0)
         self.groups, self.removed = extend(self.groups, len(names), 0), extend(self.removed, len(names), False)
         self._position = extend(self._position, len(names), -1)
+        self.is_target = extend(self.is_target, len(names), False)
+        self.is_target[first:] = self._find_targets(names)
         rows = moved["row"].astype(np.int64)
         fresh = rows[self._position[rows] < 0]
         count = len(self._moved)
@@ -84,15 +89,14 @@ class VectorTable:
                 del self._row_of[self._names[row]]
         self.removed[gone], self.groups[gone] = True, update.number
 
+    def _find_targets(self, names: list[Any]) -> NDArray[np.bool_]:
+        return np.array([self._has_sides and name[0] == "t" for name in names], bool)
+
     # ---- answers -----------------------------------------------------------------------------------------------------
 
     def present(self) -> NDArray[np.int64]:
         """Return the rows of all nodes."""
         return np.flatnonzero(~self.removed)
-
-    def names_from(self, first: int) -> list[Any]:
-        """Return the names of the rows from one on, also those of nodes that were removed."""
-        return self._names[first:]
 
     def row(self, name: object) -> int:
         """Return the row of a node; UnknownNameError for a name that none has."""

@@ -91,7 +91,6 @@ def _refuse_existing(path: Path) -> None:
 def copy_live(store: Store, path: str | os.PathLike[str]) -> None:
     """Copy a folder as one moment has it, while it is written, to a new path."""
     target = Path(path)
-    _refuse_existing(target)
 
     def copy() -> None:
         with disk_errors(target), replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
@@ -137,7 +136,7 @@ class Live(LiveVectors):
             self._pending: list[Change] = []
             self._refresh: Refresh | None = None
             self.auto_refresh = True
-            self.refresh_problem: str | None = None  # why the last automatic refresh failed
+            self.refresh_problem: str | None = None  # why the last refresh or checkpoint failed
             self._open()
         except BaseException:
             store.close()
@@ -153,8 +152,8 @@ class Live(LiveVectors):
             try:
                 checkpoint = Checkpoint(self._store.folder(self._store.generation))
                 self._model, self._kernel = checkpoint.load()
-                self._table = checkpoint.table()
-            except FileNotFoundError as error:  # nobody but a writer removes any
+                self._table = checkpoint.table(has_sides=self._sides is not None)
+            except FileNotFoundError as error:  # only a writer removes any
                 raise FormatError(self.path, f"{Path(error.filename).name} is missing; {ADVICE}") from None
             self.group = self._base_group = checkpoint.group
             self.settings = self._model.settings
@@ -220,15 +219,14 @@ class Live(LiveVectors):
         if side not in allowed:
             expected = " or ".join(map(repr, allowed))
             raise InputError(f"side={side!r}: pass {expected}, as the graph is or is not bipartite", argument="side")
-        ends = ((None, name) if side == "target" else (name, None) for name in list_values(names))
-        self._pending += [check_change(sign, source, target) for source, target in ends]
+        ends = [(None, name) if side == "target" else (name, None) for name in list_values(names)]
+        self._pending += [check_change(sign, *each) for each in ends]
 
     def _collect(self, sign: str, source: Any, target: Any, weight: Any = None) -> None:
+        sources, targets, weights = [source], [target], [weight]
         if isinstance(source, list | tuple | np.ndarray):
             sources, targets = list_values(source), list_values(target)
             weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
-        else:
-            sources, targets, weights = [source], [target], [weight]
         if not len(sources) == len(targets) == len(weights):
             counts = f"{len(sources)} sources, {len(targets)} targets and {len(weights)} weights"
             raise InputError(f"there are {counts}; pass lists of one length")
@@ -293,7 +291,9 @@ class Live(LiveVectors):
                 self._is_stale = self._store.group != self.group
                 self._catch_up()
             raise
-        self._maintain(len(changes))
+        # The group counts by now: an error of what follows must not look as if it did not.
+        with self._warning():
+            self._maintain(len(changes))
         return Commit(self.group, len(changes), skipped + position, len(group.names), len(update.moved))
 
     # ---- refreshes ---------------------------------------------------------------------------------------------------
@@ -301,15 +301,15 @@ class Live(LiveVectors):
     def _maintain(self, changes: int) -> None:
         """Go over to a refresh that is ready, or begin one, or shorten the log, if it is time."""
         if self._refresh is not None:
-            self.finish_ready_refresh()
+            if self._refresh.is_ready():
+                self._finish_refresh()
             return
         # A checkpoint writes all rows, and by then at least twice as many were appended to the log: it costs less than
         # they did, and the log stays within three times the size of the vectors.
         if self._logged > LOGGED + 2 * len(self):
-            self._logged = 0  # if it fails, for the same time again
-            with self._warning():
-                self._save(self._model, self._kernel, self._table)
-                self._open()
+            self._logged = 0  # if it fails, the next try comes after as many changes again
+            self._save(self._model, self._kernel, self._table)
+            self._open()
         self._since_look += changes
         if not self.auto_refresh or self._since_look < max(LOOK, LOOK_SHARE * len(self)):
             return
@@ -333,11 +333,10 @@ class Live(LiveVectors):
     @contextmanager
     def _warning(self) -> Iterator[None]:
         """Warn of an error of what was not asked for, and is not needed: what was committed counts."""
-        self.refresh_problem = None
         try:
             yield
         except Exception as error:
-            self.refresh_problem = str(error)
+            self.refresh_problem = str(error) or type(error).__name__
             warnings.warn(f"{self.path}: a new generation could not be made: {error}", stacklevel=5)
 
     def _finish_refresh(self) -> dict[str, Any]:
@@ -360,6 +359,7 @@ class Live(LiveVectors):
         save_checkpoint(folder, model, kernel, vectors, names=names, rows=rows, group=self.group)
         self._is_stale = True
         self._store.switch(generation, refresh=refresh)
+        self.refresh_problem = None
 
     def refresh(self, reason: str = "by request") -> dict[str, Any]:
         """Fit basis, axes and rotation again now; return stats, with the drift of the vectors."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import os
 import shutil
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,9 +21,8 @@ from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
 import graphrefine
-from cli_runs import PROGRAM
+from explore_servers import serving
 from graphrefine.embedding.embedding import Embedding
-from processes import start_process
 
 HTML = '<img src=x onerror="alert(1)">'
 LABELS = ("theory", "<b>bold</b>", "vision", "systems")
@@ -113,20 +110,9 @@ def _write(path: Path, header: list[str], rows: list[Any]) -> None:
 
 @contextmanager
 def exploring(*arguments: str) -> Iterator[str]:
-    """``graphrefine explore`` in a process of its own, on a free port; gives its address, all background work done."""
-    command = [*PROGRAM, "explore", *arguments, "--port", "0", "--no-browser", "--json"]
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONIOENCODING": "utf-8"}
-    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with start_process(command, **streams, env=environment) as process:
-        try:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            line = process.stdout.readline()
-            assert line, process.stderr.read()
-            yield str(json.loads(line)["url"])
-        finally:
-            process.terminate()
-            process.communicate(timeout=2 * PATIENCE)
+    """``graphrefine explore`` in a process of its own, on a free port; gives its address."""
+    with serving(*arguments, env={"OPENBLAS_NUM_THREADS": "1"}) as server:
+        yield server.url
 
 
 def settled(url: str, seconds: float = 60) -> None:

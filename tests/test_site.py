@@ -11,22 +11,15 @@ import pytest
 
 import graphrefine
 from graphrefine import evaluate
-from graphrefine.cli.commands import cli
 from test_docs import AUTO, DOCS, LINK, ROOT
 
 sys.path.append(str(ROOT / "scripts"))
 import check_links
-import commands
 
 SITE = ROOT / "docs"
 FRONT = SITE / "index.md"
 TREE = re.compile(r"^```\{toctree\}\n:hidden:\n:caption: (.+)\n\n((?:.+\n)+)```$", re.MULTILINE)
 CLICK = re.compile(r"\[([^\]]+)\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
-
-
-def test_side_bar_leads_from_the_start_to_the_project() -> None:
-    names = ["Get started", "Tutorials", "How to choose", "Guides", "Reference", "Project"]
-    assert [caption for caption, _ in TREE.findall(FRONT.read_text(encoding="utf-8"))] == names
 
 
 def test_every_page_stands_once_in_the_side_bar() -> None:
@@ -55,11 +48,6 @@ def test_names_of_the_reference_exist() -> None:
         module, _, member = name.rpartition(".")
         __import__(module)
         assert member in dir(sys.modules[module]), name
-
-
-def test_every_command_is_in_the_reference() -> None:
-    page = (SITE / "commands.md").read_text(encoding="utf-8")
-    assert [name for name, _ in commands.list_commands(cli) if f"\n## graphrefine {name}\n" not in page] == []
 
 
 class Task(NamedTuple):

@@ -41,7 +41,7 @@ class GraphRefineError(Exception):
     message : str
         What is wrong. Passwords of addresses in it are masked.
     argument : str, optional
-        The argument to blame, by its name in Python. The command line adds the option that sets it.
+        The argument that the error is about, by its name in Python. The command line adds the option that sets it.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class AmbiguousTable(InputError):  # noqa: N818 (a state of a table, as the mess
     readings : mapping of str to str
         The option for each reading, and the reading in words.
     argument : str
-        Argument to blame: the one that decides.
+        The argument that decides.
 
     Examples
     --------

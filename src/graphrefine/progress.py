@@ -15,10 +15,10 @@ class Watcher(Protocol):
     """An observer of a run: a progress bar, a log, a test."""
 
     def start(self, stage: str, steps: int) -> None:
-        """Be told that a stage of ``steps`` steps begins."""
+        """Note that a stage of ``steps`` steps begins."""
 
     def advance(self) -> None:
-        """Be told that a step of the stage is done."""
+        """Note that a step of the stage is done."""
 
 
 class Stages:
@@ -35,7 +35,7 @@ class Stages:
 
     def __init__(self, watcher: Watcher | None = None) -> None:
         self.seconds: dict[str, float] = {}
-        self.step = None if watcher is None else watcher.advance  # for loops: None where nobody watches
+        self.step = None if watcher is None else watcher.advance  # for loops: None without a watcher
         self._watcher = watcher
 
     @contextmanager

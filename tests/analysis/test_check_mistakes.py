@@ -125,11 +125,11 @@ def test_names_that_do_not_meet_are_told_with_their_files(tmp_path: Path) -> Non
     vectors = np.random.default_rng(0).normal(size=(3, 2))
     Embedding(["a", "b", "c"], vectors).save(tmp_path / "old")
     Embedding([7, 8, 9], vectors).save(tmp_path / "new")
-    both = (f"7 in {tmp_path / 'new'}", f"'a' in {tmp_path / 'old'}")
+    both = (f"{tmp_path / 'new'} has 7", f"{tmp_path / 'old'} has 'a'")
     refuses("drift", tmp_path / "old", tmp_path / "new", folder=tmp_path, expected=both)
     composed, apart = ([normalize(form, name) for name in ("café", "naïve", "über")] for form in ("NFC", "NFD"))
-    for old, new, fact in ((["7", "8", "9"], [7, 8, 9], "numbers"), (composed, apart, "Unicode")):
-        with pytest.raises(InputError, match=fact):
+    for old, new in ((["7", "8", "9"], [7, 8, 9]), (composed, apart)):
+        with pytest.raises(InputError, match="no node"):
             measure_drift(Embedding(old, vectors), Embedding(new, vectors))
 
 

@@ -14,7 +14,7 @@ import graphrefine
 from cli_runs import check_refused, ring_of_cliques, run, works
 from graphrefine import Graph, predict_links
 from graphrefine.analysis import link_prediction
-from graphrefine.analysis.link_prediction import PairFeatures, collect_candidates, search_rows
+from graphrefine.analysis.link_prediction import PairFeatures, _Model, collect_candidates, search_rows
 from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.progress import Stages
@@ -145,6 +145,31 @@ def test_the_same_on_any_number_of_threads() -> None:
     one, three = (predict_links(blocks(80), top=200, threads=threads) for threads in (1, 3))
     assert one == three and one.stats == three.stats
     assert one != predict_links(blocks(80), top=200, seed=1)
+
+
+def test_units_of_features_make_no_difference() -> None:
+    rng = np.random.default_rng(0)
+    columns = rng.standard_normal((500, 3))
+    edges = columns @ [1.0, -2.0, 0.5] + rng.standard_normal(500) > 1
+    scores = _Model.fit(columns, edges).score(columns)
+    others = columns * [1000, 0.001, 1] + [5, -5, 100]
+    np.testing.assert_allclose(_Model.fit(others, edges).score(others), scores, atol=1e-3)
+
+
+class Memory:
+    """A model that knows the pairs that it was fitted to, and nothing of others."""
+
+    def __init__(self, columns: NDArray[Any], edges: NDArray[np.bool_]) -> None:
+        self.known = {row.tobytes() for row in columns[edges]}
+
+    def score(self, columns: NDArray[Any]) -> NDArray[Any]:
+        return np.array([row.tobytes() in self.known for row in columns], float)
+
+
+def test_precision_is_that_of_a_model_that_has_not_seen_the_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = type("Model", (), {"fit": staticmethod(Memory)})
+    monkeypatch.setattr(link_prediction, "_Model", memory)
+    assert predict_links(blocks(), top=50).stats["held_out"]["precision"]["score"] < 0.2  # 1 by those that it has seen
 
 
 def test_a_graph_too_large_is_searched_from_its_hubs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,6 +19,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from loopback import Site, serving
 
 from graphrefine import datasets
 from graphrefine.datasets import download
@@ -27,7 +27,6 @@ from graphrefine.datasets.catalog import Entry
 from graphrefine.datasets.loading import load
 from graphrefine.errors import DownloadError, FormatError, InputError, OutputError
 from graphs import data_folder, random_graph
-from loopback import Site, serving
 
 
 def mat_file(nodes: int = 300) -> bytes:
@@ -175,14 +174,6 @@ def test_a_cache_that_cannot_be_written_is_said(cache: Path, site: Site) -> None
     cache.write_text("a file in the way")
     with pytest.raises(OutputError, match="cannot be written"):
         load(entry_for(site))
-
-
-def test_many_at_once_download_it_once(cache: Path, site: Site) -> None:
-    site.delay = 0.1
-    with ThreadPoolExecutor(4) as pool:
-        loaded = list(pool.map(lambda _: load(entry_for(site)), range(4)))
-    assert site.requests == 1 and all(one.graph.nodes == 300 for one in loaded)
-    assert left_in(cache) == ["tiny.mat"]
 
 
 def test_many_processes_download_it_once(cache: Path, site: Site) -> None:

@@ -77,13 +77,6 @@ def test_degrees_fall_as_a_power_law(exponent: float) -> None:
     assert degrees[-1] >= 1, "no node is left alone"
 
 
-def test_the_largest_degree_is_about_as_asked() -> None:
-    free, leveled = (power_law(20_000, 200_000, most=most).graph.out_counts for most in (None, 300))
-    assert free.max() > 1500 and 250 < leveled.max() < 380
-    expected = expected_degrees(20_000, 200_000, exponent=2.5, most=300)
-    assert expected.sum() == pytest.approx(400_000) and expected[0] == pytest.approx(300, rel=1e-3)
-
-
 def test_degrees_are_those_expected() -> None:
     """Over many draws the mean degree of the node of each rank is what was asked for."""
     counts = np.mean([np.sort(power_law(300, 1500, seed=s, most=60).graph.out_counts)[::-1] for s in range(40)], axis=0)
@@ -116,22 +109,6 @@ def test_labels_are_told_by_vectors_and_not_by_chance() -> None:
     assert ours > 75 and control < 35
 
 
-def test_labeled_nodes_are_rather_those_with_many_edges() -> None:
-    drawn = block_model(5000, 25_000, labeled=500)
-    assert drawn.labels is not None
-    shown = np.diff(drawn.labels.indicator.indptr) > 0
-    assert drawn.graph.out_counts[shown].mean() > 2 * drawn.graph.out_counts.mean()
-
-
-def test_a_node_in_two_communities_has_friends_in_both() -> None:
-    drawn = block_model(2000, 40_000, classes=4, mixing=0.0, labels_per_node=1.5, exponent=4.0)
-    assert drawn.labels is not None
-    has = drawn.labels.indicator.toarray()
-    both = np.flatnonzero(has.sum(axis=1) == 2)
-    reach = drawn.graph.to_scipy() @ has.astype(float)  # neighbors in each community
-    assert np.mean((reach[both] > 0)[has[both]]) > 0.99
-
-
 def test_crowded_graphs_are_filled_or_refused() -> None:
     full = power_law(100, 99 * 100 // 4, exponent=4.0)
     assert full.graph.edges == 2475
@@ -140,24 +117,14 @@ def test_crowded_graphs_are_filled_or_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"nodes": 2}, "nodes=2 must be at least 3"),
-        ({"edges": 0}, "edges=0 must be at least 1"),
-        ({"edges": 10**6}, "edges=1000000 must be at least 1 and at most 2475"),
-        ({"exponent": 2.0}, "exponent=2.0 must be greater than 2"),
-        ({"most": 3}, "most=3 must be at least 7"),
-        ({"most": 100}, "at most 99"),
-        ({"classes": 0}, "classes=0"),
-        ({"mixing": 1.5}, "mixing=1.5 must be at most 1"),
-        ({"labels_per_node": 0.5}, "labels_per_node=0.5 must be at least 1"),
-        ({"labeled": 101}, "labeled=101"),
-        ({"noise": -0.1}, "noise=-0.1"),
-    ],
-)
-def test_what_cannot_be_is_refused(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        block_model(**{"nodes": 100, "edges": 300, **options})
+    ("argument", "value"),
+    [("nodes", 2), ("edges", 0), ("edges", 10**6), ("exponent", 2.0), ("most", 3), ("most", 100), ("classes", 0),
+     ("mixing", 1.5), ("labels_per_node", 0.5), ("labeled", 101), ("noise", -0.1)],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(argument: str, value: float) -> None:
+    with pytest.raises(InputError) as refused:
+        block_model(**{"nodes": 100, "edges": 300, argument: value})  # type: ignore[arg-type]
+    assert refused.value.argument == argument
 
 
 def check_standin(name: str, most: int, labeled: int, per_node: float) -> Dataset:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from graphrefine import Embedding
 from graphrefine.display.maps import clusters, nearest, obtain_layout
-from graphrefine.display.maps.clusters import phases
 from graphrefine.display.maps.layout import rescale
 from graphrefine.display.maps.principal import project
 from graphrefine.errors import InputError
@@ -235,16 +234,6 @@ def test_principal_axes_are_those_of_the_singular_value_decomposition() -> None:
     np.testing.assert_allclose(np.abs(ours), np.abs(U[:, :2] * S[:2]), atol=1e-3)
 
 
-def test_cells_hold_every_point_once_and_the_nearest_first() -> None:
-    vectors, _ = groups(9, 50)
-    parted = nearest.partition(vectors, np.arange(450), count=20, probes=3, seed=0, threads=2)
-    assert sorted(parted.members.tolist()) == list(range(450))
-    for cell in range(20):
-        members = parted.members[parted.starts[cell] : parted.starts[cell + 1]]
-        assert (parted.nearest[members, 0] == cell).all()
-    assert (np.sort(parted.nearest, axis=1)[:, 1:] != np.sort(parted.nearest, axis=1)[:, :-1]).all()
-
-
 def test_bad_arguments_are_named() -> None:
     wrong: dict[str, Any] = {"method": "tsne", "seed": -1, "threads": 0}
     for argument, value in wrong.items():
@@ -253,21 +242,6 @@ def test_bad_arguments_are_named() -> None:
         assert caught.value.argument == argument
     with pytest.raises(InputError, match=r"row 1\b.*nan"):
         layout([[1, 0], [0, np.nan]])
-
-
-def test_a_watcher_sees_the_stages() -> None:
-    told: list[str] = []
-
-    class Watch:
-        def start(self, stage: str, steps: int) -> None:
-            told.append(f"{stage} {steps}")
-
-        def advance(self) -> None:
-            told[-1] += "."
-
-    layout(groups(3, 20)[0], watch=Watch())
-    steps = sum(phase.steps for phase in phases(60))
-    assert told == ["neighbors 1", "attraction 1", f"layout {steps}" + "." * steps]
 
 
 @pytest.mark.slow

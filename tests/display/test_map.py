@@ -93,18 +93,6 @@ def test_the_picture_shows_each_class_in_its_color() -> None:
             assert (np.abs(pixels - wanted).max(axis=2) < 0.01).sum() < 20, "no class has it"
 
 
-def test_names_that_look_like_formulas_or_tags_are_drawn_as_they_are() -> None:
-    assert draw(hand_made(title=EVIL), "svg", names=3)
-    assert hand_made(title=EVIL)._repr_png_()
-
-
-def test_a_large_map_is_drawn_in_a_small_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    places = rng.uniform(-1, 1, (200_000, 2)).astype(np.float32)
-    drawn = Map(np.arange(200_000), places, degrees=rng.random(200_000).astype(np.float32))
-    assert len(draw(drawn, "svg", names=5)) < 4_000_000
-
-
 def test_hubs_are_named_highest_degree_first_and_apart() -> None:
     drawn = hand_made()
     assert hub_rows(drawn, 2).tolist() == [1, 2]

@@ -65,13 +65,6 @@ def test_dlpack_of_mapped_vectors_is_read_only_or_refused(tmp_path: Path) -> Non
     assert newer.tolist() == VECTORS.tolist() and not newer.flags.writeable
 
 
-def test_pandas_is_not_misled_by_names() -> None:
-    frame = pd.DataFrame(PEOPLE)
-    assert frame.shape == (4, 3) and np.array_equal(frame.to_numpy(), VECTORS)
-    named = pd.DataFrame(PEOPLE, index=PEOPLE.names)
-    assert named.loc["cy"].tolist() == VECTORS[2].tolist()
-
-
 # Keys
 
 

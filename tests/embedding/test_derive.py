@@ -76,13 +76,6 @@ def test_concatenated_parts_are_the_whole(town: tuple[Graph, Embedding]) -> None
     assert Embedding.concat(parts) == whole == Embedding.concat(iter(parts)) and Embedding.concat([whole]) == whole
 
 
-def test_new_nodes_are_concatenated_without_a_word(town: tuple[Graph, Embedding]) -> None:
-    _, whole = town
-    new = whole.fold_in([("new", whole.names[0]), ("new", whole.names[1])])
-    both = Embedding.concat([whole, new])
-    assert both == whole.extended(new) and both.fold_map is not None
-
-
 def test_concatenated_sides() -> None:
     other = Embedding(["x", "c", "y"], VECTORS[:3] + 100, {"sides": "rows", "sources": 2})
     both = Embedding.concat([SIDES, other.subset(["x", "y"])])

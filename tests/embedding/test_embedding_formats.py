@@ -516,14 +516,15 @@ def test_pickles_are_never_loaded(tmp_path: Path) -> None:
 
 def test_foreign_numpy_files_are_explained(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", weights=np.ones((2, 2)), bias=np.ones(2))
-    with pytest.raises(FormatError, match="no array 'vectors', only weights, bias"):
-        load(tmp_path / "other.npz")
     np.save(tmp_path / "flat.npy", np.ones(3))
     np.save(tmp_path / "edges.npy", np.ones((3, 2), dtype=int))
-    for name in ("flat.npy", "edges.npy"):
-        with pytest.raises(FormatError, match=rf"{name}.*floating-point \(nodes, dim\)") as caught:
+    for name, fact in (
+        ("other.npz", "only weights, bias"),
+        ("flat.npy", "floating"),
+        ("edges.npy", "graphrefine embed"),
+    ):
+        with pytest.raises(FormatError, match=rf"{name}.*{fact}"):
             load(tmp_path / name)
-        assert ("graphrefine embed" in str(caught.value)) == (name == "edges.npy")
     np.save(tmp_path / "double.npy", np.asfortranarray([[1.5, 2], [3, 4]]))
     assert load(tmp_path / "double.npy").vectors.tolist() == [[1.5, 2], [3, 4]]
 

@@ -58,12 +58,10 @@ def test_without_a_map_the_vector_is_the_weighted_mean_of_the_neighbors() -> Non
     np.testing.assert_allclose(folded["gus"], PEOPLE["cy"], atol=1e-6)
     assert folded.degrees is not None and folded.degrees.tolist() == [2, 1]
     assert folded.recipe["learnt"] is False and folded.names.tolist() == ["eve", "gus"]
-
-
-def test_an_edge_listed_again_adds_its_weight() -> None:
-    once = PEOPLE.fold_in([("eve", "ada", 2.0), ("eve", "bob", 1.0)])
-    again = PEOPLE.fold_in([("eve", "ada", 1.0), ("eve", "bob", 1.0), ("eve", "ada", 1.0)])
-    np.testing.assert_array_equal(once.vectors, again.vectors)
+    again = PEOPLE.fold_in([("eve", "ada", 1.0), ("eve", "bob", 4.0), ("eve", "ada", 2.0), ("gus", "cy", 2.0)])
+    np.testing.assert_array_equal(again.vectors, folded.vectors, err_msg="an edge listed again adds its weight")
+    long = Embedding(["ada", "bob"], [[2, 0], [0, 4]])
+    assert np.linalg.norm(long.fold_in([("eve", "ada"), ("eve", "bob")])["eve"]) == pytest.approx(3)
 
 
 def test_new_nodes_tell_of_each_other() -> None:
@@ -71,11 +69,6 @@ def test_new_nodes_tell_of_each_other() -> None:
     np.testing.assert_allclose(folded["gus"], [1, 0], atol=1e-6)
     turned_round = PEOPLE.fold_in([("eve", "ada"), ("eve", "gus"), ("gus", "cy")])
     assert turned_round["gus"] @ PEOPLE["ada"] > PEOPLE["cy"] @ PEOPLE["ada"], "eve pulls gus towards ada"
-
-
-def test_lengths_are_those_of_the_neighbors() -> None:
-    long = Embedding(["ada", "bob"], [[2, 0], [0, 4]])
-    assert np.linalg.norm(long.fold_in([("eve", "ada"), ("eve", "bob")])["eve"]) == pytest.approx(3)
 
 
 @PATIENT
@@ -231,13 +224,6 @@ def test_vectors_of_directed_graphs_without_sides_are_refused() -> None:
     arcs = Embedding(["a", "b"], [[1, 0], [0, 1]], {"directed": True})
     with pytest.raises(InputError, match="directed graph, without source and target"):
         arcs.fold_in([("x", "a")])
-
-
-def test_names_that_are_written_otherwise_are_found() -> None:
-    numbers = Embedding([7, 8], [[1, 0], [0, 1]])
-    assert numbers.fold_in([("eve", 7)])["eve"].tolist() == [1, 0]
-    assert numbers.fold_in([("9", "7")])[9].tolist() == [1, 0]
-    assert Embedding(["7", "8"], [[1, 0], [0, 1]]).fold_in([(9, 7)])["9"].tolist() == [1, 0]
 
 
 def test_extended_holds_both_and_refuses_names_that_are_there() -> None:

@@ -58,27 +58,6 @@ def test_bombs_are_refused(tmp_path: Path, suffix: str) -> None:
         assert len(graphrefine.load(path)) == ROWS
 
 
-def test_vectors_that_are_announced_and_not_there(tmp_path: Path) -> None:
-    """Rows beyond those that a parquet file holds were whatever stood in the memory."""
-    path = tmp_path / "a.parquet"
-    pq.write_table(zeros(), path, row_group_size=ROWS)
-    data = path.read_bytes()
-    true, more = (bytes([0x16]) + _zigzag(count) for count in (ROWS, ROWS + 4000))
-    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-    at = data.index(true, footer)  # the first is that of the whole file
-    path.write_bytes(data[:at] + more + data[at + len(true) :])
-    with pytest.raises(FormatError, match=r"announces 24,000 vectors, and has 20,000: damaged"):
-        graphrefine.load(path)
-
-
-def _zigzag(number: int) -> bytes:
-    number, out = 2 * number, bytearray()
-    while number > 0x7F:
-        out.append(0x80 | (number & 0x7F))
-        number >>= 7
-    return bytes([*out, number])
-
-
 def test_a_quote_that_is_never_closed_takes_linear_time(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b'node,v0\n"' + b"a,1\n" * 200_000)

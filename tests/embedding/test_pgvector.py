@@ -102,18 +102,6 @@ def test_by_connection(server: Server, embedding: Embedding) -> None:
     assert_same(load(server.address(), table="by connection"), embedding)
 
 
-def test_what_was_learned_comes_back(server: Server) -> None:
-    graph = read(ring_of_cliques())
-    embedding = embed(graph, dim=4, learn=True)
-    embedding.save(server.address(), table="learned")
-    back = load(server.address(), table="learned")
-    assert embedding.fold_map is not None and embedding.state.degree_weight is not None
-    assert_same(back, embedding)
-    np.testing.assert_array_equal(back.score(3), embedding.score(3))
-    edges = [("new", 3), ("new", 4)]
-    np.testing.assert_array_equal(back.fold_in(edges).vectors, embedding.fold_in(edges).vectors)
-
-
 def test_a_table_without_a_fold_map_is_read(server: Server) -> None:
     """Its degree weight is a number of JSON, as in the tables of 0.1.0."""
     sample(3, 2, degrees=[1, 2, 3], degree_weight=0.25).save(server.address(), table="older")
@@ -262,7 +250,7 @@ def test_a_statement_that_fails_changes_nothing(server: Server, failing: str, mo
     assert query(server, "SELECT count(*) FROM pg_class WHERE relname LIKE 'graphrefine_new%'") == "0"
 
 
-@pytest.mark.parametrize("table", ["", "a.b.c", "x" * 64, "nul\0", "new\nline", ".x", "\ud800"])
+@pytest.mark.parametrize("table", ["", "a.b.c", "x" * 64, "nul\0", "\ud800"])
 def test_names_that_no_table_has(table: str) -> None:
     with pytest.raises(InputError, match=r"table=.* 63 "):
         sample(2, 2).save("postgresql://nobody@127.0.0.1:1/none", table=table)
@@ -337,21 +325,15 @@ def test_comments_that_are_damaged(server: Server) -> None:
 
 
 def test_rows_that_are_damaged(server: Server) -> None:
-    for change, problem in (
+    for change, fact in (
         ("ALTER vector TYPE vector(3) USING '[1,2,3]'", "expected 2 dimensions, not 3"),
         ("ALTER vector TYPE text USING '[1,x]'", "x"),
-        ("ALTER degree DROP NOT NULL, ALTER degree TYPE real USING NULL", "degrees must be finite and not negative"),
-        ("ALTER degree TYPE real USING -1", "degrees must be finite and not negative"),
-        ("ALTER degree TYPE real USING 'NaN'", "degrees must be finite and not negative"),
+        *((f"ALTER degree DROP NOT NULL, ALTER degree TYPE real USING {value}", "degrees") for value in ("NULL", "-1")),
+        *((f"DROP COLUMN {column}", f'"{column}" does not exist') for column in ("degree", "node", "row_index")),
     ):
         sample(9, 2, degrees=np.arange(9)).save(server.address(), table="torn", replace=True)
         query(server, f"ALTER TABLE torn {change}")
-        with pytest.raises(InputError, match=rf"^postgresql://postgres@/postgres: .*{problem}"):
-            load(server.address(), table="torn")
-    for column in ("degree", "node", "row_index"):
-        sample(9, 2, degrees=np.arange(9)).save(server.address(), table="torn", replace=True)
-        query(server, f"ALTER TABLE torn DROP COLUMN {column}")
-        with pytest.raises(InputError, match=rf'column "{column}" does not exist'):
+        with pytest.raises(InputError, match=rf"^postgresql://postgres@/postgres: .*{fact}"):
             load(server.address(), table="torn")
 
 
@@ -454,19 +436,13 @@ def test_convert_there_and_back(server: Server, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["x.npz", "--index"], "--index"),
-        (["x.npz", "--table", "t"], "--table"),
-        (["x.npz", "--replace"], "--replace"),
-        (["postgresql://127.0.0.1:1/x", "--to", "csv"], "takes the format pgvector"),
-        (["x.sql", "--to", "pgvector"], "pgvector for the address of a server"),
-        (["x.sql"], "the suffix '.sql' is not that of an embedding"),
-    ],
-)
-def test_options_that_do_not_apply_are_refused(arguments: list[str], problem: str, tmp_path: Path) -> None:
+    ("arguments", "fact"),
+    [("x.npz --index", "--index"), ("x.npz --table t", "--table"), ("x.npz --replace", "--replace"), ("x.sql", ".sql"),
+     ("postgresql://127.0.0.1:1/x --to csv", "pgvector"), ("x.sql --to pgvector", "pgvector")],
+)  # fmt: skip
+def test_options_that_do_not_apply_are_refused(arguments: str, fact: str, tmp_path: Path) -> None:
     sample(2, 2).save(tmp_path / "a")
-    check_refused(run("convert", tmp_path / "a", *arguments), problem)
+    check_refused(run("convert", tmp_path / "a", *arguments.split()), fact)
 
 
 def test_embed_and_files_have_no_tables(tmp_path: Path) -> None:

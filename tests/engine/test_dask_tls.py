@@ -150,62 +150,51 @@ def test_the_settings_of_dask_name_the_files(schedulers: dict[str, str], files: 
 
 
 @pytest.mark.parametrize(
-    ("scheme", "port", "names", "words"),
+    ("scheme", "port", "names"),
     [
-        ("tls", "tls", ("other", "cert", "key"), "CERTIFICATE_VERIFY_FAILED"),
-        ("tls", "tls", ("ca", "strange", "strange_key"), "tls:// or tcp://"),
-        ("tls", "tcp", ("ca", "cert", "key"), "tls:// or tcp://"),
-        ("tcp", "tls", (), "tls:// or tcp://"),
-        ("tls", None, ("ca", "cert", "key"), "tls:// or tcp://"),
+        ("tls", "tls", ("other", "cert", "key")),
+        ("tls", "tls", ("ca", "strange", "strange_key")),
+        ("tls", "tcp", ("ca", "cert", "key")),
+        ("tcp", "tls", ()),
     ],
 )
-def test_why_a_scheduler_does_not_let_us_in(
+def test_a_scheduler_that_does_not_let_us_in(
     schedulers: dict[str, str],
     files: dict[str, Path],
     monkeypatch: pytest.MonkeyPatch,
     scheme: str,
-    port: str | None,
+    port: str,
     names: tuple[str, ...],
-    words: str,
 ) -> None:
     monkeypatch.setattr("graphrefine.engine.dask_client.TIMEOUT", 0.5)
-    number = free_port() if port is None else int(schedulers[port].rpartition(":")[2])
-    given = TlsFiles(*(str(files[name]) for name in names))
-    with pytest.raises(InputError, match=rf"cannot be reached within .* s .*{words}"):
-        connect(f"{scheme}://127.0.0.1:{number}", files=given).__enter__()
+    address = f"{scheme}://127.0.0.1:{schedulers[port].rpartition(':')[2]}"
+    with pytest.raises(InputError, match=address):
+        connect(address, files=TlsFiles(*(str(files[name]) for name in names))).__enter__()
 
 
 @pytest.mark.parametrize(
-    ("names", "words"),
+    ("names", "fact"),
     [
-        (("missing", "cert", "key"), r"missing\.pem cannot be used for TLS \(No such file"),
-        (("none", "cert", "key"), r"none\.pem cannot be used for TLS"),
-        (("ca", "cert", "missing"), r"key .*missing\.pem cannot be used for TLS \(No such file"),
-        (("ca", "cert"), r"mine\.pem and its key None cannot be used"),
-        (("ca", "cert", "strange_key"), r"strange\.key cannot be used for TLS \(.*MISMATCH"),
-        (("ca", "cert", "locked"), r"mine\.locked cannot be used .*without a password"),
-        (
-            (),
-            r"TLS needs the certificate of the cluster's authority.*tls_ca_file=.*DASK_DISTRIBUTED__COMM__TLS__CA_FILE",
-        ),
-        (("ca",), r"TLS needs the certificate of the cluster's authority"),
+        (("missing", "cert", "key"), r"missing\.pem"),
+        (("none", "cert", "key"), r"none\.pem"),
+        (("ca", "cert", "missing"), r"missing\.pem"),
+        (("ca", "cert", "strange_key"), r"strange\.key"),
+        (("ca", "cert", "locked"), r"mine\.locked"),
+        (("ca",), "tls_cert"),
+        ((), "DASK_DISTRIBUTED__COMM__TLS__CA_FILE"),
     ],
 )
-def test_files_that_tls_cannot_use_are_named(files: dict[str, Path], names: tuple[str, ...], words: str) -> None:
-    given = TlsFiles(*(str(files[name]) for name in names))
-    with pytest.raises(InputError, match=words):
-        connect("tls://127.0.0.1:9", files=given).__enter__()
+def test_files_that_tls_cannot_use_are_named(files: dict[str, Path], names: tuple[str, ...], fact: str) -> None:
+    with pytest.raises(InputError, match=fact):
+        connect("tls://127.0.0.1:9", files=TlsFiles(*(str(files[name]) for name in names))).__enter__()
 
 
-def test_a_scheduler_without_tls_needs_a_trusted_network(tmp_path: Path, files: dict[str, Path]) -> None:
-    (tmp_path / "edges.txt").write_text("a b\nb c\n", encoding="utf-8")
-    words = ["embed", str(tmp_path / "edges.txt"), "-o", str(tmp_path / "out"), "--executor", "dask", "--scheduler"]
-    done = spawn(*words, "tcp://127.0.0.1:9")
-    assert done.code == 2 and "--scheduler 'tcp://127.0.0.1:9' has no TLS: whoever reaches" in done.err, done.err
-    assert "trusted" in done.err and "Traceback" not in done.err
-    with pytest.raises(InputError, match="trusted_network=True"):
-        graphrefine.embed([(0, 1)], scheduler="127.0.0.1:9", executor="dask", dim=2)
-    with pytest.raises(InputError, match=r"is it tls://127\.0\.0\.1:9\?"):
-        graphrefine.embed([(0, 1)], scheduler="tcp://127.0.0.1:9", tls_ca_file=str(files["ca"]), executor="dask", dim=2)
-    with pytest.raises(InputError, match="trusted_network= is for a Dask cluster that runs"):
-        graphrefine.embed([(0, 1)], executor="dask", workers=1, dim=2, trusted_network=True)
+def test_a_scheduler_without_tls_needs_a_trusted_network(files: dict[str, Path]) -> None:
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"scheduler": "tcp://127.0.0.1:9"}, "trusted_network=True"),
+        ({"scheduler": "tcp://127.0.0.1:9", "tls_ca_file": str(files["ca"])}, "tls://"),
+        ({"workers": 1, "trusted_network": True}, "trusted_network"),
+    ]
+    for options, fact in wrong:
+        with pytest.raises(InputError, match=fact):
+            graphrefine.embed([(0, 1)], executor="dask", dim=2, **options)

@@ -14,7 +14,6 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.estimator_checks import check_estimator
 
 from graphrefine import REFINE, embed
-from graphrefine.errors import InputError
 from graphs import random_graph
 
 
@@ -36,13 +35,6 @@ def test_scikit_learns_own_checks(options: dict[str, Any]) -> None:
     assert {name for name, state in status.items() if state == "xfail"} == EXPECTED.keys()
     assert {name for name, state in status.items() if state == "skipped"} <= {"check_array_api_input"}
     assert set(status.values()) <= {"passed", "skipped", "xfail"}
-
-
-def test_the_tags_are_honest(matrix: sp.csr_array) -> None:
-    tags = REFINE().__sklearn_tags__()
-    assert tags.input_tags.sparse and tags.input_tags.pairwise and tags.input_tags.positive_only
-    assert not tags.input_tags.allow_nan and not tags.non_deterministic and not tags.target_tags.required
-    assert tags.transformer_tags is not None and tags.transformer_tags.preserves_dtype == []
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -76,14 +68,6 @@ def test_a_networkx_graph_stands_for_its_matrix() -> None:
     np.testing.assert_array_equal(REFINE(**theirs).fit_transform(matrix), undirected)
 
 
-def test_integers_and_booleans_are_weights(matrix: sp.csr_array) -> None:
-    ones = (matrix > 0).astype(np.float64)
-    expected = REFINE(dim=4).fit_transform(ones)
-    np.testing.assert_array_equal(REFINE(dim=4).fit_transform(ones.toarray().astype(np.int64)), expected)
-    np.testing.assert_array_equal(REFINE(dim=4).fit_transform(ones.toarray().astype(bool)), expected)
-    assert not np.allclose(REFINE(dim=4).fit_transform(matrix), expected, atol=1e-3), "weights count"
-
-
 def test_clone_and_set_params(matrix: sp.csr_array) -> None:
     estimator = REFINE(dim=4, preset="paper", filter=(0, 0.5, 0.5), power=2, directed=True, seed=9, threads=1)
     copy = clone(estimator)
@@ -97,38 +81,6 @@ def test_clone_and_set_params(matrix: sp.csr_array) -> None:
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        {"power": 2},
-        {"negative": 5.0},
-        {"exponent": 0.5},
-        {"log_weights": True},
-        {"two_sided": True},
-        {"filter": "heat"},
-        {"filter": "heat", "order": 3, "scale": 1.0},
-        {"bfloat16": False},
-        {"seed": 2},
-    ],
-)
-def test_options_override_the_preset(matrix: sp.csr_array, options: dict[str, Any]) -> None:
-    found = REFINE(dim=6, preset="paper", **options).fit_transform(matrix)
-    np.testing.assert_array_equal(found, embed(matrix, dim=6, preset="paper", **options).vectors)
-    assert not np.array_equal(found, REFINE(dim=6, preset="paper").fit_transform(matrix))
-
-
-def test_threads_change_nothing(matrix: sp.csr_array) -> None:
-    one, four = (REFINE(dim=6, threads=threads).fit_transform(matrix) for threads in (1, 4))
-    np.testing.assert_array_equal(one, four)
-
-
-def test_isolated_nodes_are_zero(matrix: sp.csr_array) -> None:
-    padded = sp.block_diag([matrix, np.zeros((3, 3))], format="csr")
-    found = REFINE(dim=4).fit_transform(padded)
-    assert (found[60:] == 0).all() and np.isfinite(found).all()
-    np.testing.assert_allclose(np.linalg.norm(found[:60], axis=1), 1, atol=1e-5)
-
-
-@pytest.mark.parametrize(
     ("given", "message"),
     [
         (np.ones((4, 3)), "must be square, not 4 x 3"),
@@ -139,22 +91,6 @@ def test_isolated_nodes_are_zero(matrix: sp.csr_array) -> None:
 def test_bad_input(given: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         REFINE(dim=3).fit(given)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"preset": "mine"}, "preset='mine' is not known"),
-        ({"filter": "wavelet"}, "filter='wavelet' is not known"),
-        ({"power": 0}, "power=0 must be at least 1"),
-        ({"dim": 2.5}, "dim=2.5 must be a whole number"),
-        ({"seed": -1}, "seed=-1 must be at least 0"),
-        ({"threads": 0}, "threads=0 must be at least 1"),
-    ],
-)
-def test_bad_options(matrix: sp.csr_array, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        REFINE(**{"dim": 3, **options}).fit(matrix)
 
 
 def test_after_a_function_in_a_pipeline(matrix: sp.csr_array) -> None:

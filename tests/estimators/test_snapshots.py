@@ -17,7 +17,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_score
-from sklearn.neighbors import KNeighborsTransformer
 from sklearn.pipeline import make_pipeline
 
 from graphrefine import REFINE, Graph, embed, read
@@ -79,15 +78,6 @@ def test_a_snapshot_is_embedded_anew_and_turned_onto_the_fitted_vectors(
     np.testing.assert_array_equal(vectors, expected.vectors)
     alone = REFINE(dim=8, seed=4).fit_transform(later)  # not turned: the control
     assert cosines(vectors, estimator.embedding_).mean() > max(0.9, cosines(alone, estimator.embedding_).mean() + 0.01)
-
-
-def test_a_classifier_of_the_fitted_vectors_works_on_a_snapshot(
-    matrix: NDArray[np.float64], later: NDArray[np.float64]
-) -> None:
-    labels = np.repeat([0, 1, 2], 30)
-    model = make_pipeline(REFINE(dim=8), LogisticRegression()).fit(matrix, labels)
-    assert model.score(matrix, labels) > 0.95
-    assert model.score(later, labels) > 0.95
 
 
 def test_names_match_nodes_whatever_their_order(matrix: NDArray[np.float64], later: NDArray[np.float64]) -> None:
@@ -198,14 +188,6 @@ def test_a_square_matrix_that_may_be_new_nodes_is_refused_until_it_is_said(matri
     assert half.min() > 0.6
 
 
-def test_a_pipeline_of_points_takes_new_points() -> None:
-    points = np.random.default_rng(0).standard_normal((60, 3)) + np.repeat(np.eye(3) * 9, 20, axis=0)
-    chain = make_pipeline(KNeighborsTransformer(n_neighbors=5, mode="connectivity"), REFINE(dim=4, rows="new"))
-    fitted = chain.fit_transform(points)
-    new = chain.transform(np.eye(3) * 9)
-    assert [int((fitted @ row).argmax()) // 20 for row in new] == [0, 1, 2]
-
-
 @pytest.mark.parametrize("container", ["pandas", "polars"])
 def test_output_in_frames(matrix: NDArray[np.float64], container: str) -> None:
     estimator = REFINE(dim=3).set_output(transform=container)
@@ -238,21 +220,6 @@ def test_a_generator_draws_a_seed_at_each_fit(matrix: NDArray[np.float64], make:
     np.testing.assert_array_equal(first.embedding_, REFINE(dim=4, seed=first.seed_).fit_transform(matrix))
     generator = make(3)
     assert len({REFINE(dim=4, random_state=generator).fit(matrix).seed_ for _ in range(3)}) == 3, "it goes on"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"seed": 1, "random_state": 2}, "seed=1 and random_state=2 mean the same"),
-        ({"random_state": "7"}, "random_state='7' must be"),
-        ({"random_state": True}, "random_state=True must be"),
-        ({"random_state": -1}, "random_state=-1 must be at least 0"),
-        ({"rows": "old"}, "rows='old' is not known; it can be 'nodes', 'new'"),
-    ],
-)
-def test_bad_parameters(matrix: NDArray[np.float64], options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        REFINE(dim=4, **options).fit(matrix)
 
 
 def test_features_by_name_and_by_row(matrix: NDArray[np.float64]) -> None:

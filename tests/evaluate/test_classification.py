@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import f1_score
 
 from graphrefine.errors import InputError
-from graphrefine.evaluate import evaluate_labels, judges, logistic, metrics, random_control
+from graphrefine.evaluate import evaluate_labels, judges, metrics, random_control
 from graphrefine.evaluate.judges import make_split
 from graphrefine.evaluate.logistic import Classifiers
 from graphrefine.evaluate.metrics import measure_labels, top_classes
@@ -206,36 +206,6 @@ def test_cross_validation_chooses_among_the_candidates_and_helps(planted: Any) -
     default = evaluate_labels(noisy, part, ratios=[0.3], repeats=2, C="cv")
     assert default.C == judges.PENALTIES
     assert "C by cross-validation" in default.protocol
-
-
-class Recorder:
-    """A watcher that stops the run at a given step."""
-
-    def __init__(self, stop_at: int) -> None:
-        self.stop_at = stop_at
-        self.steps = 0
-
-    def start(self, stage: str, steps: int) -> None:
-        pass
-
-    def advance(self) -> None:
-        self.steps += 1
-        if self.steps == self.stop_at:
-            raise KeyboardInterrupt
-
-
-def test_ctrl_c_leaves_the_queue_undone(planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    vectors, part = planted
-    fits: list[float] = []
-
-    def counted(*data: Any, C: float, tol: float) -> Classifiers:
-        fits.append(C)
-        return logistic.fit_logistic(*data, C=C, tol=tol)
-
-    monkeypatch.setattr(judges, "fit_logistic", counted)
-    with pytest.raises(KeyboardInterrupt):
-        evaluate_labels(vectors, part, repeats=40, threads=1, progress=Recorder(stop_at=2))
-    assert 2 <= len(fits) < 100  # of 200
 
 
 @pytest.mark.parametrize(

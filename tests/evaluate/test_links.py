@@ -78,6 +78,16 @@ def test_held_out_edges_and_the_rest_make_the_graph(graph: Graph, part: float, s
     assert total == pytest.approx(2 * weights[find_entries(graph, held.edges)].sum(), rel=1e-5)
 
 
+def test_pairs_without_an_arc_are_arcs_turned_round_only_where_these_are_none() -> None:
+    rng = np.random.default_rng(0)
+    graph = Graph.from_edges(*rng.integers(0, 30, (2, 400)), directed=True)  # most arcs have one back
+    held = hold_out(graph, 0.3, repeat=0, seed=0, turned=1.0)
+    assert (find_entries(graph, held.others) < 0).all()
+    back = Pairs(*(side[: held.turned] for side in held.others[::-1]))
+    arcs = set(zip(*(side.tolist() for side in held.edges), strict=True))
+    assert held.turned > 20 and set(zip(*(side.tolist() for side in back), strict=True)) <= arcs
+
+
 def test_what_is_held_out_does_not_depend_on_the_order_of_the_nodes() -> None:
     graph = random_graph(200, weighted=True, isolated=3)
     order = np.random.default_rng(1).permutation(200)

@@ -112,10 +112,3 @@ def test_a_start_far_away_is_brought_back_by_shorter_steps() -> None:
     far = Classifiers(np.full((2, 5), 40.0), np.full(2, -40.0))
     fit = fit_logistic(rows, targets, C=10.0, start=far)
     np.testing.assert_allclose(fit.decision(rows), liblinear(rows, targets, 10.0), atol=1e-3)
-
-
-def test_too_few_steps_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows, targets = problem(200, 5, 2, share=0.3, seed=2)
-    monkeypatch.setattr(logistic, "NEWTON_STEPS", 1)
-    with pytest.warns(RuntimeWarning, match=r"2 of 2 classes .* after 1 steps; .* lower C=100"):
-        fit_logistic(rows, targets, C=100.0)

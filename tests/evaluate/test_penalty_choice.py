@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
-from graphrefine.evaluate import judges
-from graphrefine.evaluate.judges import PENALTY_FOLDS, choose_penalty
-from graphrefine.evaluate.logistic import fit_logistic
-from graphrefine.evaluate.metrics import measure_labels
+from graphrefine.evaluate import evaluate_labels
+from graphrefine.evaluate.judges import choose_penalty, make_split
 from graphrefine.system.threads import one_blas_thread
 
 
@@ -30,25 +27,12 @@ def test_a_loose_fit_that_learns_noise_is_not_chosen() -> None:
     assert chosen.count(0.003) >= 5
 
 
-def test_training_and_test_rows_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labels_of_test_nodes_do_not_count() -> None:
     rows, targets = weak_signal(0)
-    number = {row.tobytes(): at for at, row in enumerate(rows)}
-    trained: list[set[int]] = []
-    tested: list[set[int]] = []
-    fit, measure = fit_logistic, measure_labels
-
-    def note_training(some: Any, *others: Any, **options: Any) -> Any:
-        trained.append({number[row.tobytes()] for row in some})
-        return fit(some, *others, **options)
-
-    def note_test(classifiers: Any, some: Any, truth: Any) -> Any:
-        tested.append({number[row.tobytes()] for row in some})
-        return measure(classifiers, some, truth)
-
-    monkeypatch.setattr(judges, "fit_logistic", note_training)
-    monkeypatch.setattr(judges, "measure_labels", note_test)
-    choose_penalty(rows, targets, (0.1, 1.0), (0,))
-    assert len(trained) == len(tested) == 2 * PENALTY_FOLDS
-    for train, test in zip(trained, tested, strict=True):
-        assert not train & test and len(train | test) == len(rows)
-    assert set.union(*tested) == set(range(len(rows)))
+    for seed in range(8):
+        test = make_split(90, 0.5, repeat=0, seed=seed).test
+        changed = targets.copy()
+        changed[test] = targets[np.random.default_rng(seed).permutation(test)]
+        options: dict[str, Any] = {"ratios": [0.5], "repeats": 1, "C": (0.001, 0.01, 0.1, 1.0, 10.0), "seed": seed}
+        plain, other = (evaluate_labels(rows, labels, **options).ratios[0] for labels in (targets, changed))
+        assert plain.C == other.C and plain.values != other.values

@@ -10,43 +10,79 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from explore_looking import (
-    COMPLETIONS,
-    PAGE,
-    K,
-    camera_of,
-    colors_at,
-    layout_of,
-    lonely,
-    open_card,
-    rgb,
-    rows_of,
-    see_card,
-    see_selected,
-    spot,
-)
 from numpy.typing import NDArray
+from PIL import Image
 from playwright.sync_api import Download, Page, expect
 
 from explore_pages import Truth, eventually, place, visit
 
 Check = Callable[[Page, Truth], None]
+K = 10  # neighbors on a card
+COMPLETIONS = 12  # of the search box
+PAGE = 50  # nodes on a page of the selection
 
 
-def click_opens_the_card(page: Page, truth: Truth) -> None:
+def rows_of(page: Page, selector: str) -> list[int]:
+    rows: list[str] = page.locator(selector).evaluate_all("all => all.map(one => one.dataset.row)")
+    return [int(row) for row in rows]
+
+
+def layout_of(page: Page) -> str:
+    return page.get_attribute("#map", "data-layout") or ""
+
+
+def camera_of(page: Page) -> list[float]:
+    return [float(value) for value in (page.get_attribute("#map", "data-camera") or "").split(",")]
+
+
+def spot(page: Page, truth: Truth, row: int) -> tuple[float, float]:
+    x, y = place(page, truth.xy(layout_of(page))[row])
+    return float(x), float(y)
+
+
+def lonely(page: Page, truth: Truth, apart: float = 12) -> NDArray[np.intp]:
+    """Rows that no other point, panel or legend is near to on the screen."""
+    at = place(page, truth.xy(layout_of(page)))
+    distances = np.linalg.norm(at[:, None] - at[None], axis=-1) + np.eye(len(at)) * 1e9
+    free = (distances.min(axis=1) > apart) & (at[:, 0] > 245) & (at[:, 0] < 990) & (at[:, 1] > 70) & (at[:, 1] < 630)
+    rows = np.flatnonzero(free)
+    assert len(rows) > 5, "no points stand alone enough to be looked at"
+    return rows
+
+
+def colors_at(page: Page, at: NDArray[np.float64]) -> NDArray[np.float64]:
+    page.mouse.move(300, 20)  # off the map, so that nothing is ringed
+    picture = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), np.float64)
+    return np.array([picture[round(y), round(x)] for x, y in at])
+
+
+def rgb(text: str) -> list[int]:
+    return [int(text[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def see_card(page: Page, name: str) -> None:
+    expect(page.locator("#node-name")).to_have_text(name, use_inner_text=False)
+
+
+def open_card(page: Page, truth: Truth, row: int, more: str = "") -> None:
+    visit(page, f"{truth.url}#row={row}&color=label{more}")
+
+
+def see_selected(page: Page, truth: Truth, rows: list[int]) -> None:
+    """The list of the selection has these nodes, under their names."""
+    expect(page.locator("#selection-title")).to_contain_text(f"{len(rows)} nodes selected")
+    names = [truth.names[row] for row in sorted(rows)]
+    expect(page.locator(".nodes .name")).to_have_text(names[:PAGE])
+
+
+def hover_names_a_node_and_click_opens_its_card(page: Page, truth: Truth) -> None:
     visit(page, truth.url)
     row = int(lonely(page, truth)[3])
     x, y = spot(page, truth, row)
-    page.mouse.click(x, y)
-    see_card(page, truth.names[row])
-
-
-def hover_names_a_node(page: Page, truth: Truth) -> None:
-    visit(page, truth.url)
-    row = int(lonely(page, truth)[2])
-    x, y = spot(page, truth, row)
     page.mouse.move(x, y)
     expect(page.locator("#marks text.hover")).to_have_text(truth.names[row])
+    page.mouse.click(x, y)
+    see_card(page, truth.names[row])
 
 
 def search_completes_and_goes(page: Page, truth: Truth) -> None:
@@ -105,13 +141,6 @@ def neighbors_not_yet_linked(page: Page, truth: Truth) -> None:
     scores = truth.scores(30, "cosine")
     scores[list(truth.adjacent(30))] = -np.inf
     _neighbors(page, truth, 30, scores)
-
-
-def a_neighbor_is_gone_to(page: Page, truth: Truth) -> None:
-    open_card(page, truth, 40)
-    best = int(np.argmax(truth.scores(40, "cosine")))
-    page.click(".neighbors .line >> nth=0")
-    see_card(page, truth.names[best])
 
 
 def ego_network_is_drawn(page: Page, truth: Truth) -> None:

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
-from cli_runs import PAIRS, check_refused, refuses, run, spawn
+from cli_runs import PAIRS, check_refused, refuses, run
 from explore_servers import NAMES, Server, nearest, people, received, serving, write_friends, write_labels
 from graphrefine.explore.server import Access, bind, make_access
 
@@ -46,37 +46,25 @@ def test_the_command_serves(server: Server) -> None:
     assert [each["row"] for each in result["neighbors"]] == nearest(13, 3)
 
 
+POST = b"POST /api/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
+END = b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
 RAW = [
-    (b"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", b" 404 "),
-    (b"GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", b" 404 "),
-    (b"GET /assets/..%2f..%2fapp.py HTTP/1.1\r\nHost: localhost\r\n\r\n", b" 404 "),
-    (b"GET /assets/%00 HTTP/1.1\r\nHost: localhost\r\n\r\n", b" 404 "),
+    (b"GET /../../etc/passwd" + END, b" 404 "),
+    (b"GET /%2e%2e/%2e%2e/etc/passwd" + END, b" 404 "),
+    (b"GET /assets/..%2f..%2fapp.py" + END, b" 404 "),
+    (b"GET /assets/%00" + END, b" 404 "),
     (b"GET http://evil.example/api/info HTTP/1.1\r\nHost: evil.example\r\n\r\n", b" 421 "),
     (b"GET /api/info HTTP/1.1\r\n\r\n", b" 400 "),
     (b"GET /api/info HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", b" 400 "),
     (b"GET /api/info HTTP/1.0\r\n\r\n", b" 421 "),
     (b"nonsense\r\n\r\n", b" 400 "),
     (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", b" 400 "),
-    (b"GET /" + b"a" * 100_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n", b" 40"),
-    (
-        b"POST /api/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: -1\r\n\r\n",
-        b" 400 ",
-    ),
-    (
-        b"POST /api/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Content-Length: 999999999999\r\n\r\n{",
-        b" 413 ",
-    ),
-    (
-        b"POST /api/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Transfer-Encoding: chunked\r\n\r\n" + (b"100000\r\n" + b" " * 0x100000 + b"\r\n") * 6,
-        b" 413 ",
-    ),
-    (
-        b"POST /api/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-        b"Transfer-Encoding: chunked\r\n\r\nc\r\n" + b'{"rows":[1]}\r\n0\r\n\r\n',
-        b" 200 ",
-    ),
+    (b"GET /" + b"a" * 100_000 + END, b" 40"),
+    (POST + b"Content-Length: -1\r\n\r\n", b" 400 "),
+    (POST + b"Content-Length: 999999999999\r\n\r\n{", b" 413 "),
+    (CHUNKED + (b"100000\r\n" + b" " * 0x100000 + b"\r\n") * 6, b" 413 "),
+    (CHUNKED + b'c\r\n{"rows":[1]}\r\n0\r\n\r\n', b" 200 "),
 ]
 
 
@@ -139,20 +127,22 @@ def test_answers_do_not_wait_for_acknowledgements() -> None:
 
 def test_mistakes_of_the_command(folder: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.csv"
-    other.write_text("x,y\ny,z\n")
-    words = ("none of the 3 nodes", "'x'", repr(NAMES[0]))
-    refuses("explore", folder / "people", "--graph", other, folder=folder, expected=words)
-    other.write_text("node,label\nx,red\n")
-    refuses("explore", folder / "people", "--labels", other, folder=folder, expected=("none of the 1 nodes", "'x'"))
-    refuses("explore", folder / "people", "--columns", other, folder=folder, expected=("none of the 1 nodes", "'x'"))
-    refuses("explore", folder / "people", "--port", "70000", folder=folder, expected=("--port 70000",))
+    typed = ("explore", folder / "people")
+    for option, text, facts in (
+        ("--graph", "x,y\ny,z\n", ("none of the 3 nodes", "'x'", repr(NAMES[0]))),
+        ("--labels", "node,label\nx,red\n", ("none of the 1 nodes", "'x'")),
+        ("--columns", "node,label\nx,red\n", ("none of the 1 nodes", "'x'")),
+    ):
+        other.write_text(text)
+        refuses(*typed, option, other, folder=folder, expected=facts)
+    refuses(*typed, "--port", "70000", folder=folder, expected=("--port 70000",))
     vectors = np.array(people().vectors)
     vectors[5, 3] = np.nan
     np.save(tmp_path / "broken.npy", vectors)
     check_refused(run("explore", tmp_path / "broken.npy"), "node 5 (row 5)", "nan")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        refuses("explore", folder / "people", "--port", port, folder=folder, expected=(f"--port {port}", "0"))
+        refuses(*typed, "--port", port, folder=folder, expected=(f"--port {port}", "0"))
 
 
 def test_what_does_not_fit_is_said(folder: Path, tmp_path: Path) -> None:
@@ -191,11 +181,6 @@ def test_without_its_packages_it_says_what_to_install(folder: Path) -> None:
 
     done = subprocess.run([sys.executable, "-c", code, "explore", folder / "people"], capture_output=True, timeout=60)
     assert done.returncode == 2 and b'pip install "graphrefine[explore]"' in done.stderr
-
-
-def test_help_says_how(folder: Path) -> None:
-    done = spawn("explore", "--help")
-    assert done.code == 0 and "--no-browser" in done.out and "API" not in done.err
 
 
 def test_its_packages_are_loaded_only_to_serve() -> None:

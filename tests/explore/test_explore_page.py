@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +12,7 @@ import explore_lies as lies
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from explore_looking import camera_of, lonely, see_card, spot
+from explore_checks import camera_of
 from playwright.sync_api import Browser, Page, Route, expect
 
 import graphrefine
@@ -23,7 +21,6 @@ from explore_pages import (
     Truth,
     Watched,
     chromium,
-    chromium_path,
     eventually,
     explored,
     exploring,
@@ -46,14 +43,12 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
 
 # Each feature, and lies that its check must notice.
 FEATURES: list[tuple[checks.Check, list[lies.Lie]]] = [
-    (checks.click_opens_the_card, [lies.PLACES, lies.NODE]),
-    (checks.hover_names_a_node, [lies.NODE]),
+    (checks.hover_names_a_node_and_click_opens_its_card, [lies.PLACES, lies.NODE]),
     (checks.search_completes_and_goes, [lies.FOUND, lies.NODE]),
     (checks.card_tells_about_the_node, [lies.NODE]),
     *((checks.neighbors_by(score), [lies.NEIGHBORS]) for score in ("cosine", "dot", "link")),
     (checks.neighbors_of_one_label, [lies.ANY_LABEL]),
     (checks.neighbors_not_yet_linked, [lies.LINKED]),
-    (checks.a_neighbor_is_gone_to, [lies.NODE]),
     (checks.ego_network_is_drawn, [lies.EGO]),
     (checks.colors_by_label, [lies.CODES]),
     (checks.colors_by_community, [lies.CODES]),
@@ -210,22 +205,16 @@ def test_without_webgl_there_is_a_picture_and_the_rest_works(chrome: Browser, tr
     with watched(chrome) as seen:
         seen.page.add_init_script(NO_WEBGL)
         visit(seen.page, truth.url)
-        _see_picture_and_search(seen)
-
-
-def _see_picture_and_search(seen: Watched) -> None:
-    expect(seen.page.locator("#cover")).to_contain_text("no WebGL")
-    size = seen.page.evaluate(
-        "document.querySelector('#cover img').decode().then(() => document.querySelector('#cover img').naturalWidth)"
-    )
-    assert size > 100
-    seen.page.keyboard.press("/")
-    seen.page.keyboard.type("paper 42")
-    expect(seen.page.locator("#completions .name").first).to_have_text("paper 42")
-    seen.page.keyboard.press("Enter")
-    expect(seen.page.locator("#node-name")).to_have_text("paper 42")
-    expect(seen.page.locator(".neighbors .line")).to_have_count(10)
-    assert seen.problems == []
+        expect(seen.page.locator("#cover")).to_contain_text("no WebGL")
+        width = "document.querySelector('#cover img').naturalWidth"
+        assert seen.page.evaluate(f"document.querySelector('#cover img').decode().then(() => {width})") > 100
+        seen.page.keyboard.press("/")
+        seen.page.keyboard.type("paper 42")
+        expect(seen.page.locator("#completions .name").first).to_have_text("paper 42")
+        seen.page.keyboard.press("Enter")
+        expect(seen.page.locator("#node-name")).to_have_text("paper 42")
+        expect(seen.page.locator(".neighbors .line")).to_have_count(10)
+        assert seen.problems == []
 
 
 def test_fingers_pan_and_zoom(chrome: Browser, truth: Truth) -> None:
@@ -253,25 +242,6 @@ def test_fingers_pan_and_zoom(chrome: Browser, truth: Truth) -> None:
         assert eventually(seen.page, lambda: abs(camera_of(seen.page)[2] / distance - 0.5) < 0.02)
 
 
-PRESS = """([x, y]) => new Promise((done) => {
-    const map = document.getElementById("map");
-    const send = (kind, buttons) =>
-        map.dispatchEvent(new MouseEvent(kind, { clientX: x, clientY: y, buttons, bubbles: true }));
-    send("mousemove", 0);
-    send("mousedown", 1);
-    const release = () => { send("mouseup", 0); send("click", 0); done(); };
-    requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(release)));
-})"""
-
-
-def test_a_press_right_after_a_move_is_no_drag(seen: Watched, truth: Truth) -> None:
-    """The way to a node and the press on it come in one frame, as they do from a fast hand or on a busy machine."""
-    visit(seen.page, truth.url)
-    row = int(lonely(seen.page, truth)[3])
-    seen.page.evaluate(PRESS, spot(seen.page, truth, row))
-    see_card(seen.page, truth.names[row])
-
-
 def test_background_work_is_told_and_offered(seen: Watched, truth: Truth) -> None:
     layouts = [
         {"name": "pca", "state": "ready", "error": None},
@@ -286,35 +256,31 @@ def test_background_work_is_told_and_offered(seen: Watched, truth: Truth) -> Non
     expect(seen.page.locator("#work")).to_be_hidden()
 
 
-def test_the_first_layout_is_waited_for(seen: Watched, truth: Truth) -> None:
-    _told(seen.page, layouts=[{"name": name, "state": "working", "error": None} for name in ("pca", "clusters")])
-    seen.page.goto(truth.url)
-    expect(seen.page.locator("#cover")).to_contain_text("Laying out the map")
-    seen.page.unroute_all(behavior="wait")
-    expect(seen.page.locator("html")).to_have_attribute("data-state", "ready")
-    expect(seen.page.locator("#cover")).to_be_hidden()
-    assert seen.problems == []
+# What the server answers, the state of the page, and what it says.
+FAILURES: list[tuple[str, dict[str, Any] | None, str, str]] = [
+    ("/api/info", None, "failed", "Is graphrefine explore still running"),
+    ("/api/coordinates", {"body": bytes(24)}, "failed", "could not be loaded"),  # those of another embedding
+    ("/api/", {"status": 401, "json": {"error": "a token is needed"}}, "failed", "?token="),
+]
+
+
+@pytest.mark.parametrize(("address", "answer", "state", "text"), FAILURES)
+def test_failures_at_the_start_say_what_to_do(
+    seen: Watched, truth: Truth, address: str, answer: dict[str, Any] | None, state: str, text: str
+) -> None:
+    seen.page.route(re.compile(address), lambda route: route.abort() if answer is None else route.fulfill(**answer))
+    visit(seen.page, truth.url, state=state)
+    expect(seen.page.locator("#cover")).to_contain_text(text)
+    if answer is None:
+        seen.page.unroute_all()
+        seen.page.click("#cover button")
+        expect(seen.page.locator("html")).to_have_attribute("data-state", "ready")
 
 
 def test_an_empty_embedding_says_what_to_do(seen: Watched, truth: Truth) -> None:
     _told(seen.page, nodes=0)
     visit(seen.page, truth.url, state="empty")
     expect(seen.page.locator("#cover")).to_contain_text("graphrefine embed")
-
-
-def test_a_server_that_fails_at_the_start(seen: Watched, truth: Truth) -> None:
-    seen.page.route(re.compile("/api/info"), lambda route: route.abort())
-    visit(seen.page, truth.url, state="failed")
-    expect(seen.page.locator("#cover")).to_contain_text("Is graphrefine explore still running")
-    seen.page.unroute_all()
-    seen.page.click("#cover button")
-    expect(seen.page.locator("html")).to_have_attribute("data-state", "ready")
-
-
-def test_coordinates_of_another_embedding_are_refused(seen: Watched, truth: Truth) -> None:
-    seen.page.route(re.compile("/api/coordinates"), lambda route: route.fulfill(body=bytes(24)))
-    visit(seen.page, truth.url, state="failed")
-    expect(seen.page.locator("#cover")).to_contain_text("could not be loaded")
 
 
 def test_a_lost_connection_is_told_and_found_again(seen: Watched, truth: Truth) -> None:
@@ -324,12 +290,6 @@ def test_a_lost_connection_is_told_and_found_again(seen: Watched, truth: Truth) 
     expect(seen.page.locator("#banner")).to_contain_text("connection to graphrefine explore is lost")
     seen.page.unroute_all()
     expect(seen.page.locator("#banner")).to_be_hidden()
-
-
-def test_a_missing_token_is_told(seen: Watched, truth: Truth) -> None:
-    seen.page.route(re.compile("/api/"), lambda route: route.fulfill(status=401, json={"error": "a token is needed"}))
-    visit(seen.page, truth.url, state="failed")
-    expect(seen.page.locator("#cover")).to_contain_text("?token=")
 
 
 def test_a_busy_server_is_asked_again(seen: Watched, truth: Truth) -> None:
@@ -358,13 +318,3 @@ def test_without_a_graph_the_card_says_how_to_have_one(seen: Watched, tmp_path: 
         expect(seen.page.locator("#ego")).to_contain_text("--graph")
         expect(seen.page.locator("#unlinked")).to_be_disabled()
         assert seen.problems == []
-
-
-@pytest.mark.slow
-def test_a_million_points_are_drawn() -> None:
-    """How long that takes is the benchmark's to say; in a process of its own, as Playwright has one loop in each."""
-    chromium_path()
-    folder = Path(__file__).parents[2] / "benchmarks"
-    program = "from explore_first_view import measure; print(len(measure(1_000_000, 128, 1)))"
-    done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, timeout=300)
-    assert done.stdout.splitlines()[-1:] == ["1"], done.stderr

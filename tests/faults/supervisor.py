@@ -93,15 +93,15 @@ class Supervisor:
                 fcntl.ioctl(self.listener, _SEND, struct.pack("QqiI", token, value, error, flags))
 
     def _judge(self, thread: int, number: int, arguments: list[int]) -> tuple[int, int, int]:
-        """Value, error and flags of the answer to a call."""
+        """Return value, error and flags of the answer to a call."""
         seen = self._describe(thread, BY_NUMBER[number], arguments)
         if seen is None:
             return 0, 0, _CONTINUE
         self.seen.append(seen)
-        fault, place = self.fault, len(self.seen) - 1
-        if fault is None or place < fault.number:
+        fault, number = self.fault, len(self.seen) - 1
+        if fault is None or number < fault.number:
             return 0, 0, _CONTINUE
-        if place == fault.number:
+        if number == fault.number:
             self.hit = seen
         elif fault.kind != "full" or not takes_space(seen.call, seen.flags):
             return 0, 0, _CONTINUE
@@ -114,7 +114,7 @@ class Supervisor:
         return 0, -(errno.ENOSPC if fault.kind == "full" else ERRORS[fault.kind]), 0
 
     def _describe(self, thread: int, call: Call, arguments: list[int]) -> Seen | None:
-        """A call on files below the folders; None for any other."""
+        """Return a call on files below the folders; None for any other."""
         if call.name == "fcntl" and arguments[1] not in LOCKS:
             return None
         paths = [_opened(thread, arguments[at]) for at in call.files]
@@ -128,7 +128,7 @@ class Supervisor:
 
 
 def _plain(path: str) -> str:
-    """A path without what differs between two runs: process ids and random names."""
+    """Return a path without what differs between two runs: process ids and random names."""
     path = re.sub(r"[0-9a-f]{8}-\d+-[0-9a-f]{8}", "*", path)
     return re.sub(r"tmp[a-z0-9_]{8}|(?<=graphrefine-)[a-z0-9_]{8,16}|[0-9a-f]{16,}", "*", path)
 
@@ -160,7 +160,7 @@ def _memory(thread: int, address: int, size: int) -> bytes:
 
 
 def _write_a_part(thread: int, call: Call, arguments: list[int]) -> int | None:
-    """Write half of the bytes of a call in its place; how many that are, None if it has too few."""
+    """Write half of the bytes of a call instead of it; return their number, None if it has too few."""
     handle, address, size = arguments[:3]
     if call.name not in ("write", "pwrite64"):
         address, size = struct.unpack("PN", _memory(thread, address, 16))

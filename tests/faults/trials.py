@@ -67,7 +67,7 @@ class Trial:
 
     @property
     def folders(self) -> list[str]:
-        """Those whose calls are watched: of the outputs, and for temporary files."""
+        """The folders whose calls are watched: of the outputs, and for temporary files."""
         return [f"{self.place}/to", f"{self.place}/tmp"]
 
     def prepare(self) -> None:
@@ -88,26 +88,26 @@ class Trial:
         assert not self._strays(after), self._strays(after)
 
     def _read(self, tree: Tree) -> State:
-        """The outputs, without what differs between two runs."""
+        """Return the outputs, without what differs between two runs."""
         kept = [*self.writer.outputs, *self.writer.extras]
         whole = {name: tree[name] for name in tree if any(_below(name, each) for each in kept)}
         return self.writer.read({name: data for name, data in whole.items() if not _is_hidden(name)})
 
     def restore(self) -> None:
-        """The folders as they are before a run."""
+        """Make the folders as they are before a run."""
         for folder in self.folders:
             shutil.rmtree(folder, ignore_errors=True)
             Path(folder).mkdir(parents=True)
         write_tree(self.place / "to", self.start)
 
     def faults(self) -> Iterator[Fault]:
-        """Every fault of every call."""
+        """Yield every fault of every call."""
         for number, seen in enumerate(self.calls):
             for kind in seen.kinds:
                 yield Fault(number, kind)
 
     def judge(self, fault: Fault) -> list[str]:
-        """The problems of what a run with a fault leaves; none is as it should be."""
+        """Return the problems of what a run with a fault leaves; none is as it should be."""
         self.restore()
         done = self.run(self.writer.command, fault)
         after = read_tree(self.place / "to")
@@ -122,22 +122,20 @@ class Trial:
         return [f"{where}{problem}; exit {done.code}, {done.text.strip()[-300:]!r}" for problem in problems]
 
     def _judge_end(self, done: Ended, *, killed: bool) -> list[str]:
-        problems = [] if done.in_time else ["does not end"]
-        if "Traceback" in done.text or "Exception ignored" in done.text:
-            problems.append("traceback")
         allowed = (0, 137) if killed else (0, 2)
-        if done.in_time and done.code not in allowed:
-            problems.append("exit code")
-        if done.code == 2 and "error: " not in done.text:
-            problems.append("no message")
-        if "standard output" in done.text:
-            problems.append("standard output is blamed")
-        return problems
+        wrong = {
+            "does not end": not done.in_time,
+            "traceback": "Traceback" in done.text or "Exception ignored" in done.text,
+            "exit code": done.in_time and done.code not in allowed,
+            "no message": done.code == 2 and "error: " not in done.text,
+            "standard output is blamed": "standard output" in done.text,
+        }
+        return [problem for problem, holds in wrong.items() if holds]
 
     def _judge_outputs(self, done: Ended, after: Tree) -> list[str]:
         try:
             state = self._read(after)
-        except Exception as error:  # whatever: it cannot be read
+        except Exception as error:  # any: it cannot be read
             return [f"half a file: {error!r}"]
         is_old, is_new = self._is(state, self.old), self._is(state, self.new)
         if not is_old and not is_new:
@@ -149,19 +147,18 @@ class Trial:
         return []
 
     def _is(self, state: State, expected: State) -> bool:
-        """Whether outputs are these; caches beside may be missing, or the others, and are whole."""
+        """Return whether outputs are these; extras may be missing, or the others, and are whole."""
         extras = self.writer.extras
-        keys = {key for key in {*state, *expected} if not any(_below(key, extra) for extra in extras)}
-        same = all(key in state and key in expected and state[key] == expected[key] for key in keys)
-        for extra in extras:
-            found = {key: value for key, value in state.items() if _below(key, extra)}
-            states = (self.old, self.new)
-            possible = [{key: value for key, value in one.items() if _below(key, extra)} for one in states]
-            same = same and (not found or found in possible)
-        return same
+
+        def below(one: State, places: Sequence[str]) -> State:
+            return {key: value for key, value in one.items() if any(_below(key, place) for place in places)}
+
+        mine, theirs = ({k: one[k] for k in one.keys() - below(one, extras).keys()} for one in (state, expected))
+        found = [(below(state, [extra]), below(self.old, [extra]), below(self.new, [extra])) for extra in extras]
+        return mine == theirs and all(not now or now in (old, new) for now, old, new in found)
 
     def _judge_next(self, *, left: bool) -> list[str]:
-        """The problems of the next run, which finds what a failed one has left."""
+        """Return the problems of the next run, which finds what a failed one has left."""
         done = self.run(self.writer.again or self.writer.command)
         if done.code != 0:
             return [f"the next run fails: {done.text.strip()[-200:]!r}"]
@@ -243,7 +240,7 @@ def _load(names: Sequence[str]) -> None:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether a name is one of an unfinished file, which is a stray, and no part of an output."""
+    """Return whether a name is one of an unfinished file, which is a stray, and no part of an output."""
     return "graphrefine-" in name or name.endswith((".new", ".part"))
 
 
@@ -252,13 +249,13 @@ def _below(name: str, place: str) -> bool:
 
 
 def read_tree(folder: Path) -> Tree:
-    """All files and folders below a folder."""
+    """Return all files and folders below a folder."""
     paths = sorted(folder.rglob("*"))
     return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in paths}
 
 
 def write_tree(folder: Path, tree: Tree) -> None:
-    """Files and folders as they were read."""
+    """Write files and folders as they were read."""
     for name, content in tree.items():
         if content is None:
             (folder / name).mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -24,15 +25,8 @@ def test_duplicates_add_directions_merge_and_self_loops_drop() -> None:
     check(graph)
     assert graph.names.tolist() == ["a", "b", "c", "d"]
     assert dense(graph) == [[0, 3, 4, 0], [3, 0, 0, 0], [4, 0, 0, 0], [0, 0, 0, 0]]
-    counted = {
-        "records": 5,
-        "self_loops": 1,
-        "duplicates": 1,
-        "reciprocal": 1,
-        "zero_weights": 0,
-        "missing": 0,
-    }
-    assert graph.report == counted
+    none = {"zero_weights": 0, "missing": 0}
+    assert graph.report == {"records": 5, "self_loops": 1, "duplicates": 1, "reciprocal": 1, **none}
     assert (graph.edges, graph.isolated, graph.weighted) == (2, 1, True)
 
 
@@ -44,13 +38,10 @@ def test_directed_edges_stay_in_the_row_of_their_source() -> None:
     assert graph.edges == 3
 
 
-def test_an_unweighted_list_with_duplicates_counts_them_as_weights() -> None:
+def test_weights_count_duplicates_and_are_none_where_all_are_one() -> None:
     graph = Graph.from_edges([1, 1, 2], [2, 2, 3])
     assert dense(graph) == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
     assert Graph.from_edges([1, 2, 2], [2, 1, 3]).weights is None  # both directions: once
-
-
-def test_weights_that_are_all_one_are_no_weights() -> None:
     assert Graph.from_edges([1, 2], [2, 3], [1, 1]).weights is None
     assert Graph.from_edges([1, 1, 2], [2, 2, 3], [0.5, 0.5, 1]).weights is None
 
@@ -88,11 +79,14 @@ def test_bad_edges_are_refused(arguments: tuple[Any, ...], message: str) -> None
         Graph.from_edges(*arguments)
 
 
-def test_bad_row_numbers_are_refused() -> None:
+def test_bad_row_numbers_and_threads_are_refused() -> None:
     with pytest.raises(InputError, match="from 0 to 1"):
         Graph.from_edges([0], [2], names=["a", "b"])
     with pytest.raises(InputError, match="distinct"):
         Graph.from_edges([0], [1], names=["a", "a"])
+    with pytest.raises(InputError) as caught:
+        Graph.from_edges([1], [2], threads=0)
+    assert caught.value.argument == "threads"
 
 
 def test_a_clean_matrix_is_used_without_a_copy() -> None:
@@ -137,13 +131,10 @@ def test_bad_matrices_are_refused(matrix: Any, message: str) -> None:
         Graph.from_matrix(matrix)
     with pytest.raises(InputError, match=message):
         Graph.from_matrix(sp.csr_array(matrix))
-
-
-def test_a_matrix_that_points_outside_itself_is_refused() -> None:
-    matrix = sp.csr_array(np.array([[0, 1.0], [1, 0]]))
-    matrix.indices[0] = 7
+    outside = sp.csr_array(np.array([[0, 1.0], [1, 0]]))
+    outside.indices[0] = 7
     with pytest.raises(InputError, match="outside its 2 rows"):
-        Graph.from_matrix(matrix)
+        Graph.from_matrix(outside)
 
 
 @PATIENT
@@ -180,43 +171,29 @@ def test_components_ignore_directions() -> None:
 
 
 def test_the_summary_is_json() -> None:
-    import json
-
     graph = Graph.from_edges(["a"], ["b"])
     summary = json.loads(json.dumps(graph.summary()))
-    assert summary["nodes"] == 2
-    assert summary["edges"] == 1
-    assert summary["source"] == "memory"
+    assert (summary["nodes"], summary["edges"], summary["source"]) == (2, 1, "memory")
     assert repr(graph) == "Graph(2 nodes, 1 edge, undirected, unweighted)"
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        {"indices": np.array([1, 0, 2], dtype=np.int32), "indptr": np.array([0, 2, 3, 3])},  # not ascending
-        {"indices": np.array([1, 0], dtype=np.int64), "indptr": np.array([0, 1, 2, 2])},  # wrong type
-        {"indices": np.array([1, 2], dtype=np.int32), "indptr": np.array([0, 1, 2, 2])},  # not symmetric
-        {"indices": np.array([0, 1], dtype=np.int32), "indptr": np.array([0, 1, 2, 2])},  # self-loops
-        {"indices": np.array([1, 9], dtype=np.int32), "indptr": np.array([0, 1, 2, 2])},  # out of range
-        {"names": np.array([1, 1, 2])},
-        {"names": np.array([1, 2])},
-        {"weights": np.array([1, -1], dtype=np.float32)},
-        {"weights": np.array([2], dtype=np.float32)},
-    ],
-)
+SOUND: dict[str, Any] = {
+    "indptr": np.array([0, 1, 2, 2]),
+    "indices": np.array([1, 0], np.int32),
+    "weights": None,
+    "names": np.array([1, 2, 3]),
+}
+DAMAGES: list[dict[str, Any]] = [
+    {"indices": np.array([1, 0, 2], np.int32), "indptr": np.array([0, 2, 3, 3])},  # not ascending
+    *({"indices": np.array(ends, np.int32)} for ends in ([1, 2], [0, 1], [1, 9])),  # not symmetric, loops, out of range
+    {"indices": np.array([1, 0], np.int64)},
+    *({"names": np.array(names)} for names in ([1, 1, 2], [1, 2])),
+    *({"weights": np.array(weights, np.float32)} for weights in ([1, -1], [2])),
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
 def test_check_finds_every_broken_promise(damage: dict[str, Any]) -> None:
-    sound: dict[str, Any] = {
-        "indptr": np.array([0, 1, 2, 2]),
-        "indices": np.array([1, 0], dtype=np.int32),
-        "weights": None,
-        "names": np.array([1, 2, 3]),
-    }
-    check(Graph(**sound))
+    check(Graph(**SOUND))
     with pytest.raises(InputError):
-        check(Graph(**{**sound, **damage}))
-
-
-def test_threads_must_be_positive() -> None:
-    with pytest.raises(InputError) as caught:
-        Graph.from_edges([1], [2], threads=0)
-    assert caught.value.argument == "threads"
+        check(Graph(**{**SOUND, **damage}))

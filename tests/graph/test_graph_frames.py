@@ -181,9 +181,3 @@ def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "mine.grf" / "thesis.txt").write_text("all of it")
     with pytest.raises(OutputError, match="would be lost"):
         PEOPLE.save(tmp_path / "mine.grf")
-
-
-def test_the_karate_club_takes_the_default_dim() -> None:
-    with pytest.warns(ArgumentWarning, match="dim is reduced from 128 to 34"):
-        embedding = graphrefine.embed(nx.karate_club_graph())
-    assert embedding.shape == (34, 34) and embedding[33].any()

@@ -1,21 +1,21 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrefine import read
-from graphrefine.embedding.embedding import load
+from cli_runs import run
+from graphrefine import embed, read
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph import stored_writer
 from graphrefine.graph.graph import Graph, store
 from graphrefine.graph.stored import StoredGraph, open_stored
-from graphrefine.graph.stored_writer import OWN_CHECKSUM, StoredWriter, npy_files, sum_manifest
+from graphrefine.graph.stored_writer import OWN_CHECKSUM, StoredWriter, sum_manifest
 from graphrefine.linalg.operators import proximity
 from graphrefine.system.memory import private_bytes
 from graphs import check
@@ -122,14 +122,9 @@ def test_reading_it_and_saying_what_does_not_apply(tmp_path: Path) -> None:
     store(read([("a", "b"), ("b", "c")]), place)
     assert isinstance(read(place), StoredGraph), "without the suffix too"
     assert isinstance(read(str(place), format="grf"), StoredGraph)
-    with pytest.raises(InputError, match="was ingested with directed=False; ingest it again with directed=True"):
-        read(place, directed=True)
-    with pytest.raises(InputError, match="was ingested with bipartite=False"):
-        read(place, bipartite=True)
-    with pytest.raises(InputError, match="nodes= does not apply to a graph on disk"):
-        read(place, nodes=3)
-    for option in ({"delimiter": ","}, {"weights": "w"}, {"source": 0}, {"header": True}, {"variable": "x"}):
-        with pytest.raises(InputError, match=f"{next(iter(option))}= does not apply to a graph on disk"):
+    options: list[dict[str, Any]] = [{"directed": True}, {"bipartite": True}, {"nodes": 3}, {"delimiter": ","}]
+    for option in [*options, {"weights": "w"}, {"source": 0}, {"header": True}, {"variable": "x"}]:
+        with pytest.raises(InputError, match=f"{next(iter(option))}="):
             read(place, **option)
     sides = read([("ann", "tea"), ("bob", "tea")], bipartite=True)
     store(sides, tmp_path / "sides.grf")
@@ -150,45 +145,39 @@ def test_damage_is_named(tmp_path: Path) -> None:
         store(weighted(nodes=300, edges=2000), tmp_path / "g.grf")
         return tmp_path / "g.grf"
 
-    with pytest.raises(FormatError, match=r"none\.grf: there is no such file or folder"):
+    with pytest.raises(FormatError, match=r"none\.grf"):
         read(tmp_path / "none.grf")
     (tmp_path / "file.grf").write_text("1 2\n")
-    with pytest.raises(FormatError, match="is a file, and a graph on disk is a folder"):
+    with pytest.raises(FormatError, match=r"file\.grf: is a file"):
         read(tmp_path / "file.grf")
     for name in ("indptr", "indices", "weights", "degrees", "context"):
         (fresh() / f"{name}.npy").unlink()
-        with pytest.raises(FormatError, match=rf"g\.grf: {name}\.npy is missing: not a whole graph; ingest it again"):
+        with pytest.raises(FormatError, match=rf"{name}\.npy is missing"):
             read(tmp_path / "g.grf")
         path = fresh() / f"{name}.npy"
         path.write_bytes(path.read_bytes()[:-4])
-        with pytest.raises(FormatError, match=rf"{name}\.npy has \d+ bytes, not \d+: cut short or changed"):
+        with pytest.raises(FormatError, match=rf"{name}\.npy has \d+ bytes, not \d+"):
             read(tmp_path / "g.grf")
-    for name in ("indptr", "degrees", "context"):
         damaged(fresh(), f"{name}.npy", 200)
-        with pytest.raises(FormatError, match=rf"{name}\.npy has the checksum [0-9a-f]{{8}}, not [0-9a-f]{{8}}"):
-            read(tmp_path / "g.grf")
-    for name in ("indices", "weights"):
-        damaged(fresh(), f"{name}.npy", 200)
-        graph = open_stored(tmp_path / "g.grf")
-        with pytest.raises(FormatError, match=rf"{name}\.npy, block 0 \(entries 0 to [\d,]+\) has the checksum"):
-            graph.verify_block(0)
+        with pytest.raises(FormatError, match=rf"{name}\.npy.* has the checksum"):
+            open_stored(tmp_path / "g.grf").verify_block(0)
     (fresh() / "manifest.json").unlink()
-    with pytest.raises(FormatError, match=r"manifest\.json is missing: not a whole graph"):
+    with pytest.raises(FormatError, match=r"manifest\.json is missing"):
         read(tmp_path / "g.grf")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 2}, "was written by a newer graphrefine, format 2; this one reads up to 1: install a newer"),
-        ({"format": "other"}, "manifest.json is of 'other', not of a graph on disk"),
-        ({"nodes": "x"}, "manifest.json has no proper 'nodes': it is damaged"),
-        ({"entries": 3}, "manifest.json has no proper 'blocks'"),
-        ({"nodes": 2**40}, "manifest.json has no proper 'nodes'"),
-        ({"blocks": [{"rows": [0, 3]}]}, "manifest.json has no proper 'blocks'"),
-        ({"sources": 9}, "manifest.json has no proper 'sources'"),
-        ({"names": "other"}, "manifest.json has no proper 'names'"),
-        ({"files": {"../x": 1}}, "manifest.json has no proper 'files'"),
+        ({"version": 2}, "format 2; this one reads up to 1"),
+        ({"format": "other"}, "'other'"),
+        ({"nodes": "x"}, "'nodes'"),
+        ({"entries": 3}, "'blocks'"),
+        ({"nodes": 2**40}, "'nodes'"),
+        ({"blocks": [{"rows": [0, 3]}]}, "'blocks'"),
+        ({"sources": 9}, "'sources'"),
+        ({"names": "other"}, "'names'"),
+        ({"files": {"../x": 1}}, "'files'"),
     ],
 )
 def test_manifests_that_do_not_fit(tmp_path: Path, change: dict[str, object], message: str) -> None:
@@ -207,12 +196,13 @@ def test_only_graphs_are_replaced(tmp_path: Path) -> None:
     graph = read([(0, 1)])
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.txt").touch()
-    with pytest.raises(OutputError, match="is a folder but no graph on disk, and would be lost"):
+    with pytest.raises(OutputError, match="would be lost"):
         store(graph, tmp_path / "mine")
     store(graph, tmp_path / "g.grf")
-    (tmp_path / "g.grf" / "notes.txt").touch()
-    with pytest.raises(OutputError, match=r"also holds notes\.txt, which would be lost"):
-        store(graph, tmp_path / "g.grf")
+    np.save(tmp_path / "g.grf" / "labels.npy", np.arange(2))
+    with pytest.raises(OutputError, match=r"labels\.npy"):
+        store(read([(0, 1), (1, 2)]), tmp_path / "g.grf")
+    assert np.load(tmp_path / "g.grf" / "labels.npy").tolist() == [0, 1]
 
 
 def test_the_fingerprint_is_of_the_content(tmp_path: Path) -> None:
@@ -223,24 +213,12 @@ def test_the_fingerprint_is_of_the_content(tmp_path: Path) -> None:
     assert prints[0] == prints[1] != prints[2]
 
 
-def test_embedding_a_stored_graph(tmp_path: Path) -> None:
-    from cli_runs import run
-
-    for directed in (False, True):
-        graph = weighted(nodes=200, edges=2000, directed=directed)
-        rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
-        assert graph.weights is not None
-        table = zip(graph.names[rows], graph.names[graph.indices], graph.weights.tolist(), strict=True)
-        (tmp_path / "g.txt").write_text("".join(f"{u} {v} {w!r}\n" for u, v, w in table))
-        flag = ["--directed"] if directed else []
-        store(read(tmp_path / "g.txt", directed=directed), tmp_path / "g.grf")
-        for name in ("g.txt", "g.grf"):
-            done = run("embed", tmp_path / name, "-o", tmp_path / f"out-{name[2:]}", "--dim", "8", *flag)
-            assert done.code == 0, done.err
-        ours, theirs = load(tmp_path / "out-grf"), load(tmp_path / "out-txt")
-        assert ours.vectors.tobytes() == theirs.vectors.tobytes()
-        done = run("info", tmp_path / "g.grf", "--json")
-        assert (done.code, done.figures["nodes"]) == (0, graph.nodes)
+@pytest.mark.parametrize("directed", [False, True])
+def test_embedding_a_stored_graph(tmp_path: Path, directed: bool) -> None:
+    graph = weighted(nodes=200, edges=2000, directed=directed)
+    store(graph, tmp_path / "g.grf")
+    ours, theirs = embed(read(tmp_path / "g.grf"), 8), embed(graph, 8)
+    assert ours.vectors.tobytes() == theirs.vectors.tobytes()
 
 
 def resum(place: Path, change: dict[str, object]) -> None:
@@ -253,8 +231,6 @@ def resum(place: Path, change: dict[str, object]) -> None:
 @pytest.mark.parametrize("memory", ["memory", "disk"])
 @pytest.mark.parametrize("name", ["indices", "weights", "reverse_indices"])
 def test_one_bit_is_found_in_every_mode(tmp_path: Path, name: str, memory: str) -> None:
-    from cli_runs import run
-
     if name == "reverse_indices" and memory == "disk":
         pytest.skip("directed graphs are embedded in memory")
     store(weighted(nodes=300, edges=2000, directed=name == "reverse_indices"), tmp_path / "g.grf")
@@ -320,27 +296,3 @@ def test_a_manifest_has_a_checksum_of_its_own(tmp_path: Path) -> None:
     del manifest[OWN_CHECKSUM]
     (place / "manifest.json").write_text(json.dumps(manifest))  # as earlier versions have written it
     assert read(place).edges == 2
-
-
-def test_own_files_in_the_folder_are_kept(tmp_path: Path) -> None:
-    store(read([(0, 1)]), tmp_path / "g.grf")
-    np.save(tmp_path / "g.grf" / "labels.npy", np.arange(2))
-    with pytest.raises(OutputError, match=r"also holds labels\.npy, which would be lost; choose another name"):
-        store(read([(0, 1), (1, 2)]), tmp_path / "g.grf")
-    assert np.load(tmp_path / "g.grf" / "labels.npy").tolist() == [0, 1]
-
-
-def test_a_folder_that_cannot_be_looked_into_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its files would go without checksums."""
-    (tmp_path / "b.npy").touch()
-    (tmp_path / "a.npy").touch()
-    (tmp_path / "c.json").touch()
-    assert [path.name for path in npy_files(tmp_path)] == ["a.npy", "b.npy"]
-    monkeypatch.setattr(os, "scandir", refuse)
-    monkeypatch.setattr(os, "listdir", refuse)
-    with pytest.raises(PermissionError):
-        npy_files(tmp_path)
-
-
-def refuse(path: object) -> None:
-    raise PermissionError(13, "Permission denied", path)

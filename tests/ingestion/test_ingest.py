@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,17 +26,17 @@ from hypothesis import strategies as st
 
 from cli_runs import PROGRAM, run
 from graphrefine import read
-from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.errors import InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.ingestion.ingest import ingest, ingest_files
-from graphrefine.ingestion.limits import Budget
+from graphrefine.ingestion.job import Budget
 from graphrefine.kernels import native
 from graphrefine.kernels.edge_lists import IdSet
 from graphrefine.readers.options import ReadOptions
 from graphrefine.system.work_folder import WorkFolder
 from graphs import check
 from oracles import edges as oracle
-from strategies import INTEGERS, PATIENT, WEIGHTS, WORDS, Edge, edge_lists
+from strategies import INTEGERS, PATIENT, WEIGHTS, Edge, edge_lists
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -76,9 +76,6 @@ def alone_in(folder: Path, *names: str) -> None:
 
 def lines(edges: list[Edge], *, weighted: bool) -> list[str]:
     return [f"{u}\t{v}\t{w!r}\n" if weighted else f"{u}\t{v}\n" for u, v, w in edges]
-
-
-IDS = st.one_of(INTEGERS.map(str), st.integers(0, 5000).map(str), WORDS.filter(lambda w: not set(w) & set('#%,;"')))
 
 
 @settings(PATIENT, max_examples=30)
@@ -121,11 +118,8 @@ def test_parts_are_the_whole(tmp_path: Path, data: st.DataObject) -> None:
     cuts = sorted(data.draw(st.lists(st.integers(0, len(written)), max_size=3)))
     bounds = zip([0, *cuts], [*cuts, len(written)], strict=True)
     for number, (start, stop) in enumerate(each for each in bounds if each[0] < each[1]):
-        text = "".join(written[start:stop]).encode()
-        if number % 2:
-            (tmp_path / "parts" / f"{number}.tsv").write_bytes(text)
-        else:
-            (tmp_path / "parts" / f"{number}.tsv.gz").write_bytes(gzip.compress(text))
+        text, path = "".join(written[start:stop]).encode(), tmp_path / "parts" / f"{number}.tsv"
+        path.with_suffix(".tsv" if number % 2 else ".tsv.gz").write_bytes(text if number % 2 else gzip.compress(text))
     with tiny(text=50):
         graph = ingest(tmp_path / "parts", tmp_path / "g.grf", delimiter="\t", **options)
     same(graph, expected, report=False)
@@ -157,18 +151,6 @@ def tables(draw: st.DrawFn) -> Any:
     return pa.table(named)
 
 
-@pytest.mark.parametrize("kind", [pa.string(), pa.int64()])
-@pytest.mark.parametrize("count", [1, 30])
-def test_a_table_without_a_single_end_is_refused(tmp_path: Path, kind: Any, count: int) -> None:
-    ends = pa.array([None] * count, kind)
-    pq.write_table(pa.table({"src": ends, "dst": ends}), tmp_path / "g.parquet")
-    with pytest.raises(InputError, match=r"g\.parquet: there is no edge in the graph$"):
-        read(tmp_path / "g.parquet")
-    with pytest.raises(InputError, match=r"g\.parquet: there is no edge in the graph$"):
-        ingest(tmp_path / "g.parquet", tmp_path / "g.grf")
-    alone_in(tmp_path, "g.parquet")
-
-
 @settings(PATIENT, max_examples=30)
 @given(tables(), st.sampled_from(["", "directed", "bipartite"]), st.sampled_from([None, 0]))
 def test_tables_are_the_graph_that_read_gives(tmp_path: Path, table: Any, kind: str, bits: int | None) -> None:
@@ -178,9 +160,9 @@ def test_tables_are_the_graph_that_read_gives(tmp_path: Path, table: Any, kind: 
         expected = read(tmp_path / "g.parquet", **options)
     except InputError as error:
         with tiny(bits=bits), pytest.raises(InputError) as caught:
-            ingest(tmp_path / "g.parquet", tmp_path / "g.grf", **options)
+            ingest(tmp_path / "g.parquet", tmp_path / "x.grf", **options)
         assert str(caught.value).split(": ", 1)[1] == str(error).split(": ", 1)[1]
-        alone_in(tmp_path, *({"g.parquet", "g.arrow"} & {path.name for path in tmp_path.iterdir()}), *_grf(tmp_path))
+        assert not list(tmp_path.glob("x.grf*"))
         return
     with tiny(bits=bits):
         graph = ingest(tmp_path / "g.parquet", tmp_path / "g.grf", **options)
@@ -191,10 +173,6 @@ def test_tables_are_the_graph_that_read_gives(tmp_path: Path, table: Any, kind: 
         graph = ingest(tmp_path / "g.arrow", tmp_path / "g.grf", **options)
     same(graph, read(tmp_path / "g.arrow", **options))
     alone_in(tmp_path, "g.parquet", "g.arrow", "g.grf")
-
-
-def _grf(folder: Path) -> set[str]:
-    return {path.name for path in folder.glob("*.grf")}
 
 
 def test_many_edges_in_many_pieces_and_buckets(tmp_path: Path) -> None:
@@ -210,41 +188,40 @@ def test_many_edges_in_many_pieces_and_buckets(tmp_path: Path) -> None:
                 same(ingest(tmp_path / "g.parquet", tmp_path / "g.grf", directed=directed), expected)
 
 
+def same_arrays(results: Sequence[Any]) -> None:
+    for result in results:
+        for one, other in zip(result, results[0], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_kernels_agree_with_the_oracle(seed: int) -> None:
     random = np.random.default_rng(seed)
     lowest = -(2**40) if seed else 5
-    ids = (lowest + random.integers(0, 9000, 500)).astype(np.int64)
-    for kind in (np.int64, np.int32) if lowest >= 0 else (np.int64,):
-        sets = [IdSet(lowest, lowest + 9000) for _ in range(2)]
-        native.mark_ids(sets[0].bits, sets[0].pages, lowest, ids.astype(kind))
-        oracle.mark_ids(sets[1].bits, sets[1].pages, lowest, ids.astype(kind))
-        np.testing.assert_array_equal(sets[0].bits, sets[1].bits)
-        np.testing.assert_array_equal(sets[0].pages, sets[1].pages)
-        sets[0].close()
-        ranks = [
-            module.rank_ids(sets[0].bits, sets[0].before, lowest, ids.astype(kind), threads=threads)
-            for module, threads in ((native, 1), (native, 3), (oracle, 1))
-        ]
-        for each in ranks:
-            np.testing.assert_array_equal(each, np.searchsorted(np.unique(ids), ids))
-    nodes, bounds = 300, np.array([0, 10, 11, 150, 300], np.int32)
-    u, v = random.integers(0, nodes, (2, 2000)).astype(np.int32)
+    numbers = (lowest + random.integers(0, 9000, 500)).astype(np.int64)
+    kinds: list[type[np.integer[Any]]] = [np.int64] if seed else [np.int64, np.int32]
+    for ids in (numbers.astype(kind) for kind in kinds):
+        ours, theirs = IdSet(lowest, lowest + 9000), IdSet(lowest, lowest + 9000)
+        native.mark_ids(ours.bits, ours.pages, lowest, ids)
+        oracle.mark_ids(theirs.bits, theirs.pages, lowest, ids)
+        same_arrays([(ours.bits, ours.pages), (theirs.bits, theirs.pages)])
+        ours.close()
+        for module, threads in ((native, 1), (native, 3), (oracle, 1)):
+            ranks = module.rank_ids(ours.bits, ours.before, lowest, ids, threads=threads)
+            np.testing.assert_array_equal(ranks, np.searchsorted(np.unique(ids), ids))
+    bounds, both_ends = np.array([0, 10, 11, 150, 300], np.int32), random.integers(0, 300, (2, 2000)).astype(np.int32)
     weights = random.choice([0.1, 0.25, 3, 1e6], 2000).astype(np.float32) if seed else None
+    width = 2 if weights is None else 3
+    runs = ((native, 1), (native, 2), (native, 5), (oracle, 1))
     for both in (False, True):
-        settings_: dict[str, Any] = {"weights": weights, "bounds": bounds, "both": both}
-        dealt = [native.deal_arcs(u, v, threads=threads, **settings_) for threads in (1, 2, 5)]
-        dealt.append(oracle.deal_arcs(u, v, threads=1, **settings_))
-        for records, offsets in dealt:
-            np.testing.assert_array_equal(records, dealt[0][0])
-            np.testing.assert_array_equal(offsets, dealt[0][1])
-        width = 2 if weights is None else 3
-        part = dealt[0][0][dealt[0][1][2] * width : dealt[0][1][3] * width]
-        merged = [native.merge_arcs(139, 11, part, weighted=width == 3, threads=threads) for threads in (1, 4)]
-        merged.append(oracle.merge_arcs(139, 11, part, weighted=width == 3, threads=1))
-        for rows in merged:
-            for one, other in zip(rows, merged[0], strict=True):
-                np.testing.assert_array_equal(one, other)
+        given_: dict[str, Any] = {"weights": weights, "bounds": bounds, "both": both}
+        dealt = [module.deal_arcs(*both_ends, threads=threads, **given_) for module, threads in runs]
+        same_arrays(dealt)
+        records, offsets = dealt[0]
+        part = records[offsets[2] * width : offsets[3] * width]
+        same_arrays(
+            [module.merge_arcs(139, 11, part, weighted=width == 3, threads=threads) for module, threads in runs]
+        )
 
 
 # ---- inputs of all kinds -----------------------------------------------------------------------------------------
@@ -307,17 +284,13 @@ def test_extra_nodes(tmp_path: Path) -> None:
 
 def test_other_formats_are_read_whole_if_they_fit(tmp_path: Path) -> None:
     (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1.5\n3 2 1\n")
-    same(ingest(tmp_path / "g.mtx", tmp_path / "g.grf", memory="1GB"), read(tmp_path / "g.mtx"))
-    with (
-        patch("graphrefine.ingestion.ingest.reading_bytes", return_value=10**10),
-        pytest.raises(
-            InputError,
-            match=r"g\.mtx: a mtx file is read whole, which takes about [\d,]+ MB, and the budget is 1,000 MB",
-        ),
-    ):
-        ingest(tmp_path / "g.mtx", tmp_path / "g.grf", memory="1GB")
     (tmp_path / "h.txt").write_text("1 2\n")
-    with pytest.raises(InputError, match="a mtx file is a whole graph; it cannot be one of several parts"):
+    same(ingest(tmp_path / "g.mtx", tmp_path / "g.grf", memory="1GB"), read(tmp_path / "g.mtx"))
+    large = patch("graphrefine.ingestion.ingest.reading_bytes", return_value=10**10)
+    with large, pytest.raises(InputError, match=r"g\.mtx: .* the budget is 1,000 MB") as caught:
+        ingest(tmp_path / "g.mtx", tmp_path / "g.grf", memory="1GB")
+    assert caught.value.argument == "memory"
+    with pytest.raises(InputError, match=r"g\.mtx: .*several parts"):
         ingest([tmp_path / "g.mtx", tmp_path / "h.txt"], tmp_path / "g.grf")
 
 
@@ -325,63 +298,59 @@ def test_other_formats_are_read_whole_if_they_fit(tmp_path: Path) -> None:
 
 
 def test_mistakes_are_named_and_leave_nothing(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("1 2 0.5\n" * 40)
-    (tmp_path / "b.txt").write_text("# note\n" + "1 2 0.5\n" * 40 + "1 2 x\n")
-    (tmp_path / "c.txt").write_text("1 2 0.5\n" * 40 + "1\n")
-    (tmp_path / "u.txt").write_text("1 2\n" * 40)
-    (tmp_path / "loops.txt").write_text("1 1\n2 2\n")
-    (tmp_path / "none.txt").write_text("# only a comment\n")
+    good, ends = "1 2 0.5\n" * 40, pa.array([None] * 30, pa.string())
+    texts = {"a": good, "b": f"# note\n{good}1 2 x\n", "c": f"{good}1\n", "u": "1 2\n" * 40, "none": "# a comment\n"}
+    for name, text in (texts | {"loops": "1 1\n2 2\n"}).items():
+        (tmp_path / f"{name}.txt").write_text(text)
     (tmp_path / "cut.txt.gz").write_bytes(gzip.compress(b"1 2\n" * 5000)[:-20])
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 and no more")
     pq.write_table(pa.table({"u": [1, 2], "v": [2, 3], "weight": [1.0, -1.0]}), tmp_path / "minus.parquet")
-    here = {path.name for path in tmp_path.iterdir()}
-    cases: list[tuple[Any, str]] = [
-        (["a.txt", "b.txt"], r"b\.txt, line 42: weight 'x' is not a number"),
-        (["a.txt", "c.txt"], r"c\.txt, line 41: there is 1 column"),
-        (["a.txt", "u.txt"], r"u\.txt: there are no weights here, and .*a\.txt has some"),
-        (["loops.txt"], r"loops\.txt: there is no edge in the graph but 2 self-loops"),
-        (["none.txt"], r"none\.txt: there is no edge in the file, only blank lines or comments"),
-        (["cut.txt.gz"], r"cut\.txt\.gz: the gz data is damaged or cut short"),
-        (["bad.parquet"], r"bad\.parquet: this is not a readable parquet file"),
-        (["minus.parquet"], r"minus\.parquet: record 2: weight -1\.0 is not allowed"),
-        (["absent.txt"], r"absent\.txt: the file cannot be read: No such file"),
-        (["*.tsv"], r"\*\.tsv: no file matches this pattern"),
-        (["a.txt", "a.*"], r"a\.txt: is given twice"),
-        ([], "there is nothing to ingest"),
-    ]
-    for names, message in cases:
-        with tiny(text=64), pytest.raises((InputError, OutputError), match=message):
-            ingest([tmp_path / name for name in names], tmp_path / "g.grf")
-        alone_in(tmp_path, *here)
+    pq.write_table(pa.table({"src": ends, "dst": ends}), tmp_path / "empty.parquet")
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match="there is no file of a known format in this folder"):
-        ingest(tmp_path / "empty", tmp_path / "g.grf")
-    with pytest.raises(InputError, match="standard input cannot be ingested"):
+    ingest(tmp_path / "u.txt", tmp_path / "made.grf")
+    os.mkfifo(tmp_path / "pipe.csv")
+    here = {path.name for path in tmp_path.iterdir()}
+    cases: list[tuple[list[str], str, str | None]] = [
+        (["a.txt", "b.txt"], r"b\.txt, line 42: weight 'x'", "weights"),
+        (["a.txt", "c.txt"], r"c\.txt, line 41: ", None),
+        (["a.txt", "u.txt"], r"u\.txt: .*a\.txt has some", "weights"),
+        (["loops.txt"], r"loops\.txt: .* 2 self-loops", None),
+        (["none.txt"], r"none\.txt: there is no edge in the file", "comments"),
+        (["cut.txt.gz"], r"cut\.txt\.gz: the gz data", None),
+        (["bad.parquet"], r"bad\.parquet: ", None),
+        (["empty.parquet"], r"empty\.parquet: there is no edge", None),
+        (["minus.parquet"], r"minus\.parquet: record 2: weight -1\.0", "weights"),
+        (["absent.txt"], r"absent\.txt: ", None),
+        (["pipe.csv"], r"pipe\.csv: a pipe or device", None),
+        (["*.tsv"], r"\*\.tsv: ", "paths"),
+        (["a.txt", "a.*"], r"a\.txt: is given twice", "paths"),
+        (["empty"], "no file of a known format", "paths"),
+        (["made.grf"], "is a graph on disk already", "paths"),
+        ([], "nothing to ingest", "paths"),
+    ]
+    for names, fact, argument in cases:
+        with tiny(text=64), pytest.raises(InputError, match=fact) as caught:
+            ingest([tmp_path / name for name in names], tmp_path / "g.grf")
+        assert caught.value.argument == argument, names
+        alone_in(tmp_path, *here)
+    with pytest.raises(InputError, match="standard input"):
         ingest("-", tmp_path / "g.grf")
     with pytest.raises(InputError, match="delimiter= does not apply to a parquet file"):
         ingest(tmp_path / "minus.parquet", tmp_path / "g.grf", delimiter=",")
-    ingest(tmp_path / "u.txt", tmp_path / "g.grf")
-    with pytest.raises(InputError, match="is a graph on disk already"):
-        ingest(tmp_path / "g.grf", tmp_path / "h.grf")
+    (tmp_path / "empty" / "thesis.txt").touch()
     with pytest.raises(OutputError, match="is a folder but no graph on disk"):
-        (tmp_path / "empty" / "thesis.txt").touch()
         ingest(tmp_path / "u.txt", tmp_path / "empty")
 
 
 def test_too_little_memory_and_too_little_disk(tmp_path: Path) -> None:
     (tmp_path / "g.txt").write_text("1 2\n" * 1000)
-    with pytest.raises(InputError, match="memory=200MB is too little; the least possible is 256 MB"):
+    little = patch("shutil.disk_usage", return_value=shutil.disk_usage(tmp_path)._replace(free=10**6))
+    none = patch.object(Budget, "free", PropertyMock(return_value=10_000))
+    with pytest.raises(InputError, match="the least possible is 256 MB"):
         ingest(tmp_path / "g.txt", tmp_path / "g.grf", memory="200MB")
-    usage = shutil.disk_usage(tmp_path)._replace(free=10**6)
-    with (
-        patch("shutil.disk_usage", return_value=usage),
-        pytest.raises(OutputError, match="ingesting needs about 67 MB of disk, and 1 MB are free there; free some"),
-    ):
+    with little, pytest.raises(OutputError, match="needs about 67 MB of disk, and 1 MB are free"):
         ingest(tmp_path / "g.txt", tmp_path / "g.grf")
-    with (
-        patch.object(Budget, "free", PropertyMock(return_value=10_000)),
-        pytest.raises(InputError, match="too small for the nodes with most edges; the least possible is 161 MB"),
-    ):
+    with none, pytest.raises(InputError, match="the least possible is 161 MB"):
         ingest(tmp_path / "g.txt", tmp_path / "g.grf")
     shutil.rmtree(tmp_path / "g.grf.work", ignore_errors=True)
 
@@ -390,8 +359,8 @@ def test_memory_stays_within_the_budget(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     ends = random.integers(0, 400_000, (2, 3_000_000)).astype(np.int32)
     pq.write_table(pa.table({"u": ends[0], "v": ends[1]}), tmp_path / "g.parquet")
-    done = run_program("ingest", tmp_path / "g.parquet", "-o", tmp_path / "g.grf", "--memory", "256MB", "--json")
-    figures = json.loads(done)
+    command = [*PROGRAM, "ingest", str(tmp_path / "g.parquet"), "-o", str(tmp_path / "g.grf"), "--memory", "256MB"]
+    figures = json.loads(subprocess.run([*command, "--json"], capture_output=True, check=True).stdout)
     assert figures["nodes"] == 400_000 - int((np.bincount(ends.ravel(), minlength=400_000) == 0).sum())
     assert 50 < figures["peak_mb"] < figures["budget_mb"] == 256
     assert abs(figures["predicted_mb"] / figures["peak_mb"] - 1) < 0.25
@@ -438,23 +407,22 @@ def test_cut_short_after_any_step_it_goes_on_to_the_same_bytes(tmp_path: Path, i
     alone_in(tmp_path, "g.txt", "whole.grf", "g.grf")
 
 
-def small_parts() -> str:
-    """A program that ingests in small parts."""
-    return (
-        "from unittest.mock import PropertyMock, patch\n"
-        "from graphrefine.ingestion.limits import Budget\n"
-        "from graphrefine.cli.main import main\n"
-        "sizes = {'text': 3000, 'rows': 500, 'bucket': 30_000}\n"
-        "small = {name: PropertyMock(return_value=size) for name, size in sizes.items()}\n"
-        "with patch.multiple(Budget, **small): main()\n"
-    )
+SMALL_PARTS = """
+from unittest.mock import PropertyMock, patch
+from graphrefine.ingestion.job import Budget
+from graphrefine.cli.main import main
+sizes = {"text": 3000, "rows": 500, "bucket": 30_000}
+with patch.multiple(Budget, **{name: PropertyMock(return_value=size) for name, size in sizes.items()}):
+    main()
+"""
 
 
-def killed_runs(tmp_path: Path, times: int) -> None:
+@pytest.mark.parametrize("times", [2, pytest.param(15, marks=pytest.mark.slow)])
+def test_killed_it_goes_on_to_the_same_bytes(tmp_path: Path, times: int) -> None:
     random = np.random.default_rng(times)
     pairs = random.integers(0, 3000, (12_000, 2))
     (tmp_path / "g.txt").write_text("".join(f"n{u} n{v}\n" for u, v in pairs))
-    command = [sys.executable, "-c", small_parts(), "ingest", str(tmp_path / "g.txt"), "-o"]
+    command = [sys.executable, "-c", SMALL_PARTS, "ingest", str(tmp_path / "g.txt"), "-o"]
     start = time.monotonic()
     subprocess.run([*command, str(tmp_path / "whole.grf")], check=True, capture_output=True)
     usual = time.monotonic() - start
@@ -474,15 +442,6 @@ def killed_runs(tmp_path: Path, times: int) -> None:
     assert killed
 
 
-def test_killed_it_goes_on_to_the_same_bytes(tmp_path: Path) -> None:
-    killed_runs(tmp_path, 2)
-
-
-@pytest.mark.slow
-def test_killed_at_many_moments(tmp_path: Path) -> None:
-    killed_runs(tmp_path, 15)
-
-
 def test_state_is_removed_before_the_files_that_it_describes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run that is killed while it tidies up must not leave state that says there is work to go on with."""
     removed: list[str] = []
@@ -500,58 +459,38 @@ def test_state_is_removed_before_the_files_that_it_describes(tmp_path: Path, mon
 
 
 def test_work_that_was_begun_differently_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "g.txt").write_text("1 2\n2 3\n3 4\n" * 50)
-    (tmp_path / "h.txt").write_text("1 2\n")
-
-    def begin() -> None:
-        with (
-            pytest.raises(Killed),
-            tiny(),
-            patch("graphrefine.ingestion.sorting.merge", side_effect=Killed),
-            patch("graphrefine.ingestion.ingest.merge", side_effect=Killed),
-        ):
-            ingest(tmp_path / "g.txt", tmp_path / "g.grf", memory="512MB")
-
-    begin()
-    for change, name in (
-        ({"directed": True}, "directed"),
-        ({"weights": False}, "weights"),
-        ({"nodes": 10}, "nodes"),
-        ({"memory": "300MB"}, "memory"),
-    ):
-        with pytest.raises(OutputError, match=rf"g\.grf\.work: holds work that was begun with other {name};"):
-            ingest(tmp_path / "g.txt", tmp_path / "g.grf", **change)
-    with pytest.raises(OutputError, match="begun with other inputs; delete that folder to start again"):
-        ingest([tmp_path / "g.txt", tmp_path / "h.txt"], tmp_path / "g.grf")
-    (tmp_path / "g.txt").write_text("1 2\n2 3\n")
-    with pytest.raises(OutputError, match="begun with other inputs"):
-        ingest(tmp_path / "g.txt", tmp_path / "g.grf")
+    text, other, output = tmp_path / "g.txt", tmp_path / "h.txt", tmp_path / "g.grf"
+    text.write_text("1 2\n2 3\n3 4\n" * 50)
+    other.write_text("1 2\n")
+    with pytest.raises(Killed), tiny(), patch("graphrefine.ingestion.ingest.merge", side_effect=Killed):
+        ingest(text, output, memory="512MB")
+    changes: list[tuple[list[Path], dict[str, Any], str]] = [
+        ([text], {"directed": True}, "directed"),
+        ([text], {"weights": False}, "weights"),
+        ([text], {"nodes": 10}, "nodes"),
+        ([text], {"memory": "300MB"}, "memory"),
+        ([text, other], {}, "inputs"),
+    ]
+    for paths, options, name in changes:
+        with pytest.raises(OutputError, match=rf"g\.grf\.work: .* other {name};"):
+            ingest(paths, output, **options)
+    text.write_text("1 2\n2 3\n")
+    with pytest.raises(OutputError, match="other inputs"):
+        ingest(text, output)
     shutil.rmtree(tmp_path / "g.grf.work")
-    same(ingest(tmp_path / "g.txt", tmp_path / "g.grf"), read(tmp_path / "g.txt"))
-    with (
-        WorkFolder(tmp_path / "g.grf.work"),
-        pytest.raises(OutputError, match="another run works in"),
-    ):
-        ingest(tmp_path / "g.txt", tmp_path / "g.grf")
+    same(ingest(text, output), read(text))
+    with WorkFolder(tmp_path / "g.grf.work"), pytest.raises(OutputError, match="another run works in"):
+        ingest(text, output)
 
 
 # ---- the command -------------------------------------------------------------------------------------------------
-
-
-def run_program(*arguments: str | Path) -> str:
-    done = subprocess.run([*PROGRAM, *map(str, arguments)], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def test_the_command(tmp_path: Path) -> None:
     (tmp_path / "1.txt").write_text("ann bob\nbob cleo\n")
     (tmp_path / "2.txt").write_text("cleo ann\ncleo cleo\n")
     done = run("ingest", tmp_path / "1.txt", tmp_path / "2.txt", "-o", tmp_path / "g.grf", "--memory", "1GB", "--json")
-    assert done.code == 0 and done.err.startswith(
-        "read: text without a header, split by blanks; edges column 0 - column"
-    )
-    assert done.err.endswith("undirected; no weights; self-loops left out: 1\n")
+    assert done.code == 0 and done.err.startswith("read: ") and "self-loops left out: 1\n" in done.err
     figures = done.figures
     assert (figures["nodes"], figures["edges"], figures["graph"]["files"]) == (3, 3, 2)
     assert list(figures["seconds"]) == ["read", "number", "deal", "merge", "finish", "total"]
@@ -559,36 +498,23 @@ def test_the_command(tmp_path: Path) -> None:
     assert figures["budget_mb"] == 1000 and not figures["resumed"]
     done = run("ingest", tmp_path / "*.txt", "-o", tmp_path / "g.grf", "--directed")
     assert done.code == 0 and "Graph(3 nodes, 3 edges, directed, unweighted)" in done.out
-    done = run("embed", tmp_path / "g.grf", "-o", tmp_path / "out", "--dim", "2")
-    assert done.code == 0, done.err
-    assert run("info", tmp_path / "g.grf", "--json").figures["edges"] == 3
-    for arguments, message in (
-        (["--memory", "much"], "--memory 'much' is not a size"),
-        (["--memory", "1MB"], "--memory 1MB is too little; the least possible is 256 MB"),
-        (["--bipartite", "--directed"], "directed and bipartite exclude each other"),
+    assert run("embed", tmp_path / "g.grf", "-o", tmp_path / "out", "--dim", "2").code == 0
+    for arguments, fact in (
+        (["1.txt", "-o", "x.grf", "--memory", "much"], "--memory 'much'"),
+        (["1.txt", "-o", "x.grf", "--memory", "1MB"], "--memory 1MB"),
+        (["1.txt", "-o", "x.grf", "--bipartite", "--directed"], "directed and bipartite"),
+        (["g.grf", "-o", "g.grf"], "is an input, and would be replaced"),
     ):
-        done = run("ingest", tmp_path / "1.txt", "-o", tmp_path / "x.grf", *arguments)
-        assert (done.code, done.out) == (2, "") and message in done.err, done.err
-    done = run("ingest", tmp_path / "g.grf", "-o", tmp_path / "g.grf")
-    assert done.code == 2 and "is an input, and would be replaced" in done.err
+        files = [tmp_path / each if "." in each else each for each in arguments]
+        done = run("ingest", *files)
+        assert (done.code, done.out) == (2, "") and fact in done.err, done.err
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
-def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
-    pipe = tmp_path / "edges.csv"
-    os.mkfifo(pipe)
-    with pytest.raises(FormatError, match=r"edges.csv: a pipe or device cannot be ingested, as it .*: use a file"):
-        ingest(pipe, tmp_path / "graph.grf")
-    assert [path.name for path in tmp_path.iterdir()] == ["edges.csv"]
-
-
-def test_attributes_that_are_not_kept_are_told(tmp_path: Path) -> None:
-    graph = networkx.karate_club_graph()
-    networkx.write_graphml(graph, tmp_path / "club.graphml")
-    assert "club" in read(tmp_path / "club.graphml").attributes
+def test_a_note_says_that_attributes_are_not_kept(tmp_path: Path) -> None:
+    networkx.write_graphml(networkx.karate_club_graph(), tmp_path / "club.graphml")
     stored = ingest(tmp_path / "club.graphml", tmp_path / "club.grf")
     assert (stored.nodes, stored.edges, dict(stored.attributes)) == (34, 78, {})
-    assert "attributes of nodes are not kept on disk" in stored.reading
+    assert "attributes of nodes" in stored.reading
 
 
 @pytest.mark.parametrize(
@@ -598,21 +524,15 @@ def test_attributes_that_are_not_kept_are_told(tmp_path: Path) -> None:
 def test_tables_whose_log_says_which_files_count_are_refused(kind: str, mark: str, tmp_path: Path) -> None:
     """They hold deleted files too, whose edges would count."""
     edges = pa.table({"source": [1, 2], "target": [2, 3]})
-    for place in ("table/data/a=1/kept.parquet", "table/data/a=1/deleted.parquet", "plain/kept.parquet"):
-        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(edges, tmp_path / place)
+    for path in ("table/data/a=1/kept.parquet", "table/data/a=1/deleted.parquet", "plain/kept.parquet"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(edges, tmp_path / path)
     (tmp_path / "table" / mark).parent.mkdir()
     (tmp_path / "table" / mark).write_text("{}")
-    for paths in (
-        "table",
-        ".",
-        "table/data/*/*.parquet",
-        "table/data",
-        "table/data/a=1",
-        "table/data/a=1/kept.parquet",
-    ):
-        with pytest.raises(InputError, match=f"table: is a table of {kind}, whose folder also holds files that were"):
+    for paths in ("table", ".", "table/data/*/*.parquet", "table/data/a=1", "table/data/a=1/kept.parquet"):
+        with pytest.raises(InputError, match=f"table: is a table of {kind}") as caught:
             ingest(tmp_path / paths, tmp_path / "x.grf")
+        assert caught.value.argument == "paths"
     assert ingest(tmp_path / "plain", tmp_path / "x.grf").edges == 2
     assert not (tmp_path / "x.grf.work").exists()
 
@@ -630,24 +550,19 @@ def broken(*_: Any, **__: Any) -> None:
     raise OSError(5, "Input/output error")
 
 
-def test_a_graph_that_is_there_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the disk refuses afterwards, such as to remove the work."""
+@pytest.mark.parametrize("is_made", [False, True])
+def test_a_disk_that_fails(is_made: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before the graph is made, the work to go on from is named; afterwards, it is no failure."""
+    output = tmp_path / "x.grf"
     (tmp_path / "edges.txt").write_text("1 2\n2 3\n")
-    monkeypatch.setattr(WorkFolder, "clear", lambda work, keep=(): broken() if (tmp_path / "x.grf").exists() else None)
-    done = run("ingest", tmp_path / "edges.txt", "-o", tmp_path / "x.grf")
-    assert done.code == 0 and read(tmp_path / "x.grf").edges == 2
+    if is_made:
+        monkeypatch.setattr(WorkFolder, "clear", lambda work, keep=(): broken() if output.exists() else None)
+    else:
+        monkeypatch.setattr("graphrefine.ingestion.ingest.merge", broken)
+    done = run("ingest", tmp_path / "edges.txt", "-o", output)
+    assert done.code == (0 if is_made else 2) and output.exists() == is_made
+    assert is_made or ("x.grf: cannot be made: " in done.err and "x.grf.work" in done.err)
     monkeypatch.undo()
-    assert run("ingest", tmp_path / "edges.txt", "-o", tmp_path / "x.grf").code == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.txt", "x.grf"]
-
-
-def test_a_disk_that_fails_is_named_with_the_work_to_go_on_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "edges.txt").write_text("1 2\n2 3\n")
-    monkeypatch.setattr("graphrefine.ingestion.ingest.merge", broken)
-    done = run("ingest", tmp_path / "edges.txt", "-o", tmp_path / "x.grf")
-    assert done.code == 2 and "x.grf: cannot be made: " in done.err and "the same command goes on from" in done.err
-    monkeypatch.undo()
-    assert run("ingest", tmp_path / "edges.txt", "-o", tmp_path / "x.grf").code == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.txt", "x.grf"]
+    assert run("ingest", tmp_path / "edges.txt", "-o", output).code == 0
+    assert read(output).edges == 2
+    alone_in(tmp_path, "edges.txt", "x.grf")

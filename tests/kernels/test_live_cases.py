@@ -16,7 +16,6 @@ from oracles.live import (
     KEEP,
     REMOVE,
     SET,
-    SPREAD,
     Change,
     History,
     apply_group,
@@ -56,17 +55,6 @@ def test_a_fifth_of_the_lags_is_too_little() -> None:
     assert "residuals" in str(find_breach(live, RING, lags=0.2 * lags_of(live)))
 
 
-def test_lags_that_forget_a_change_are_too_little() -> None:
-    live = RING.start()
-    apply_group(live, RING.groups[2])
-    now = snapshot(live)
-    now.numbers[:, 1:3] = 0
-    live.put_in(0, now.targets, now.states, now.numbers)
-    live.begin()
-    assert "residuals" in str(find_breach(live, RING))
-    assert "bounds" in str(find_breach(live, RING, lags=np.full(live.nodes, np.inf)))
-
-
 def test_a_share_of_the_bounds_is_too_little() -> None:
     """One node is behind, and a twentieth of what sharp bounds say is less than its error."""
     history = replace(RING, tolerance=0.2)
@@ -75,17 +63,6 @@ def test_a_share_of_the_bounds_is_too_little() -> None:
     live.settle()
     assert find_breach(live, history) is None
     assert "bounds" in str(find_breach(live, history, share=0.05))
-
-
-def test_vectors_are_those_of_the_states() -> None:
-    live = RING.start()
-    live.add_nodes(1)
-    which = np.array([3, 1, 1, 8], np.int32)
-    out, lengths = np.empty((4, COLUMNS), np.float32), np.empty(4)
-    live.vectors(which, out, lengths)
-    assert np.allclose(out, snapshot(live).vectors()[which], rtol=1e-6, atol=1e-8) and out.any()
-    assert np.allclose(lengths[:3], np.linalg.norm(out[:3], axis=1))
-    assert lengths[3] == -1  # a node without edges has no length
 
 
 # ---- rows that are hard ----------------------------------------------------------------------------------------------
@@ -145,17 +122,6 @@ def test_rows_whose_sum_cancels_are_precise() -> None:
     assert np.abs(snapshot(live).targets[0] - expected).max() < 1e-6
 
 
-def test_a_small_drift_is_no_drift_of_zero() -> None:
-    """An angle of 1e-9 counts as one: its cosine is 1 in float64."""
-    live = RING.start()
-    now = snapshot(live)
-    now.numbers[:, 1], now.numbers[:, 2] = 0, 1e-9 * now.numbers[:, 3]
-    live.put_in(0, now.targets, now.states, now.numbers)
-    live.begin()
-    angles = lags_of(live) / (KEEP * SPREAD)
-    assert np.all(angles >= 1e-9) and np.all(angles < 1.001e-9)
-
-
 # ---- wrong changes and wrong parts -----------------------------------------------------------------------------------
 
 
@@ -179,14 +145,6 @@ def test_a_weight_out_of_range_is_refused(weight: float, skip: bool) -> None:
     live.undo()
     assert change(live, (ADD, 0, 3, weight), skip=skip) == (0, 2)
     assert snapshot(live).same_bits(before)
-
-
-def test_weights_of_zero_take_an_edge_away_or_change_nothing() -> None:
-    live = RING.start()
-    assert change(live, (SET, 0, 1, 0.0), (SET, 0, 3, 0.0), (ADD, 0, 4, 0.0)) == (0, 0)
-    assert live.neighbors(0)[0].tolist() == [7]
-    assert change(live, (ADD, 0, 7, -1.0)) == (0, 0)
-    assert live.neighbors(0)[0].tolist() == []
 
 
 @pytest.mark.parametrize("wrong", [(ADD, 0, 8, 1.0), (ADD, -1, 0, 1.0), (ADD, 2, 2, 1.0), (4, 0, 1, 1.0)])

@@ -103,16 +103,6 @@ def check_sums(live: Any) -> None:
 
 
 @PATIENT
-@given(history=histories())
-def test_bounds_hold_before_rows_are_made(history: History) -> None:
-    """Lags say at once how far a change puts a row behind; those that nobody knows are infinite."""
-    live = history.start()
-    for group in history.groups:
-        apply_group(live, group)
-        assert find_breach(live, history) is None
-
-
-@PATIENT
 @given(history=histories(), settled=st.booleans())
 def test_undo_leaves_no_bit_behind(history: History, settled: bool) -> None:
     live, other = history.start(), history.start()
@@ -130,23 +120,6 @@ def test_undo_leaves_no_bit_behind(history: History, settled: bool) -> None:
         assert live.published().tolist() == other.published().tolist()
         live.commit()
         other.commit()
-        assert snapshot(live).same_bits(snapshot(other))
-
-
-@PATIENT
-@given(history=histories())
-def test_a_queue_outlives_an_undone_group(history: History) -> None:
-    """Rows that a committed group has left behind are made all the same, in the same order."""
-    live, other = history.start(), history.start()
-    for group in history.groups:
-        for each in (live, other):
-            apply_group(each, group)
-            each.commit()
-        apply_group(live, (1, ((ISOLATE, 0, 0, 0.0),)))
-        live.undo()
-        for each in (live, other):
-            each.settle()
-            each.commit()
         assert snapshot(live).same_bits(snapshot(other))
 
 

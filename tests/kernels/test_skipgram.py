@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphrefine.kernels import native, sampling
-from graphrefine.methods.skipgram import noise_table, parts_of, steps_of
+from graphrefine.methods.skipgram import noise_table, steps_of
 from graphs import random_graph
 from oracles import skipgram as skipgram_oracle
 from oracles.fused import Floats, dots
@@ -65,29 +64,6 @@ def test_threads_change_nothing(nodes: int, parts: int, threads: int, seed: int)
         assert np.array_equal(again[0], one[0]) and np.array_equal(again[1], one[1])
 
 
-def test_training_lowers_the_loss() -> None:
-    nodes = 300
-    walks = walks_on(nodes, length=40, degree=4)
-    noise = noise_table(np.bincount(walks.ravel(), minlength=nodes).astype(float))
-    rng = np.random.default_rng(0)
-    centers, contexts = rng.random((nodes, 32), np.float32) - np.float32(0.5), np.zeros((nodes, 32), np.float32)
-    pairs = walks[:, :-1].ravel(), walks[:, 1:].ravel()
-
-    def loss() -> float:
-        others = rng.choice(noise, (5, len(pairs[0])))
-        good = np.einsum("ij,ij->i", centers[pairs[0]], contexts[pairs[1]])
-        bad = np.einsum("ij,bij->bi", centers[pairs[0]], contexts[others])
-        return float(np.logaddexp(0, -good).mean() + np.logaddexp(0, bad).sum(0).mean())
-
-    trainer = sampling.skip_gram(noise, window=2, negatives=5, both=True, seed=0, parts=4)
-    losses = [loss()]
-    for first in range(0, 3000, 300):
-        trainer.train(centers, contexts, walks, first=first, rate=0.05, last_rate=0.05, threads=2)
-        losses.append(loss())
-    assert losses[0] == pytest.approx(6 * np.log(2), rel=1e-3)
-    assert losses[-1] < losses[5] < losses[0] - 1.0
-
-
 def test_noise_is_drawn_by_its_share() -> None:
     counts = np.random.default_rng(0).pareto(1.5, 3000)
     counts[::7] = 0
@@ -100,11 +76,6 @@ def test_noise_is_drawn_by_its_share() -> None:
     halves = [np.bincount(half, minlength=3000) / len(half) for half in np.split(table, 2)]
     common = share > 1e-3  # in random order: both halves hold what is common equally often
     assert np.abs(halves[0] - halves[1])[common].max() < 0.15 * share[common].max()
-
-
-def test_parts_grow_with_the_graph() -> None:
-    parts = [parts_of(nodes) for nodes in (1, 1000, 1024, 2048, 4096, 10**8)]
-    assert parts == [1, 1, 2, 4, 8, 8]
 
 
 def random_tables(columns: int, seed: int, size: float) -> Floats:

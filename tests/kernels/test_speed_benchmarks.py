@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ SCRIPTS = Path(__file__).parents[2] / "benchmarks"
 
 if TYPE_CHECKING:
     import kernel_calls
-    import machine_probe
 
 pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="the benchmarks are not here")
 
@@ -48,10 +46,3 @@ def test_a_record_has_every_call_and_changes_no_bits() -> None:
     product = next(call for call in calls if call.entries)
     assert (product.rows, product.entries) == (40, 80) and product.name.startswith("product, signs")
     assert all(call.seconds > 0 for call in calls) and any(call.flops for call in calls)
-
-
-@pytest.mark.skipif(not any(map(shutil.which, ("c++", "g++", "clang++"))), reason="there is no compiler")
-def test_the_floor_of_this_machine() -> None:
-    floor = machine_probe.MachineProbe(size=1 << 24, part=1 << 22, gathers=1 << 12, repeats=2).measure(2)
-    figures = [floor.read, floor.write, floor.copy, floor.gflops, *(each.gbps for each in floor.gather.values())]
-    assert set(floor.gather) == {128, 256} and all(0.001 < figure < 1e5 for figure in figures)

@@ -113,15 +113,6 @@ def test_a_chain_of_ever_heavier_edges_does_not_take_a_round_for_each() -> None:
     assert np.all(np.abs(np.diff(np.flatnonzero(np.diff(groups) != 0))) <= 2)
 
 
-def test_a_star_halves_though_it_has_no_two_independent_edges() -> None:
-    level = Level.first(star(100))
-    assert coarsening.edge_collapse(level).max() + 1 == 100
-    assert coarsening.star_collapse(level).max() + 1 == 51
-    assert coarsening.matched(level).max() + 1 == 2, "all rays are equivalent"
-    sizes = [found.graph.nodes for found in coarsening.hierarchy(star(1000), coarsening.hybrid_collapse)]
-    assert sizes[-1] == 2 and len(sizes) <= 11
-
-
 def test_no_pair_stands_for_more_nodes_than_it_may() -> None:
     graph = random_graph(300, seed=1)
     levels = coarsening.hierarchy(graph, lambda level: coarsening.matched(level, most=4))

@@ -29,7 +29,6 @@ from strategies import PATIENT
 
 Matrix = NDArray[np.float64]
 FEW = hypothesis.settings(PATIENT, max_examples=30)
-DENSE = pytest.mark.parametrize("method", ["netmf", "grarep", "netsmf"])
 
 
 def run(threads: int = 1) -> Resources:
@@ -74,6 +73,12 @@ def test_netmf_is_its_formula(graph: Graph, window: int, negative: float) -> Non
     ours = netmf.log_matrix(graph, chosen, run())
     assert ours.dtype == np.float32
     assert np.allclose(ours, netmf_matrix(graph, window, negative), atol=2e-5)
+
+
+def test_netmf_is_its_formula_in_several_blocks_of_columns() -> None:
+    graph = random_graph(600, weighted=True, seed=4)
+    ours = netmf.log_matrix(graph, make_settings("netmf", window=2, rank=0, dim=2), run())
+    assert np.allclose(ours, netmf_matrix(graph, 2), atol=2e-5)
 
 
 @FEW

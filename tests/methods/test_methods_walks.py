@@ -121,21 +121,6 @@ def test_a_round_starts_once_from_every_node_with_edges_in_another_order_each_ti
     assert (orders[0] == orders[1]).mean() < 0.01 and (np.diff(orders[0]) == 1).mean() < 0.01
 
 
-def test_epochs_train_on_the_same_walks_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = random_graph(60)
-    run = Resources(1, Stages())
-    rounds: list[tuple[int, int]] = []
-
-    class Spy(Walks):
-        def chunk(self, round: int, begin: int) -> NDArray[np.int32]:
-            rounds.append((round, begin))
-            return super().chunk(round, begin)
-
-    monkeypatch.setattr("graphrefine.methods.random_walks.Walks", Spy)
-    find_method("deepwalk").fit(graph, make_settings("deepwalk", dim=8, walks=3, epochs=2), run)
-    assert rounds == [(0, 0), (0, 0), (1, 0), (2, 0), (0, 0), (1, 0), (2, 0)]  # the first is for the noise
-
-
 def test_memory_is_what_is_held() -> None:
     """In a process of its own: what an earlier test has freed would be taken again unseen."""
     code = "from methods.test_methods_walks import check_memory; check_memory()"

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, fields
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import graphrefine
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import InputError
 from graphrefine.methods.registry import METHODS, find_method, make_settings
-from graphrefine.pipeline.settings import read_config
 from graphrefine.refine.settings import (
     MethodSettings,
     build_settings,
@@ -22,7 +18,6 @@ from graphrefine.refine.settings import (
     parse_setting,
     setting,
 )
-from graphrefine.system import memory
 
 
 @dataclass(frozen=True)
@@ -59,16 +54,11 @@ def test_settings_from_text(name: str, text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        *((name, text, "is not of its kind") for name, text in (("dim", "7.5"), ("steps", ""), ("loud", "2"))),
-        ("weights", "1,b", "must be numbers with commas between them"),
-        ("filter", "1,b", "must be numbers with commas between them"),
-        ("x", "1", "it has no setting 'x'; its settings are dim, seed, rate, steps, loud, kind"),
-    ],
+    ("name", "text"),
+    [("dim", "7.5"), ("steps", ""), ("loud", "2"), ("weights", "1,b"), ("filter", "1,b"), ("x", "1")],
 )
-def test_text_of_another_kind_is_refused(name: str, text: str, message: str) -> None:
-    with pytest.raises(InputError, match=message):
+def test_text_of_another_kind_is_refused(name: str, text: str) -> None:
+    with pytest.raises(InputError, match=name):
         parse_setting(Some, name, text, of="it")
 
 
@@ -76,18 +66,8 @@ def test_presets_give_way_to_options() -> None:
     presets = {"default": {}, "fast": {"rate": 0.9, "kind": "b"}}
     chosen = build_settings(Some, {"kind": "c", "steps": None}, presets=presets, preset="fast", of="it")
     assert (chosen.rate, chosen.kind, chosen.steps) == (0.9, "c", None)
-    with pytest.raises(InputError, match="preset='slow' is not known; the presets of it are 'default', 'fast'"):
+    with pytest.raises(InputError, match="'slow'"):
         build_settings(Some, {}, presets=presets, preset="slow", of="it")
-
-
-def test_memory_is_what_the_container_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    limit, used = tmp_path / "max", tmp_path / "current"
-    monkeypatch.setattr(memory, "CGROUPS", ((str(limit), str(used)),))
-    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=5000))
-    used.write_text("1000\n")
-    for stated, free in (("max", 5000), ("4000", 3000)):
-        limit.write_text(f"{stated}\n")
-        assert memory.available_bytes() == free
 
 
 @dataclass(frozen=True)
@@ -100,27 +80,24 @@ class Bounded(MethodSettings):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    "wrong",
     [
-        ({"steps": 0}, "steps=0 must be at least 1"),
-        ({"steps": 10}, "steps=10 must be at least 1 and at most 9"),
-        ({"steps": 2.5}, "steps=2.5 must be a whole number"),
-        ({"steps": None}, "steps=None must be a whole number"),
-        ({"rate": 0}, "rate=0 must be greater than 0"),
-        ({"rate": float("nan")}, "rate=nan must be a finite number"),
-        ({"kind": "c"}, "kind='c' is not known; it can be 'a', 'b'"),
-        ({"weights": [0, 0]}, "must be finite numbers, not all zero"),
-        ({"dim": 0}, "dim=0 must be at least 1"),
+        {"steps": 0},
+        {"steps": 10},
+        {"steps": 2.5},
+        {"steps": None},
+        {"rate": 0},
+        {"rate": float("nan")},
+        {"kind": "c"},
+        {"weights": [0, 0]},
+        {"dim": 0},
     ],
 )
-def test_a_setting_is_held_to_its_bounds(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        Bounded(**options)
-
-
-def test_settings_within_their_bounds() -> None:
-    settings = Bounded(steps=np.int64(9), rate=0.5, kind="b", weights=[1, 2], free=float("inf"))  # type: ignore[arg-type]
-    assert settings.weights == (1.0, 2.0) and settings.rate == 0.5 and Bounded().rate is None
+def test_a_setting_is_held_to_its_bounds(wrong: dict[str, Any]) -> None:
+    fine: dict[str, Any] = {"steps": np.int64(9), "rate": 0.5, "kind": "b", "weights": [1, 2], "free": float("inf")}
+    assert Bounded(**fine).weights == (1.0, 2.0)
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        Bounded(**{**fine, **wrong})
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -166,13 +143,6 @@ def test_coefficients_that_cannot_be(value: Any) -> None:
         make_settings("refine", filter=value)
 
 
-@pytest.mark.parametrize("value", [[], {}, 1, None, 1.5, True, ["refine"], "\x00"])
-def test_a_method_in_a_file_is_a_name(value: Any, tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text(json.dumps({"method": value}))
-    with pytest.raises(FormatError, match=r"config.json: method=.* is not known"):
-        read_config(tmp_path / "config.json")
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_numbers_that_floats_do_not_hold_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
@@ -183,5 +153,5 @@ def test_numbers_that_floats_do_not_hold_are_an_error(monkeypatch: pytest.Monkey
         raise np.linalg.LinAlgError("eigenvalues did not converge")
 
     monkeypatch.setattr("graphrefine.methods.grarep.scaled_left_vectors", diverge)
-    with pytest.raises(InputError, match="grarep came to numbers that floats do not hold"):
+    with pytest.raises(InputError, match="grarep"):
         graphrefine.embed(ring, method="grarep", dim=4)

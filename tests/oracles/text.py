@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta, timezone
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.kernels.edge_lists import NUMBER, Columns, Marks, Status
-from oracles.text_records import Field, QuoteError, split_record
 
 BLANKS = b" \t"
 _DATE = re.compile(
@@ -25,6 +24,71 @@ _DATE = re.compile(
     rb"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(\.[0-9]+)?)?(?:Z|([+-][0-9]{2})(?::?([0-9]{2}))?)?)?"
 )
 INTEGER = re.compile(rb"0|-?[1-9][0-9]{0,18}")
+
+
+class Field(NamedTuple):
+    """A field: its bytes, without its quotes, doubled ones in it as they are."""
+
+    raw: bytes
+    quote: bytes  # empty if the field is not quoted
+
+    @property
+    def quoted(self) -> bool:
+        """Whether there are quotes around it."""
+        return bool(self.quote)
+
+    @property
+    def text(self) -> bytes:
+        """Bytes that it stands for."""
+        return self.raw.replace(self.quote * 2, self.quote) if self.quote else self.raw
+
+
+class QuoteError(Exception):
+    """A quote that is never closed, or characters after one that closes a field."""
+
+    def __init__(self, status: Status) -> None:
+        self.status = status
+
+
+def split_record(record: bytes, marks: Marks) -> Iterator[Field]:
+    """Split one record, without its line end, into its fields as RFC 4180 has them.
+
+    A field is quoted if its first character, blanks aside, is a quote, and ends at the next one that is not doubled.
+    """
+    delimiter, quote, words = marks[0].encode(), marks[1].encode(), marks[0] == " "
+    at, more = 0, True
+    while True:
+        first = _skip_blanks(record, at, b"" if words else delimiter)
+        if first == len(record) if words else not more:
+            return
+        if quote and record[first : first + 1] == quote:
+            close = _closing(record, first + 1, quote)
+            if close < 0:
+                raise QuoteError(Status.OPEN_QUOTE)
+            field, at = Field(record[first + 1 : close], quote), close + 1
+            after = at if words else _skip_blanks(record, at, delimiter)
+            if after < len(record) and record[after : after + 1] not in ((b" ", b"\t") if words else (delimiter,)):
+                raise QuoteError(Status.AFTER_QUOTE)
+            at, more = (at, True) if words else (after + 1, after < len(record))
+        elif words:
+            stop = first
+            while stop < len(record) and record[stop : stop + 1] not in (b" ", b"\t"):
+                stop += 1
+            field, at = Field(record[first:stop], b""), stop
+        else:
+            stop = record.find(delimiter, at)
+            more = stop >= 0
+            stop = stop if more else len(record)
+            field, at = Field(record[at:stop], b""), stop + 1
+        yield field
+
+
+def _skip_blanks(record: bytes, at: int, delimiter: bytes) -> int:
+    while record[at : at + 1] in (b" ", b"\t") and record[at : at + 1] != delimiter:
+        at += 1
+    return at
+
+
 _Parsed = tuple[
     int, int, NDArray[Any], NDArray[Any], NDArray[np.float32] | None, NDArray[np.float64] | None, bytes, int, int
 ]

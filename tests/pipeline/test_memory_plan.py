@@ -151,30 +151,6 @@ def in_files(tmp_path: Path) -> set[str]:
     return {path.name for path in tmp_path.iterdir()}
 
 
-@needs_signals
-@pytest.mark.parametrize("moment", [0.0, 0.1, 0.3, 0.6])
-def test_a_killed_run_is_taken_up(stored: Path, tmp_path: Path, expected: NDArray[np.float32], moment: float) -> None:
-    least = tight(stored)
-    typed = ["embed", stored, "-o", tmp_path / "out", "--dim", DIM, "--memory", least, "--quality", "fast"]
-    command = [sys.executable, "-m", "graphrefine", *map(str, typed)]
-    for _ in range(5 if moment == 0 else 1):  # on a busy machine the run may end before it is killed
-        shutil.rmtree(tmp_path / "out", ignore_errors=True)
-        with start_process(command, stderr=subprocess.DEVNULL) as child:
-            until = time.monotonic() + 60
-            while not (tmp_path / "out.work" / "engine-0" / "steps").exists() and child.poll() is None:
-                assert time.monotonic() < until
-                time.sleep(0.005)
-            time.sleep(moment)
-            child.send_signal(signal.SIGKILL)
-        if killed := not (tmp_path / "out").exists():
-            break
-    assert killed or moment > 0
-    done = spawn(*map(str, typed), "--json")
-    assert done.code == 0, done.err
-    assert json.loads(done.out)["plan"]["resumed"] == killed
-    assert np.array_equal(load(tmp_path / "out").vectors, expected) and in_files(tmp_path) == {"out"}
-
-
 @pytest.fixture(scope="module")
 def joint(graph: Graph) -> NDArray[np.float32]:
     """The default tier in memory, in the order that the rows have on disk."""
@@ -184,27 +160,40 @@ def joint(graph: Graph) -> NDArray[np.float32]:
         return joint_views(graph, chosen, TIERS["default"], Stages(), threads=2, stage_cache=cache)
 
 
+KILLS = [  # the tier, what is in the work folder when the run is killed, and seconds after that
+    *(("fast", "engine-0/steps", moment) for moment in (0.0, 0.1, 0.3, 0.6)),
+    *(("default", after, 0.2) for after in ("engines/refine-32/steps", "stages/memory", "stages/regions-0")),
+    ("default", "stages/far-0", 0.2),
+]
+
+
 @needs_signals
-@pytest.mark.parametrize("after", ["engines/refine-32/steps", "stages/memory", "stages/regions-0", "stages/far-0"])
-def test_a_killed_run_of_the_default_tier_is_taken_up(
-    stored: Path, tmp_path: Path, joint: NDArray[np.float32], after: str
+@pytest.mark.parametrize(("quality", "after", "moment"), KILLS)
+def test_a_killed_run_is_taken_up(
+    stored: Path, tmp_path: Path, request: pytest.FixtureRequest, quality: str, after: str, moment: float
 ) -> None:
-    typed = ["embed", stored, "-o", tmp_path / "out", "--dim", JOINT_DIM, "--memory", "200MB"]
-    command = [sys.executable, "-m", "graphrefine", *map(str, typed)]
-    with start_process(command, stderr=subprocess.DEVNULL) as child:
-        until = time.monotonic() + 100
-        while not (tmp_path / "out.work" / after).exists() and child.poll() is None:
-            assert time.monotonic() < until
-            time.sleep(0.005)
-        time.sleep(0.2)
-        child.send_signal(signal.SIGKILL)
+    fast = quality == "fast"
+    vectors = request.getfixturevalue("expected" if fast else "joint")
+    dim, budget = (DIM, tight(stored)) if fast else (JOINT_DIM, "200MB")
+    typed = ["embed", stored, "-o", tmp_path / "out", "--dim", dim, "--memory", budget, "--quality", quality]
+    for _ in range(5 if moment == 0 else 1):  # on a busy machine the run may end before it is killed
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        with start_process([sys.executable, "-m", "graphrefine", *map(str, typed)], stderr=subprocess.DEVNULL) as child:
+            until = time.monotonic() + 100
+            while not (tmp_path / "out.work" / after).exists() and child.poll() is None:
+                assert time.monotonic() < until
+                time.sleep(0.005)
+            time.sleep(moment)
+            child.send_signal(signal.SIGKILL)
+        if killed := not (tmp_path / "out").exists():
+            break
+    assert killed or (fast and moment > 0)
     done = spawn(*map(str, typed), "--json")
     assert done.code == 0, done.err
-    figures, made = json.loads(done.out), load(tmp_path / "out")
-    assert figures["plan"]["mode"] == "streamed" and figures["plan"]["resumed"]
-    assert made.recipe["quality"] == "default"
-    assert figures["peak_mb"] <= figures["plan"]["predicted_mb"] <= 200
-    assert np.array_equal(made.vectors, joint) and in_files(tmp_path) == {"out"}
+    stats = json.loads(done.out)
+    assert stats["plan"]["mode"] == "streamed" and stats["plan"]["resumed"] == killed
+    assert fast or stats["peak_mb"] <= stats["plan"]["predicted_mb"] <= 200
+    assert np.array_equal(load(tmp_path / "out").vectors, vectors) and in_files(tmp_path) == {"out"}
 
 
 def unfinished(stored: Path, tmp_path: Path) -> Path:

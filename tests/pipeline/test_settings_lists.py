@@ -94,15 +94,6 @@ def test_embed_takes_every_setting_and_no_other() -> None:
     assert taken.keys() - NOT_SETTINGS_OF_PYTHON - READING == names
 
 
-def test_embed_takes_every_option_of_reading() -> None:
-    taken = parameters(graphrefine.embed)
-    assert taken.keys() >= READING
-    for each in fields(ReadOptions):
-        assert taken[each.name].default == each.default, each.name
-    text = str(graphrefine.embed.__doc__).split("Parameters\n")[1].split("Returns\n")[0]
-    assert taken.keys() <= {word for line in text.split("\n") for word in line.strip().split(", ")}
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_no_setting_of_a_method_has_the_name_of_another_keyword_of_embed(method: str) -> None:
     settings = {each.name for each in fields(find_method(method).settings)}

@@ -111,15 +111,6 @@ def test_adbc_results_are_tables() -> None:
     assert (graph.names.tolist(), dense(graph)) == (["ann", "bob"], [[0, 2.5], [2.5, 0]])
 
 
-def test_a_relation_of_a_closed_connection_is_refused() -> None:
-    connection = duckdb.connect()
-    relation = connection.sql("SELECT 1 AS source, 2 AS target")
-    connection.close()
-    with pytest.raises(InputError, match=r"this DuckDBPyRelation is no table of columns: .*closed") as caught:
-        read(relation)
-    assert caught.value.argument == "graph"
-
-
 class Stream:
     """A table of which nothing is known but that it speaks Arrow's C interface."""
 
@@ -190,42 +181,12 @@ def test_weights_of_every_arrow_type() -> None:
             read(frame({**ends, "weight": np.array(["2024-01-01", "2024-01-02"], "datetime64[us]")}))
 
 
-@pytest.mark.parametrize(
-    "column",
-    [
-        pyarrow.array([Decimal("1.5"), Decimal(2)]),
-        pyarrow.array([0, 1], pyarrow.timestamp("us")),
-        pyarrow.array([True, False]),
-        pyarrow.array([[1], [2]]),
-        pyarrow.array([b"a", b"b"]),
-    ],
-    ids=lambda column: str(column.type),
-)
-def test_columns_that_are_no_ids_are_refused_by_their_type(column: Any) -> None:
-    with pytest.raises(InputError, match=r"ids must be integers or strings, not .*; cast the column, or name others"):
-        read(pyarrow.table({"source": column, "target": [1, 2]}))
-
-
 def test_ids_that_may_be_one_node_or_two_are_refused() -> None:
     columns = {"source": [1, 2], "target": ["1", "x"]}
     for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table, dict):
         with pytest.raises(InputError, match=r"the ids 1 and '1' are both written '1': they may be one node or two"):
             read(make(columns))
         assert read(make(columns), bipartite=True).names.tolist() == [1, 2, "1", "x"]
-
-
-def test_objects_in_columns_stay_as_they_are() -> None:
-    places = {"source": [(0, 0), (1, 1)], "target": [(1, 1), (0, 2)]}
-    assert read(pandas.DataFrame(places)).names.tolist() == [(0, 0), (0, 2), (1, 1)]
-    objects = {name: polars.Series(values, dtype=polars.Object) for name, values in places.items()}
-    assert read(polars.DataFrame(objects)).names.tolist() == [(0, 0), (0, 2), (1, 1)]
-
-
-def test_line_ends_in_names_are_refused_whoever_hands_them_over() -> None:
-    columns = {"source": ["a\nb"], "target": ["c"]}
-    for make in (pandas.DataFrame, polars.DataFrame, pyarrow.table, dict):
-        with pytest.raises(InputError, match=r"the id 'a\\nb' holds a line end"):
-            read(make(columns))
 
 
 def test_columns_without_names_are_read_as_those_of_an_array() -> None:
@@ -237,13 +198,6 @@ def test_columns_without_names_are_read_as_those_of_an_array() -> None:
     assert read(pandas.DataFrame(rows), weights=False).weights is None
     with pytest.raises(InputError, match="4 columns without names, and it is not clear which hold the edges"):
         read(pandas.DataFrame([(*row, 1) for row in rows[:3]]))
-
-
-def test_two_columns_of_one_name_are_refused() -> None:
-    frame = pandas.DataFrame([[1, 2, 3], [4, 5, 6]], columns=["source", "source", "target"])
-    with pytest.raises(InputError, match="2 columns are called 'source'; rename them, or pass source= by position"):
-        read(frame)
-    assert read(frame, source=1, target=2).names.tolist() == [2, 3, 5, 6]
 
 
 def test_ends_in_the_index_of_pandas_are_found() -> None:
@@ -327,12 +281,6 @@ def test_frames_with_two_kinds_of_labels_are_matrices_of_two_sides() -> None:
     assert read(pivot, bipartite=True).names.tolist() == [101, 102, "x", "y", "z"]
 
 
-def test_rows_left_of_a_longer_table_are_edges() -> None:
-    frame = pandas.DataFrame({"a": [1, 2, 5, 3, 4], "b": [2, 3, 4, 4, 9]})
-    assert read(frame.iloc[1:3]).edges == 2  # square, but its rows are numbers of a longer table
-    assert read(frame[frame.a > 1]).names.tolist() == [2, 3, 4, 5, 9]
-
-
 def test_pandas_and_polars_are_read_without_pyarrow() -> None:
     code = """
 import sys
@@ -348,23 +296,6 @@ print(read(pandas.DataFrame({"u": pandas.array([1, None], dtype="Int64"), "v": [
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == ["[1.0, 1.0, 2.0, 2.0] ['a', 'b', 'c']", "[1, 2, 3]"], done.stderr
-
-
-def test_complex_weights_are_refused() -> None:
-    with pytest.raises(InputError, match="weights must be real numbers, not complex128"):
-        read(pandas.DataFrame({"source": ["a", "b"], "target": ["b", "c"], "weight": [1j, 2]}))
-
-
-def test_names_of_rows_that_are_not_used_are_told() -> None:
-    frame = pandas.DataFrame({"friend": ["b", "c"], "since": ["x", "y"]}, index=["a", "b"])
-    assert "not used: 'index'" in read(frame).reading
-    assert "not used" not in read(frame.reset_index(drop=True)).reading
-    assert "not used" not in read(frame.reset_index(drop=True)[1:]).reading
-
-
-def test_ids_of_two_types_in_a_file_are_told(tmp_path: Path) -> None:
-    polars.DataFrame({"source": [1, 2], "target": ["3", "x"]}).write_parquet(tmp_path / "edges.parquet")
-    assert "1 and '1' are one node" in read(tmp_path / "edges.parquet").reading
 
 
 def test_a_crosstab_of_two_sets_with_equal_labels_is_not_taken_for_one(tmp_path: Path) -> None:

@@ -21,7 +21,6 @@ import scipy.io
 import scipy.sparse as sp
 
 from graphrefine import Embedding, embed, read
-from graphrefine.display.maps.points import assign_classes
 from graphrefine.errors import FormatError, InputError
 from graphrefine.evaluate import as_labels, evaluate_labels, read_labels
 from graphrefine.evaluate.compare import compare
@@ -294,16 +293,6 @@ def test_missing_labels_are_no_class(case: Case) -> None:
         assert "12 entries without a label" in scores.reading
 
 
-def test_integers_with_gaps_are_not_texts_with_a_point() -> None:
-    """pandas turns integers into floats where one is missing."""
-    series = pd.Series([1, 2, None, 10], index=list("abcd"))
-    assert series.dtype == float
-    assert as_labels(series).classes == ("1", "2", "10")
-    assert as_labels(pd.Series([True, False, None], index=list("abc"))).classes == ("False", "True")
-    assert as_labels(np.array([True, False, True])).classes == ("False", "True")
-    assert as_labels([0.5, 1.0]).classes == ("0.5", "1")
-
-
 def test_a_table_of_integers_is_no_indicator() -> None:
     """Read as a matrix, this table scored 100."""
     case = make_case(list(range(NODES)), [0, 1, 2])
@@ -314,19 +303,6 @@ def test_a_table_of_integers_is_no_indicator() -> None:
     with pytest.raises(InputError, match=r"shape \(60, 2\) may hold pairs"):
         case.score(frame.to_numpy())
     assert case.score(tuple(frame.to_numpy().T)) == expected
-
-
-def test_two_columns_of_0_and_1_are_an_indicator_unless_they_may_be_pairs() -> None:
-    vectors = np.random.default_rng(0).standard_normal((4, 2))
-    names = np.arange(4)
-    for matrix in (np.array([[1, 0], [0, 1], [1, 0], [1, 1]]), np.array([[1, 0], [0, 1], [0, 0], [1, 1]], bool)):
-        assert (
-            assign_classes(matrix, names).counts.sum()
-            == 3 + (matrix.dtype != bool)
-            == np.count_nonzero(matrix.any(axis=1))
-        )
-    with pytest.raises(InputError, match="may hold pairs"):
-        evaluate_labels(vectors, np.array([[1, 0], [0, 1], [0, 0], [1, 1]]))
 
 
 def test_labels_in_another_order_of_numbers_are_refused() -> None:
@@ -380,13 +356,6 @@ def test_an_index_and_a_column_that_both_name_nodes_are_refused() -> None:
     }
 
 
-def test_an_index_of_nodes_beside_a_column_with_a_few_of_their_names() -> None:
-    frame = pd.DataFrame({"size": [1, 1, 1, 1], "label": list("abab")}, index=[3, 1, 0, 2])
-    labels = as_labels(frame, names=np.arange(4))
-    assert labels.manner == "nodes by the index, labels 'label'"
-    assert labels.indicator.toarray().argmax(axis=1).tolist() == [0, 1, 1, 0]
-
-
 @pytest.mark.parametrize("titles", [["node", "label", "label"], ["node", "x", "y"], ["who"], []])
 def test_tables_without_one_column_of_labels_are_refused(titles: list[str]) -> None:
     with pytest.raises(InputError):
@@ -414,10 +383,3 @@ def test_attributes_of_a_graph(case: Case, tmp_path: Path, monkeypatch: pytest.M
     Path("team").write_text("node,label\n")
     with pytest.raises(InputError, match=r"labels='team' is an attribute .* and a file too; .* '\./team' for the file"):
         tune(graph, labels="team")
-
-
-def test_names_with_a_nought_before_them_are_others() -> None:
-    names = np.array([7, 8])
-    assert as_labels({"7": "x", "8": "y"}, names=names).names.tolist() == [7, 8]
-    with pytest.raises(InputError, match="none of the 2 nodes of memory is in the embedding"):
-        evaluate_labels(Embedding(names, np.eye(2, dtype=np.float32)), {"007": "x", "008": "y"})

@@ -46,19 +46,6 @@ def test_mat_group_sparse_and_dense(tmp_path: Path) -> None:
         assert labels.classes == ("0", "1", "2")
 
 
-def test_mat_with_one_class_number_a_node(tmp_path: Path) -> None:
-    path = tmp_path / "y.mat"
-    scipy.io.savemat(path, {"y": np.array([5, 7, 5, 9])})
-    labels = read_labels(path, variable="y")
-    assert pairs(labels) == {(0, "5"), (1, "7"), (2, "5"), (3, "9")}
-
-
-def test_stored_zeros_are_no_labels() -> None:
-    matrix = sp.csr_matrix((np.array([1.0, 0.0]), (np.array([0, 1]), np.array([0, 0]))), shape=(2, 1))
-    assert matrix.nnz == 2
-    assert as_labels(matrix).indicator.nnz == 1
-
-
 @pytest.mark.parametrize(
     ("name", "delimiter"),
     [("t.csv", ","), ("t.csv", ";"), ("t.tsv", "\t"), ("t.txt", " "), ("t", "\t"), ("t.txt", ", ")],
@@ -152,11 +139,6 @@ def test_the_names_of_the_nodes_decide_on_a_header(
         assert pairs(labels) == {(node, label) for node, label in records}
 
 
-def test_a_first_node_that_is_missing_is_no_header(tmp_path: Path) -> None:
-    path = write(tmp_path, "t.csv", "zed,x\na,x\nb,y\n")
-    assert align(read_labels(path), names("a", "b"), unlabeled="drop").missing == 1
-
-
 WIDE = "id,name,year,label\n1,ann,7,x\n2,bob,8,y\n"
 TURNED = "0 1\n0 2\n1 3\n"
 
@@ -230,24 +212,6 @@ def test_json(tmp_path: Path, name: str, content: str) -> None:
     assert pairs(read_labels(write(tmp_path, f"{name}.gz", gzip.compress(content.encode())))) == PAIRS
 
 
-def test_vectors_in_npy(tmp_path: Path) -> None:
-    for number, vector in enumerate([np.array([5, 7, 5]), np.array(["5", "7", "5"]), np.array([[5], [7], [5]])]):
-        np.save(tmp_path / f"{number}.npy", vector)
-        labels = read_labels(tmp_path / f"{number}.npy")
-        assert labels.by_row
-        assert pairs(labels) == {(0, "5"), (1, "7"), (2, "5")}
-
-
-def test_lists_in_a_cell_of_parquet_are_several_labels(tmp_path: Path) -> None:
-    pa = pytest.importorskip("pyarrow")
-    pytest.importorskip("pyarrow.parquet")
-    columns = {"node": ["ann", "bob", "cleo", "dan"], "label": [["red", "blue"], ["red"], ["green"], []]}
-    pa.parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
-    labels = read_labels(tmp_path / "t.parquet")
-    assert pairs(labels) == PAIRS
-    assert labels.unlabeled == 1
-
-
 CELLS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6) | st.text(
     "a\"'\r\n ,;|#%", max_size=6
 )
@@ -267,21 +231,6 @@ def test_tables_that_the_csv_module_writes(tmp_path: Path, rows: list[tuple[str,
     assert {(str(node), label) for node, label in pairs(read_labels(tmp_path / "t.csv", header=True))} == expected
 
 
-@PATIENT
-@given(rows=st.lists(st.tuples(CELLS, CELLS), min_size=1))
-def test_tables_that_pandas_writes_and_reads(tmp_path: Path, rows: list[tuple[str, str]]) -> None:
-    pandas = pytest.importorskip("pandas")
-    trimmed = [(node.strip(), label.strip()) for node, label in rows]
-    kept = [row for row in trimmed if all(cell not in ("", "nan", "NaN", "<NA>") for cell in row)]
-    if not kept or any(mark in cell for row in kept for cell in row for mark in ";\r"):  # pandas does not quote \r
-        return
-    frame = pandas.DataFrame(kept, columns=["node", "label"])
-    frame.to_csv(tmp_path / "t.csv", index=False)
-    again = pandas.read_csv(tmp_path / "t.csv", dtype=str, keep_default_na=False)
-    expected = set(zip(again["node"], texts_of_classes(again["label"]), strict=True))
-    assert {(str(node), label) for node, label in pairs(read_labels(tmp_path / "t.csv", header=True))} == expected
-
-
 def test_labels_align_by_name_in_an_order_of_their_own(tmp_path: Path) -> None:
     labels = read_labels(write(tmp_path, "t.csv", "d,x\nb,y\na,x\nnobody,y\n"))
     nodes = names("c", "b", "a", "d")
@@ -292,21 +241,6 @@ def test_labels_align_by_name_in_an_order_of_their_own(tmp_path: Path) -> None:
     whole = align(labels, nodes, unlabeled="keep")
     assert nodes[whole.order].tolist() == ["a", "b", "c", "d"]
     assert whole.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [0, 0], [1, 0]]
-
-
-def test_integer_labels_meet_text_names(tmp_path: Path) -> None:
-    labels = read_labels(write(tmp_path, "t.csv", "7,x\n8,y\n"))
-    nodes = names("8", "007", "7")
-    aligned = align(labels, nodes, unlabeled="drop")
-    assert nodes[aligned.order].tolist() == ["7", "8"]
-    assert aligned.indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1]]
-
-
-def test_matrix_rows_of_a_file_follow_integer_names_in_any_order(tmp_path: Path) -> None:
-    scipy.io.savemat(tmp_path / "x.mat", {"group": MEMBERSHIP})
-    aligned = align(read_labels(tmp_path / "x.mat"), np.array([3, 0, 2, 1]), unlabeled="drop")
-    assert aligned.order.tolist() == [1, 3, 0]
-    assert np.array_equal(aligned.indicator.toarray(), MEMBERSHIP[[0, 1, 3]])
 
 
 def test_no_common_name_shows_names_of_both(tmp_path: Path) -> None:
@@ -446,11 +380,3 @@ def test_classes_written_like_no_value_are_told(word: str, tmp_path: Path) -> No
     for labels in (read_labels(tmp_path / "labels.csv"), as_labels(frame), as_labels(frame.set_index("node")["label"])):
         assert set(labels.classes) == {word, "x"}
         assert wanted in labels.describe(known) and "1 entry without a label" in labels.describe(known)
-
-
-@pytest.mark.parametrize("word", ["nan", "NaN", "<NA>", '""', " "])
-def test_words_for_no_label_are_no_class(word: str, tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_text(f"node,label\na,{word}\nb,x\nc,Nadia\n")
-    labels = read_labels(tmp_path / "labels.csv")
-    assert labels.classes == ("Nadia", "x")
-    assert "leave the field empty" not in labels.describe(names("a", "b", "c"))

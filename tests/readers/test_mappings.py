@@ -57,15 +57,6 @@ def test_neighbors_have_a_direction_if_the_option_says_so() -> None:
     assert (graph.names.tolist(), graph.sources, graph.edges) == (["ann", "bob", "cake", "tea"], 2, 3)
 
 
-def test_weights_can_be_another_attribute() -> None:
-    nested = {"a": {"b": {"weight": 5, "size": 2}}}
-    assert dense(read(nested, weights="size")) == [[0, 2], [2, 0]]
-    with pytest.raises(InputError, match="weights='cost': no edge has it"):
-        read(nested, weights="cost")
-    with pytest.raises(InputError, match="weights='size': no edge has it"):
-        read({1: [2]}, weights="size")
-
-
 def test_the_dicts_of_networkx_are_its_graphs() -> None:
     novel = networkx.les_miserables_graph()
     for form in (networkx.to_dict_of_dicts(novel), {u: dict(near) for u, near in novel.adjacency()}):

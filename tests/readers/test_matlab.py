@@ -3,40 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from graphrefine.errors import FormatError
 from graphrefine.readers.labels import read_labels
-from graphrefine.readers.matrix_files import read_variable
 from graphrefine.readers.read import read
-from graphrefine.tables.source import Source
-from strategies import PATIENT
 
 MATRICES = arrays(np.uint8, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.integers(0, 3))
-
-
-@PATIENT
-@given(
-    dense=MATRICES,
-    kind=st.sampled_from([np.float64, np.float32, np.int32, np.uint8, np.bool_]),
-    packed=st.booleans(),
-    version=st.sampled_from(["4", "5"]),
-)
-def test_matrices_come_back(tmp_path: Path, dense: Any, kind: Any, packed: bool, version: str) -> None:
-    path = tmp_path / "a.mat"
-    dense = dense.astype(np.float64 if version == "4" else kind)
-    variables = {"first": "text", "sparse": sp.csc_array(dense), "dense": dense, "last": np.eye(3)}
-    scipy.io.savemat(path, variables, format=version, do_compression=packed)  # type: ignore[arg-type]
-    assert np.array_equal(read_variable(Source(path), "sparse").toarray(), dense)
-    assert np.array_equal(read_variable(Source(path), "dense"), dense)
 
 
 def test_texts_of_cells_are_labels(tmp_path: Path) -> None:
@@ -66,13 +45,3 @@ def test_damage_is_refused(tmp_path: Path, packed: bool) -> None:
         path.write_bytes(data)
         with pytest.raises(FormatError, match=r"a\.mat: "):
             read(path)
-
-
-def test_columns_whose_beginnings_go_round_are_refused(tmp_path: Path) -> None:
-    """They ascend only in the arithmetic of int32."""
-    path = tmp_path / "a.mat"
-    scipy.io.savemat(path, {"network": sp.csc_array(np.eye(4))})
-    round_trip = np.array([0, 901295063, -2118833396, 3, 4], np.int32)
-    path.write_bytes(path.read_bytes().replace(np.arange(5, dtype=np.int32).tobytes(), round_trip.tobytes()))
-    with pytest.raises(FormatError, match=r"a\.mat: "):
-        read(path)

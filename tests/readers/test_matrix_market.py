@@ -82,7 +82,3 @@ def test_damage_is_refused(tmp_path: Path, text: str, line: int) -> None:
     with pytest.raises(FormatError) as caught:
         read(path)
     assert str(caught.value).startswith(f"{path}, line {line}: " if line else f"{path}: ")
-
-
-def test_a_last_line_without_its_end_is_read(tmp_path: Path) -> None:
-    assert load_text(tmp_path, f"{BANNER}2 2 1\n1 2 1.5").tolist() == [[0, 1.5], [0, 0]]

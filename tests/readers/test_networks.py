@@ -98,14 +98,6 @@ def test_parallel_edges_add_up_and_the_reading_says_so() -> None:
     assert "parallel" not in read(networkx.path_graph(3)).reading
 
 
-def test_edges_without_a_weight_among_others_count_as_one() -> None:
-    graph = networkx.path_graph(3)
-    graph.edges[0, 1]["weight"] = 4
-    assert dense(read(graph)) == [[0, 4, 0], [4, 0, 1], [0, 1, 0]]
-    assert "edges without a weight count as 1: 1" in read(graph).reading
-    assert read(graph, weights=False).weights is None
-
-
 def test_attributes_of_the_nodes_stay_with_their_rows() -> None:
     club = networkx.karate_club_graph()
     graph = read(club)
@@ -198,15 +190,6 @@ def test_rustworkx_payloads_are_names_where_they_differ() -> None:
     assert holed.weights is None
 
 
-def test_rustworkx_records_are_attributes_and_can_name_the_nodes() -> None:
-    graph = rustworkx.PyDiGraph()
-    graph.add_nodes_from([{"key": "y", "age": 3}, {"key": "x"}])
-    graph.add_edge(0, 1, None)
-    assert read(graph).names.tolist() == [0, 1]
-    assert read(graph).attributes["age"].tolist() == [3, None]
-    assert by_edge(read(graph, names="key")) == {("y", "x"): 1}
-
-
 def test_rustworkx_and_networkit_agree_with_networkx_on_a_real_graph() -> None:
     novel = networkx.les_miserables_graph()
     expected = read(novel)
@@ -218,12 +201,3 @@ def test_rustworkx_and_networkit_agree_with_networkx_on_a_real_graph() -> None:
     assert read(kit, weights=False).weights is None
     kit.removeNode(5)
     assert 5 not in read(kit).names
-
-
-def test_attributes_of_edges_that_are_not_used_are_in_the_reading() -> None:
-    graph = networkx.Graph()
-    graph.add_edge("a", "b", strength=5, since=2001)
-    assert "not used: 'since', 'strength'" in read(graph).reading
-    assert "not used: 'since'" in read(graph, weights="strength").reading
-    other = igraph.Graph([(0, 1), (1, 2)], edge_attrs={"strength": [1, 2]})
-    assert "not used: 'strength'" in read(other).reading

@@ -5,71 +5,21 @@ A new format has a line in `FORMATS`.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import igraph
 import networkx as nx
 import pytest
+from format_writers import edges_of, edges_of_networkx, networkx_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graph_writers import AWKWARD, edges_of, edges_of_networkx, networkx_graphs, same_graph
 from graphrefine.readers.networkx_text import is_attribute_edge_list
 from graphrefine.readers.read import read
 from strategies import PATIENT
 
-UNESCAPED = AWKWARD.filter(lambda name: '"' not in name and "&#" not in name and name.isprintable())
 PLAIN = st.text(st.characters(categories=("L", "N", "S")), min_size=1, max_size=5)
-
-
-class Format(NamedTuple):
-    """A format of NetworkX: its writer, names that it can hold, and what it does not keep."""
-
-    write: Callable[[Any, Path], object]
-    names: st.SearchStrategy[str] = AWKWARD
-    has_direction: bool = True
-    has_weights: bool = True
-    has_isolated: bool = True
-
-
-def as_json(make: Callable[..., Any], **options: Any) -> Format:
-    return Format(lambda graph, path: path.write_text(json.dumps(make(graph, **options)), encoding="utf-8"))
-
-
-FORMATS = {
-    "a.graphml": Format(nx.write_graphml),
-    "a.gexf": Format(nx.write_gexf),
-    "a.gml": Format(nx.write_gml),
-    "a.net": Format(nx.write_pajek, UNESCAPED),
-    "links.json": as_json(nx.node_link_data, edges="links"),
-    "edges.json": as_json(nx.node_link_data, edges="edges"),
-    "adjacency.json": as_json(nx.adjacency_data),
-    "cytoscape.json": as_json(nx.cytoscape_data),
-    "a.edgelist": Format(nx.write_edgelist, PLAIN, has_direction=False, has_isolated=False),
-    "a.txt": Format(nx.write_edgelist, PLAIN, has_direction=False, has_isolated=False),
-    "multiline.adjlist": Format(nx.write_multiline_adjlist, PLAIN, has_direction=False),
-    "plain.adjlist": Format(nx.write_adjlist, PLAIN, has_direction=False, has_weights=False),
-}
-
-
-@pytest.mark.parametrize("name", FORMATS)
-@PATIENT
-@given(data=st.data())
-def test_files_of_networkx_come_back(tmp_path: Path, name: str, data: st.DataObject) -> None:
-    format = FORMATS[name]
-    graph = data.draw(networkx_graphs(names=format.names))
-    format.write(graph, tmp_path / name)
-    if format.has_direction:
-        same_graph(read(tmp_path / name), graph)
-        return
-    held = read(tmp_path / name, directed=graph.is_directed())
-    expected = edges_of_networkx(graph)
-    assert edges_of(held) == (expected if format.has_weights else dict.fromkeys(expected, 1.0))
-    nodes = graph if format.has_isolated else [node for node in graph if graph.degree(node)]
-    assert sorted(map(str, held.names.tolist())) == sorted(map(str, nodes))
 
 
 @PATIENT

@@ -73,8 +73,3 @@ def test_pairs_in_notes_are_there_on_either_side(names: list[str], cut: int) -> 
             assert remark.removeprefix("read as two names: ") in {f"{a!r} and {b!r}" for a, b in pairs}
     same = any(unicodedata.normalize("NFC", a) == b for a, b in pairs) or any(a.strip() == b for a, b in pairs)
     assert not same or any(remark.startswith("read as two names") for remark in remarks)
-
-
-def test_a_pair_among_many_round_numbers() -> None:
-    names = sorted([*map(str, range(300_000)), "77777.0"])
-    assert "read as two names: '77777' and '77777.0'" in list_odd_names(names)

@@ -33,11 +33,6 @@ def test_columns_with_nothing_in_them(convert: dict[str, Any], nothing: Any) -> 
     assert read(mixed).names.tolist() == ["a", "b", "c", "d"]
 
 
-def test_integers_beyond_64_bits_beside_others() -> None:
-    frame = pd.DataFrame({"source": ["a", 2, 2], "target": [2, 2**70, "b"]})
-    assert 2**70 in read(frame).names.tolist()
-
-
 def test_the_weights_of_the_first_column_are_no_false() -> None:
     frame = pd.DataFrame({"cost": [2.0, 3.0], "source": ["a", "b"], "target": ["b", "c"]})
     graph = read(frame, weights=0)
@@ -45,11 +40,6 @@ def test_the_weights_of_the_first_column_are_no_false() -> None:
     for other in (RING, {"a": ["b"], "b": ["c"]}):
         with pytest.raises(InputError, match=r"a matrix holds its own weights|no edge has it"):
             read(other, weights=0)
-
-
-def test_no_node_is_called_none() -> None:
-    for nothing in (None, float("nan"), pd.NA):
-        assert read({"a": ["b"], nothing: ["b"], "c": []}).names.tolist() == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_ids import distinct_objects, table_key
 from graphrefine.readers.read import read
 from graphrefine.tables import limits
 
@@ -82,14 +81,6 @@ def seconds(run: Callable[[], object]) -> float:
     return min(times)
 
 
-def test_a_key_of_gml_may_stand_often(tmp_path: Path) -> None:
-    text = "graph [ node [ id 1 {} ] node [ id 2 ] edge [ source 1 target 2 ] ]"
-    several = read(write(tmp_path, "a.gml", text.format("f 1 f 2 f 3")))
-    assert several.attributes["f"].tolist() == [(1, 2, 3), None]
-    few, many = (write(tmp_path, f"{n}.gml", text.format("f 1 " * n)) for n in (COUNT, 4 * COUNT))
-    assert seconds(lambda: read(many)) < 2 * SLOWDOWN * seconds(lambda: read(few))
-
-
 RECORDS: dict[str, Callable[[list[int]], Any]] = {
     "list": lambda ids: [{"source": u, "target": v} for u, v in pairwise(ids)],
     "tuples": lambda ids: {
@@ -118,14 +109,6 @@ def test_integers_with_one_hash_take_no_longer(tmp_path: Path, form: str) -> Non
     assert seconds(lambda: read(colliding)) < SLOWDOWN * seconds(lambda: read(ordinary))
 
 
-def test_keys_are_equal_where_ids_are() -> None:
-    same = [1, 1.0, True, (1, "a"), (1.0, "a"), "1", "\x001", 10**5000, 2.5, "a", (2.5,)]
-    for first in same:
-        for second in same:
-            assert (table_key(first) == table_key(second)) == (first == second), (first, second)
-    assert distinct_objects([2**70, "a", float(2**70)], texts_differ=True) == [2**70, "a"]
-
-
 @pytest.mark.parametrize("quote", ["", '"'])
 @pytest.mark.parametrize(("name", "mark"), [("a.csv", ","), ("a.txt", " "), ("a.tsv", "\t")])
 def test_a_line_of_a_million_fields_is_refused(tmp_path: Path, name: str, mark: str, quote: str) -> None:
@@ -135,11 +118,3 @@ def test_a_line_of_a_million_fields_is_refused(tmp_path: Path, name: str, mark: 
         read(write(tmp_path, name, f"{line}\n1{mark}2\n"))
     with pytest.raises(FormatError, match=rf"line 3: there are ({limits.COLUMNS + 1}|{limits.COLUMNS + 2}) columns"):
         read(write(tmp_path, name, f"source{mark}target\na{mark}b\n{line}\n"))
-
-
-def test_a_sample_of_quoted_records_takes_linear_time(tmp_path: Path) -> None:
-    """The rest of the sample was copied for each record: the sample is long where the first record is."""
-    first = '"' + "x" * 300_000 + '",b\n'
-    few, many = (write(tmp_path, f"{n}.csv", first + '"a","b"\n' * n) for n in (10_000, 100_000))
-    assert read(many).edges == 2
-    assert seconds(lambda: read(many)) < 4 * SLOWDOWN * seconds(lambda: read(few))

@@ -13,13 +13,10 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from format_writers import edges_of
 
-from graph_writers import edges_of
 from graphrefine.errors import FormatError, InputError, MissingExtraError
 from graphrefine.readers.read import read
-from strategies import INTEGERS, PATIENT
 
 Make = Callable[..., Path]
 LINKS = "create table links (id integer, follower text, followee text, weight double, city text)"
@@ -72,16 +69,6 @@ def test_queries_and_options(make: Make) -> None:
     assert read(path, query="links", bipartite=True).sources == 3
     with pytest.raises(FormatError, match="the path has the query 'links', and query='other' is another"):
         read(f"{path}?query=links", query="other")
-
-
-@PATIENT
-@given(ids=st.lists(st.tuples(INTEGERS, INTEGERS), min_size=1))
-def test_integers_of_any_size_stay(tmp_path: Path, ids: list[tuple[int, int]]) -> None:
-    path = tmp_path / "b.db"
-    path.unlink(missing_ok=True)
-    values = ", ".join(map(str, [*ids, (1, 2)]))
-    make_sqlite(path, "create table t (u, v)", f"insert into t values {values}")
-    assert read(path).names.tolist() == sorted({end for pair in [*ids, (1, 2)] for end in pair})
 
 
 def test_the_first_bytes_tell_which_it_is(tmp_path: Path) -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import io
 import lzma
 import re
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import FormatError
 from graphrefine.readers.read import read
 
 
@@ -101,17 +99,6 @@ def test_bad_weights_name_their_line(tmp_path: Path, weight: str, problem: str, 
     refused(path, f"^, line 4: {problem}", comments="#")
 
 
-def test_options_that_do_not_apply(tmp_path: Path) -> None:
-    path = tmp_path / "edges.csv"
-    path.write_text("1,2\n")
-    with pytest.raises(InputError, match="format='doc' is not known; the formats are text, csv"):
-        read(path, format="doc")
-    with pytest.raises(InputError, match="variable= does not apply to a csv file; it takes"):
-        read(path, variable="x")
-    with pytest.raises(FormatError, match=r"nodes\.txt: there is no such file"):
-        read(path, nodes=tmp_path / "nodes.txt")
-
-
 @pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
 def test_damaged_and_mislabeled_compression(tmp_path: Path, suffix: str) -> None:
     data = "".join(f"{i} {i * 7919 % 1000}\n" for i in range(5000)).encode()
@@ -163,19 +150,6 @@ def test_bad_matrices(tmp_path: Path, suffix: str, matrix: Any, problem: str, op
     else:
         sp.save_npz(path, sparse)
     refused(path, f"^(, line [0-9]+)?: .*{problem}", **options)
-
-
-def test_pickles_in_npz_files_are_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
-    sp.save_npz(path, sp.csr_array(np.array([[0, 1.0], [1, 0]])))
-    with zipfile.ZipFile(path) as archive:
-        members = {name: archive.read(name) for name in archive.namelist()}
-    pickled = io.BytesIO()
-    np.save(pickled, np.array([print, None], dtype=object), allow_pickle=True)
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in {**members, "data.npy": pickled.getvalue()}.items():
-            archive.writestr(name, content)
-    refused(path, "Object arrays cannot be loaded")
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,9 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
 
 import graphrefine
-from graphrefine.readers.columns import number_strings
 from graphrefine.readers.read import read
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks"
@@ -28,33 +26,6 @@ def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(SCRIPTS))
     global colliding_names
     import colliding_names
-
-
-def test_the_names_collide_without_a_seed() -> None:
-    names = colliding_names.colliding_names(500)
-    assert len(set(names)) == 500
-    assert {colliding_names.hash_name(name) for name in names} == {colliding_names.TARGET}
-    ids = colliding_names.colliding_ids(500)
-    assert len(set(ids.tolist())) == 500
-    places = colliding_names.hash_integers(ids.view(np.uint64)) % np.uint64(1 << colliding_names.PLACE_BITS)
-    assert len(set(places.tolist())) == 1
-
-
-def test_names_that_collide_in_pyarrow_take_no_longer() -> None:
-    """Its hash has no seed: 20,000 such names took six seconds, and 320,000 would take half an hour."""
-    pa = pytest.importorskip("pyarrow")
-    chosen = [name.decode() for name in colliding_names.arrow_names(1_000)]
-    random = np.random.default_rng(0).integers(0x30, 0x7F, (1_000, 16), np.uint8)
-    seconds = []
-    for names in ([bytes(name).decode() for name in random], chosen):
-        chunk, times = pa.array(names), []
-        for _ in range(5):
-            start = process_time()
-            ends, _, united = number_strings([chunk], len(chunk))
-            times.append(process_time() - start)
-        assert [united[at].as_py() for at in ends] == names and united.to_pylist() == sorted(names)
-        seconds.append(min(times))
-    assert seconds[1] < SLOWDOWN * seconds[0], seconds
 
 
 @pytest.mark.slow

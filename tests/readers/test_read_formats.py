@@ -30,48 +30,6 @@ pytest.importorskip("pyarrow.feather")
 pytest.importorskip("pyarrow.parquet")
 
 
-@st.composite
-def matrices(draw: st.DrawFn) -> Any:
-    """Square matrices with isolated rows, self-loops, and often with symmetry and with all ones."""
-    nodes = draw(st.integers(2, 6))
-    values = st.just(1.0) if draw(st.booleans()) else st.sampled_from([0.5, 1.0, 2.0, 7.0])
-    entries = draw(st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1), values), max_size=15))
-    matrix = np.zeros((nodes, nodes))
-    matrix[0, 1] = draw(values)
-    for i, j, value in entries:
-        matrix[i, j] = value
-    return np.maximum(matrix, matrix.T) if draw(st.booleans()) else matrix
-
-
-def merged(matrix: Any, directed: bool) -> Any:
-    hollow = matrix - np.diag(np.diag(matrix))
-    return (hollow if directed else np.maximum(hollow, hollow.T)).tolist()
-
-
-@PATIENT
-@given(matrix=matrices(), directed=st.booleans(), layout=st.sampled_from(["csr", "csc", "coo"]))
-def test_matrix_files_come_back(tmp_path: Path, matrix: Any, directed: bool, layout: str) -> None:
-    sparse: Any = {"csr": sp.csr_array, "csc": sp.csc_array, "coo": sp.coo_array}[layout](matrix)
-    compressed = bool(matrix.sum() % 2)
-    scipy.io.savemat(tmp_path / "a.mat", {"group": np.eye(2), "network": sparse}, do_compression=compressed)
-    scipy.io.savemat(tmp_path / "b.mat", {"other": matrix})
-    scipy.io.mmwrite(tmp_path / "a.mtx", sparse)
-    sp.save_npz(tmp_path / "a.npz", sparse)
-    (tmp_path / "a.mtx.gz").write_bytes(gzip.compress((tmp_path / "a.mtx").read_bytes()))
-    for name in ("a.mat", "a.mtx", "a.npz", "a.mtx.gz"):
-        graph = read(tmp_path / name, directed=directed)
-        assert dense(graph) == merged(matrix, directed), name
-        assert graph.names.tolist() == list(range(len(matrix)))
-        unweighted = read(tmp_path / name, directed=directed, weights=False)
-        assert dense(unweighted) == merged((matrix > 0).astype(float), directed), name
-    assert dense(read(tmp_path / "b.mat", directed=directed, variable="other")) == merged(matrix, directed)
-
-
-def test_names_for_the_rows_of_a_matrix(tmp_path: Path) -> None:
-    scipy.io.savemat(tmp_path / "a.mat", {"network": sp.csc_array(np.array([[0, 1.0], [1, 0]]))})
-    assert read(tmp_path / "a.mat", nodes=["b", "a"]).names.tolist() == ["b", "a"]
-
-
 def columns(edges: list[Edge]) -> dict[str, list[Any]]:
     return {
         "weight": [weight for *_, weight in edges],
@@ -117,17 +75,6 @@ def test_a_parquet_file_without_row_groups_is_an_empty_table(tmp_path: Path) -> 
     assert list(parquet_batches(pa.parquet.ParquetFile(path), batch_size=7)) == []
 
 
-def test_metis(tmp_path: Path) -> None:
-    path = tmp_path / "a.graph"
-    path.write_text("% a comment\n4 2 001\n2 5 3 2\n1 5\n%\n1 2\n\n")
-    graph = read(path)
-    assert graph.names.tolist() == [1, 2, 3, 4]
-    assert dense(graph) == [[0, 5, 2, 0], [5, 0, 0, 0], [2, 0, 0, 0], [0, 0, 0, 0]]
-    assert read(path, weights=False).weights is None
-    path.write_text("3 2 110 2\n9 7 7 2\n9 7 7 1 3\n9 7 7 2")  # sizes and weights of the nodes come first
-    assert dense(read(path)) == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
-
-
 def test_content_tells_where_the_name_does_not(tmp_path: Path) -> None:
     scipy.io.mmwrite(tmp_path / "a.mtx", sp.csr_array(np.array([[0, 1.0], [1, 0]])))
     (tmp_path / "a.txt").write_bytes((tmp_path / "a.mtx").read_bytes())
@@ -154,3 +101,27 @@ def test_real_matrices(name: str) -> None:
     scipys: Any = scipy.io.loadmat(data_folder() / name)["network"]
     hollow = sp.csr_array(scipys - sp.diags_array(scipys.diagonal()))
     assert abs(graph.to_scipy() - hollow.maximum(hollow.T)).max() < 1e-3
+
+
+def test_metis_with_weights_of_nodes_and_comments(tmp_path: Path) -> None:
+    path = tmp_path / "a.graph"
+    path.write_text("% a comment\n4 2 001\n2 5 3 2\n1 5\n%\n1 2\n\n")
+    assert read(path).names.tolist() == [1, 2, 3, 4] and read(path, weights=False).weights is None
+    path.write_text("3 2 110 2\n9 7 7 2\n9 7 7 1 3\n9 7 7 2")  # sizes and weights of the nodes come first
+    assert dense(read(path)) == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
+
+
+def test_other_variables_and_compressed_matrices(tmp_path: Path) -> None:
+    matrix = np.array([[0, 2.0, 0], [0, 0, 1], [0, 0, 0]])
+    scipy.io.savemat(tmp_path / "a.mat", {"group": np.eye(2), "other": matrix}, do_compression=True)
+    scipy.io.mmwrite(tmp_path / "a.mtx", sp.csr_array(matrix))
+    (tmp_path / "a.mtx.gz").write_bytes(gzip.compress((tmp_path / "a.mtx").read_bytes()))
+    assert dense(read(tmp_path / "a.mat", variable="other", directed=True)) == matrix.tolist()
+    assert dense(read(tmp_path / "a.mtx.gz", directed=True)) == matrix.tolist()
+    assert dense(read(tmp_path / "a.mtx.gz", directed=True, weights=False)) == (matrix > 0).astype(float).tolist()
+
+
+def test_ids_of_two_types_in_a_file_are_one_kind(tmp_path: Path) -> None:
+    pa.parquet.write_table(pa.table({"source": [1, 2], "target": ["1", "x"]}), tmp_path / "a.parquet")
+    graph = read(tmp_path / "a.parquet")
+    assert graph.names.tolist() == ["1", "2", "x"] and "1 and '1' are one node" in graph.reading

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from format_writers import edges_of
 
-from graph_writers import edges_of
 from graphrefine.errors import FormatError
 from graphrefine.readers.read import read
 

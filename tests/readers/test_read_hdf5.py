@@ -11,13 +11,10 @@ import h5py
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
 
 from graphrefine.errors import FormatError, MissingExtraError
 from graphrefine.readers.labels import read_labels
 from graphrefine.readers.read import read
-from strategies import PATIENT
 
 
 def save(path: Path, *, compression: str | None = None, **variables: Any) -> Path:
@@ -42,23 +39,6 @@ def save(path: Path, *, compression: str | None = None, **variables: Any) -> Pat
     return path
 
 
-@PATIENT
-@given(
-    entries=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from([0.5, 1, 3])), max_size=12),
-    compression=st.sampled_from([None, "gzip"]),
-)
-def test_sparse_and_dense_matrices_come_back(tmp_path: Path, entries: list[Any], compression: str | None) -> None:
-    matrix = np.zeros((6, 6))
-    matrix[0, 1] = 2
-    for row, column, value in entries:
-        matrix[row, column] = value
-    np.fill_diagonal(matrix, 0)
-    path = save(tmp_path / "a.mat", network=sp.csc_array(matrix), dense=matrix, compression=compression)
-    assert read(path, directed=True).to_scipy().toarray().tolist() == matrix.tolist()
-    assert read(path, directed=True, variable="dense").to_scipy().toarray().tolist() == matrix.tolist()
-    assert read(path).report["format"] == "mat"
-
-
 def test_rectangles_and_labels(tmp_path: Path) -> None:
     rectangle = np.array([[0, 1, 1], [1, 0, 0]])
     groups = sp.csc_array(np.array([[1, 0], [0, 1], [1, 1]]))
@@ -67,12 +47,6 @@ def test_rectangles_and_labels(tmp_path: Path) -> None:
     assert (graph.nodes, graph.sources, graph.edges) == (5, 2, 3)
     assert read_labels(path).indicator.toarray().astype(int).tolist() == [[1, 0], [0, 1], [1, 1]]
     assert read_labels(path, variable="classes").classes == ("3", "5")
-
-
-def test_content_tells_where_the_name_does_not(tmp_path: Path) -> None:
-    path = save(tmp_path / "a.mat", network=np.eye(3, k=1))
-    path.rename(tmp_path / "a.txt")
-    assert read(tmp_path / "a.txt").edges == 2
 
 
 def test_what_cannot_be_read(tmp_path: Path) -> None:

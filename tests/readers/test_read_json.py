@@ -10,8 +10,8 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from format_writers import edges_of
 
-from graph_writers import edges_of
 from graphrefine.errors import FormatError
 from graphrefine.readers.read import read
 

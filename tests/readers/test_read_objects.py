@@ -69,11 +69,6 @@ def test_every_kind_of_scipy_sparse_matrix(kind: str, family: str) -> None:
     assert (graph.sources, graph.edges, graph.weights) == (3, 3, None)
 
 
-def test_duplicate_entries_of_a_sparse_matrix_add_up() -> None:
-    twice = sp.coo_array(([1.0, 2.0, 5.0], ([0, 0, 1], [1, 1, 2])), shape=(3, 3))
-    assert dense(read(twice)) == [[0, 3, 0], [3, 0, 5], [0, 5, 0]]
-
-
 def test_masked_arrays_are_read_without_what_they_hide() -> None:
     pairs = np.ma.masked_array([[1, 2], [2, 3], [3, 4]], mask=np.array([[0, 0], [0, 1], [0, 0]], bool))
     graph = read(pairs)

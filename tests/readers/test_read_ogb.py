@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from format_writers import edges_of
 
-from graph_writers import edges_of
 from graphrefine.errors import FormatError, InputError
 from graphrefine.ingestion.ingest import ingest
 from graphrefine.readers.read import read
@@ -114,10 +114,3 @@ def test_ingesting_does_not_take_features_for_edges(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is a graph of OGB; name the file raw/edge\.csv\.gz in it"):
         ingest(folder, tmp_path / "g.grf")
     assert ingest(folder / "raw" / "edge.csv.gz", tmp_path / "g.grf").edges == 4
-
-
-def test_ingesting_a_folder_leaves_out_what_lies_beside_the_tables(tmp_path: Path) -> None:
-    (tmp_path / "parts").mkdir()
-    (tmp_path / "parts" / "1.csv").write_text("a,b\n")
-    (tmp_path / "parts" / "about.json").write_text("{}")
-    assert ingest(tmp_path / "parts", tmp_path / "g.grf").edges == 1

@@ -14,7 +14,7 @@ import pytest
 import graphrefine
 from graphrefine.cli.options import READING, THREADS, Option
 from graphrefine.errors import InputError
-from graphrefine.readers.options import ReadKeywords, ReadOptions, read_options
+from graphrefine.readers.options import ReadKeywords, ReadOptions
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 
@@ -71,10 +71,6 @@ def test_documentation_has_the_table_of_options() -> None:
     assert [row for row in rows if row in expected] == expected
 
 
-def test_none_is_the_default() -> None:
-    assert read_options({"variable": None, "comments": None, "directed": True}) == ReadOptions(directed=True)
-
-
 EDGES = "a,b\n1,2\n2,3\n"
 MATRIX = ",a,b,c\na,0,1,2\nb,1,0,0\nc,2,0,0\n"
 
@@ -110,10 +106,3 @@ def test_errors_name_the_argument(text: str, options: dict[str, Any], argument: 
     with pytest.raises(InputError) as caught:
         graphrefine.read(path, **options)
     assert caught.value.argument == argument
-
-
-def test_the_position_of_one_end_leaves_the_other_to_the_other_column(tmp_path: Path) -> None:
-    path = tmp_path / "edges.txt"
-    path.write_text("ann bob\nbob cy\ncy dee\ndee ann\n")
-    graph = graphrefine.read(path, source="1", directed=True)
-    assert graph.names.tolist() == ["ann", "bob", "cy", "dee"] and graph.indices.tolist() == [3, 0, 1, 2]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from graph_writers import edges_of
+from format_writers import edges_of
+
 from graphrefine.readers.read import read
 
 FRIENDS = """%  a comment

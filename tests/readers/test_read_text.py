@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import random
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,12 +109,6 @@ def test_an_empty_field_names_no_node(tmp_path: Path) -> None:
     assert (graph.report["records"], graph.report["missing"], graph.isolated) == (4, 2, 2)
 
 
-def test_a_node_with_only_a_self_loop_stays(tmp_path: Path) -> None:
-    graph = read(written(tmp_path, "1 2\n3 3\n"))
-    assert graph.names.tolist() == [1, 2, 3]
-    assert (graph.isolated, graph.report["self_loops"]) == (1, 1)
-
-
 def test_weights_come_from_the_third_column_or_from_a_named_one(tmp_path: Path) -> None:
     assert edges_of(read(written(tmp_path, "1 2 0.5\n2 3 2e1\n")))[3, 2] == 20
     named = written(tmp_path, "when,to,from,weight\n9,1,2,4\n9,2,3,5\n", "edges.csv")
@@ -131,34 +122,6 @@ def test_weights_come_from_the_third_column_or_from_a_named_one(tmp_path: Path) 
     assert other.names.tolist() == [1, 2, 9]
 
 
-def test_columns_by_position(tmp_path: Path) -> None:
-    path = written(tmp_path, "x 1 y 2 7\nz 2 w 3 8\n")
-    graph = read(path, source=3, target=1, weights=4, directed=True)
-    assert edges_of(graph) == {(2, 1): 7, (3, 2): 8}
-    assert read(path, source=1, target=3).report["weight_column"] is None
-
-
-@pytest.mark.parametrize(
-    ("text", "header"),
-    [
-        ("source target\na b\n", True),
-        ("left right\n1 2\n", True),
-        ("left right size\na b 2\n", True),
-        ("dependent\tdependency\na\tb\n", True),
-        ("u v\nv w\n", False),
-        ("u v\na b\n", True),
-        ("1 2\n3 4\n", False),
-        ("a b 1\nb c 2\n", False),
-    ],
-)
-def test_headers_are_found(tmp_path: Path, text: str, header: bool) -> None:
-    path = written(tmp_path, text)
-    graph = read(path)
-    assert graph.report["header"] is header
-    first = set(text.split("\n")[0].split()[:2])
-    assert bool(first & set(map(str, graph.names))) is not header
-
-
 def test_text_that_is_not_utf8(tmp_path: Path) -> None:
     latin = written(tmp_path, "Zürich Köln\nÅ Köln\n".encode("latin-1"))
     graph = read(latin)
@@ -170,18 +133,6 @@ def test_text_that_is_not_utf8(tmp_path: Path) -> None:
         path = written(tmp_path, "Zürich Köln\nÅ Köln\n".encode(encoding))
         assert read(path, encoding=encoding).names.tolist() == ["Köln", "Zürich", "Å"]
     assert read(written(tmp_path, "Zürich Köln\n".encode("utf-16"))).nodes == 2
-
-
-@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz", ".zst"])
-def test_compressed_files_are_known_by_name_and_by_content(tmp_path: Path, suffix: str) -> None:
-    data = b"a b\nb c\n"
-    if suffix == ".zst":
-        packed = pa.compress(data, codec="zstd", asbytes=True)
-    else:
-        pack: Any = {".gz": gzip, ".bz2": bz2, ".xz": lzma}[suffix]
-        packed = pack.compress(data)
-    assert edges_of(read(written(tmp_path, packed, f"edges.txt{suffix}"))) == TRIANGLE
-    assert edges_of(read(written(tmp_path, packed, "no-telling-name"))) == TRIANGLE
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,15 +207,3 @@ def test_a_real_table_of_dependencies() -> None:
     assert "JQuery UI" in graph.names.tolist()
     place = graph.names.tolist().index("totoro-logger")
     assert "tinytim" in graph.names[graph.rows(place, place + 1).indices].tolist()
-
-
-def test_cells_are_empty_by_the_delimiter_that_was_named(tmp_path: Path) -> None:
-    """A comma above the first record is a name where tabs are the delimiter, and a row of nothing by commas."""
-    (tmp_path / "commas").write_text("\t,\na\tb\n")
-    graph = read(tmp_path / "commas", delimiter="\t", header=False)
-    assert graph.edges == 1 and graph.report["missing"] == 1
-    (tmp_path / "rows.csv").write_text(",,\n\nsource,target,city\nann,bob,x\nbob,cy,y\n")
-    for options in ({}, {"delimiter": ","}):
-        assert read(tmp_path / "rows.csv", **options).names.tolist() == ["ann", "bob", "cy"]  # type: ignore[arg-type]
-    (tmp_path / "ratings.dat").write_text("\n\n1::1193::5\n2::1193::3\n")
-    assert read(tmp_path / "ratings.dat", delimiter="::", weights=2).edges == 2

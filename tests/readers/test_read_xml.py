@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
-import numpy as np
 import pytest
+from format_writers import edges_of, same_graph
 
-from graph_writers import edges_of, same_graph
 from graphrefine.errors import FormatError, InputError
 from graphrefine.readers.read import read
 
@@ -39,16 +38,6 @@ def test_a_mix_of_directions_is_directed_and_said(tmp_path: Path) -> None:
     path = write(tmp_path, graphml('<edge source="a" target="b"/>'))
     assert not read(path).directed
     assert sorted(edges_of(read(path, directed=True))) == [("a", "b"), ("b", "a")]
-
-
-def test_edges_without_a_weight_and_unknown_nodes_are_said(tmp_path: Path) -> None:
-    key = '<key id="k" for="edge" attr.name="weight" attr.type="double"/>'
-    edges = '<edge source="a" target="b"><data key="k">4</data></edge><edge source="b" target="z"/>'
-    graph = read(write(tmp_path, graphml(edges, keys=key)))
-    assert edges_of(graph)["a", "b"] == 4
-    assert edges_of(graph)["b", "z"] == 1
-    assert "edges without 'weight', which count 1: 1" in graph.reading
-    assert "nodes that edges name and the file does not declare: 1" in graph.reading
 
 
 def test_defaults_are_of_nodes_that_are_declared(tmp_path: Path) -> None:
@@ -129,11 +118,3 @@ def test_options_that_the_file_does_not_answer(tmp_path: Path, options: dict[str
     with pytest.raises(InputError, match=problem) as caught:
         read(path, **options)
     assert caught.value.argument == next(iter(options))
-
-
-def test_names_are_strings_or_integers_as_written(tmp_path: Path) -> None:
-    graph = nx.Graph([("007", "8"), ("8", "9")])
-    nx.write_gexf(graph, tmp_path / "a.gexf")
-    assert read(tmp_path / "a.gexf").names.tolist() == ["007", "8", "9"]
-    nx.write_gexf(nx.path_graph(3), tmp_path / "a.gexf")
-    assert read(tmp_path / "a.gexf").names.dtype == np.int64

@@ -94,18 +94,6 @@ def test_sparse_tensors_are_matrices() -> None:
         read(SparseTensor(sp.csr_array(ARCS[:2]), "sparse_csr"))
 
 
-def test_the_direction_of_pyg_data_is_what_it_says_and_the_reading_says_so() -> None:
-    one_way = data(edge_index=Tensor([[0, 1], [1, 2]]), num_nodes=4, is_directed=lambda: True)
-    graph = read(one_way)
-    assert dense(graph) == [[0, 1, 0, 0], [0, 0, 1, 0], [0] * 4, [0] * 4]
-    assert "directed, as the graph says" in graph.reading
-    assert "the edge_index lists edges in one direction only" in graph.reading
-    assert read(one_way, directed=False).directed is False
-    both = data(edge_index=Tensor([[0, 1], [1, 0]]), num_nodes=2, is_directed=lambda: False)
-    assert (read(both).directed, read(both).edges) == (False, 1)
-    assert "both directions" in read(both).reading
-
-
 def test_what_pyg_data_holds_beside_edges_is_told_or_kept() -> None:
     graph = read(
         data(

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cli_runs import refuses, run
 from graphrefine.errors import FormatError, InputError
 from graphrefine.ingestion.ingest import ingest
 from graphrefine.readers.read import read
@@ -59,19 +58,6 @@ def test_edges_within_the_times_count_and_halve(tmp_path: Path, unit: str) -> No
     assert weights_of(graph) == pytest.approx(expected, rel=1e-5)
     assert graph.names.tolist() == ["b", "c", "d"]  # nodes of other edges alone are none
     assert "times 'when' from 2024-01-31 to 2024-03-01 12:00, 3 other records left out, weights halve" in graph.reading
-
-
-def test_the_newest_edge_counts_in_full_where_no_end_is_said(tmp_path: Path) -> None:
-    weights = weights_of(read(written(tmp_path, [0, 10, 20, 30, 40]), time="when", half_life=10))
-    assert weights == {("a", "b"): 1 / 16, ("b", "c"): 1 / 8, ("c", "d"): 1 / 4, ("d", "e"): 1 / 2, ("a", "e"): 1}
-    assert read(written(tmp_path, [1, 2, 3, 4, 5]), time="when", since=3).edges == 3
-
-
-def test_repeated_edges_add_what_is_left_of_each(tmp_path: Path) -> None:
-    path = tmp_path / "edges.txt"
-    path.write_text("1 2 3 100\n1 2 5 110\n2 3 1 120\n")
-    graph = read(path, weights=2, time=3, half_life=10)
-    assert list(weights_of(graph).values()) == [3 / 4 + 5 / 2, 1]
 
 
 @pytest.mark.parametrize(
@@ -168,20 +154,6 @@ def test_times_of_another_kind_are_refused(
         read(written(tmp_path, times), time="when", **options)
 
 
-def test_on_disk_the_newest_edge_is_not_known(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="half_life= needs until= here"):
-        ingest(written(tmp_path, DAYS), tmp_path / "g.grf", time="when", half_life="30d")
-
-
-def test_the_command_takes_times(tmp_path: Path) -> None:
-    path = written(tmp_path, DAYS)
-    done = run("info", str(path), "--time", "when", "--since", "2024-01-15", "--half-life", "30d")
-    assert done.code == 0 and "times 'when' from 2024-01-31 to 2024-03-02, 1 other record left" in " ".join(
-        done.out.split()
-    )
-    refuses("info", path, "--since", "2024-01-15", folder=tmp_path, expected=("--since '2024-01-15' needs", "time="))
-
-
 def test_days_written_as_numbers(tmp_path: Path) -> None:
     path = tmp_path / "edges.txt"
     path.write_text("1 2 20190101\n2 3 20200101\n3 4 20200102\n")
@@ -208,11 +180,6 @@ def test_a_day_in_numbers_is_a_bound(tmp_path: Path, times: list[str], since: An
     path = tmp_path / "edges.csv"
     path.write_text(f"source,target,when\na,b,{times[0]}\nb,c,{times[1]}\n")
     assert read(path, time="when", since=since).names.tolist() == ["b", "c"]
-
-
-@pytest.mark.parametrize("days", [[20190132], [20191301], [20190001], [20190100], [20190101.5], [18991231], [1, 2]])
-def test_numbers_that_are_no_days(days: list[float]) -> None:
-    assert read_days(days) is None
 
 
 @given(st.lists(st.dates(date(1900, 1, 1), date(2100, 12, 31)), min_size=1))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +9,7 @@ import networkx
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.io import savemat
-from scipy.sparse import coo_array, save_npz
+from scipy.sparse import coo_array
 
 from graphrefine import ingest, read
 from graphrefine.errors import InputError
@@ -20,71 +17,6 @@ from graphrefine.graph.adjacency import FLOAT32_RANGE
 
 pa = pytest.importorskip("pyarrow")
 TINY, HUGE = 1e-50, 1e39
-
-
-def write_text(path: Path, weight: float, pattern: str) -> None:
-    path.write_text(pattern.replace("W", repr(weight)), encoding="utf-8")
-
-
-def write_table(path: Path, weight: float, _: str) -> None:
-    table = pa.table({"source": ["a", "b"], "target": ["b", "c"], "weight": [1.0, weight]})
-    if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        pq.write_table(table, path)
-    else:
-        import pyarrow.feather as feather
-
-        feather.write_feather(table, path)
-
-
-def write_database(path: Path, weight: float, _: str) -> None:
-    lite = path.suffix == ".db"
-    base: Any = sqlite3.connect(path) if lite else pytest.importorskip("duckdb").connect(str(path))
-    base.execute("CREATE TABLE edges (source TEXT, target TEXT, weight DOUBLE)")
-    base.execute(f"INSERT INTO edges VALUES ('a', 'b', 1), ('b', 'c', {weight!r})")
-    base.commit()
-    base.close()
-
-
-def write_matrix(path: Path, weight: float, _: str) -> None:
-    matrix = coo_array(([1.0, weight], ([0, 1], [1, 2])), shape=(3, 3))
-    if path.suffix == ".npz":
-        save_npz(path, matrix)
-    else:
-        savemat(path, {"network": matrix})
-
-
-NODES = [{"id": "a"}, {"id": "b"}]
-FILES = {
-    "g.csv": (write_text, "source,target,weight\na,b,1\nb,c,W\n"),
-    "g.txt": (write_text, "a b 1\nb c W\n"),
-    "integers.txt": (write_text, "1 2 1\n2 3 W\n"),
-    "g.jsonl": (write_text, '["a", "b", 1]\n["b", "c", W]\n'),
-    "texts.jsonl": (write_text, '["a", "b", "1"]\n["b", "c", "W"]\n'),
-    "g.json": (write_text, json.dumps({"nodes": NODES, "links": [{"source": "a", "target": "b", "weight": 0}]})),
-    "g.gml": (write_text, "graph [ node [ id 1 ] node [ id 2 ] edge [ source 1 target 2 weight W ] ]"),
-    "g.net": (write_text, "*Vertices 2\n1 a\n2 b\n*Edges\n1 2 W\n"),
-    "g.mtx": (write_text, "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 1\n2 3 W\n"),
-    "g.metis": (write_text, "2 1 1\n2 W\n1 W\n"),
-    "g.parquet": (write_table, ""),
-    "g.arrow": (write_table, ""),
-    "g.db": (write_database, ""),
-    "g.duckdb": (write_database, ""),
-    "g.npz": (write_matrix, ""),
-    "g.mat": (write_matrix, ""),
-}
-
-
-@pytest.mark.parametrize("reader", [read, lambda path: ingest(path, path.with_suffix(".grf"))], ids=["read", "ingest"])
-@pytest.mark.parametrize("weight", [TINY, HUGE])
-@pytest.mark.parametrize("name", FILES)
-def test_files(name: str, weight: float, reader: Any, tmp_path: Path) -> None:
-    write, pattern = FILES[name]
-    write(tmp_path / name, weight, pattern.replace('"weight": 0', '"weight": W'))
-    problem = "is 0 as a float32 number" if weight == TINY else "is not a finite float32 number"
-    with pytest.raises(InputError, match=rf"{name}.*weight .*{problem}; {FLOAT32_RANGE}$"):
-        reader(tmp_path / name)
 
 
 @pytest.mark.parametrize("text", ["1e-50", "1e-400", f"0.{'0' * 52}1", "+.1E-60"])

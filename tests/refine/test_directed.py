@@ -7,22 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import graphrefine
-from cli_runs import refuses, works
+from cli_runs import refuses, works, write_csv
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links
-from graphrefine.evaluate.held_out_edges import find_entries, hold_out
 from graphrefine.graph.graph import Graph
 from graphrefine.methods.registry import make_settings
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.refine.arc_svd import noise_edge, normalize_arcs, shrunk
-from graphs import data_folder, graphs, permuted, random_graph
-from strategies import PATIENT
+from graphs import permuted, random_graph
 
 
 def citations(nodes: int = 600, groups: int = 6, seed: int = 0) -> Graph:
@@ -68,25 +64,6 @@ def test_the_formula(weighted: bool) -> None:
     assert abs(score_matrix(embedding).mean()) < 1e-5
 
 
-def test_what_source_and_target_are() -> None:
-    """Views of the two halves of the columns, said in the recipe."""
-    embedding = graphrefine.embed(random_graph(60, directed=True), dim=16)
-    assert embedding.recipe["sides"] == "columns" and embedding.recipe["directed"] is True
-    assert embedding.source.shape == embedding.target.shape == (60, 8)
-    assert np.shares_memory(embedding.source, embedding.vectors)
-    undirected = graphrefine.embed(random_graph(60), dim=16)
-    assert "sides" not in undirected.recipe and undirected.source.shape == (60, 16)
-
-
-@given(graph=graphs(directed=True, least=12, most=60), seed=st.integers(0, 9))
-@PATIENT
-def test_never_nan_and_the_same_bits_for_threads(graph: Graph, seed: int) -> None:
-    """Any graph, any number of threads; isolated nodes are zero and no others are."""
-    one, three = (graphrefine.embed(graph, dim=8, seed=seed, threads=threads).vectors for threads in (1, 3))
-    assert np.isfinite(one).all() and np.array_equal(one, three)
-    assert np.array_equal(~one.any(axis=1), graph.without_edges())
-
-
 def test_turning_and_permuting_a_graph_of_distinct_singular_values() -> None:
     """Scores turn with the arcs and move with the nodes."""
     graph = random_graph(40, degree=8, directed=True, weighted=True, seed=3)
@@ -96,16 +73,6 @@ def test_turning_and_permuting_a_graph_of_distinct_singular_values() -> None:
     order = np.random.default_rng(0).permutation(40)
     moved = score_matrix(graphrefine.embed(permuted(graph, order), **how))
     assert np.abs(moved - scores[np.ix_(order, order)]).max() < 5e-3
-
-
-def test_a_heavier_arc_scores_higher() -> None:
-    graph = random_graph(40, degree=8, directed=True)
-    u, v = 5, int(graph.indices[graph.indptr[5]])
-    weights = np.ones(len(graph.indices), np.float32)
-    weights[graph.indptr[5]] = 9.0
-    heavier = Graph(graph.indptr, graph.indices, weights, graph.names, directed=True)
-    plain, heavy = (score_matrix(graphrefine.embed(g, dim=20, bfloat16=False)) for g in (graph, heavier))
-    assert heavy[u, v] > plain[u, v] + 0.05
 
 
 def test_directions_are_found_and_swapped_sides_fail() -> None:
@@ -122,40 +89,6 @@ def _swapped(graph: Graph) -> Embedding:
     return Embedding(graph.names, np.hstack([made.target, made.source]), made.recipe)
 
 
-def test_npm_and_a_control_that_must_fail() -> None:
-    """The bar of the issue on a real graph, far above HOPE of the same length; and swapped sides."""
-    packages = graphrefine.read(data_folder() / "npm-dependencies.tsv.gz", directed=True, threads=2)
-    part = _part(packages, 0.1)
-    ours, hope = (evaluate_links(part, name, dim=64, ranked=500)["dot"].mean("auc") for name in ("refine", "hope"))
-    swapped = evaluate_links(part, _swapped, scores=["dot"], ranked=500)["dot"].mean("auc")
-    assert ours > 0.85 and ours > hope + 0.05 and swapped < 0.55
-
-
-def _part(graph: Graph, share: float) -> Graph:
-    """The graph among a random part of its sources and all that these point to."""
-    rng = np.random.default_rng(0)
-    rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
-    kept = (rng.random(graph.nodes) < share)[rows]
-    return Graph.from_edges(rows[kept], graph.indices[kept], directed=True)
-
-
-def test_what_is_held_out_of_a_directed_graph() -> None:
-    """Arcs, one way; half of the other pairs are those turned round, if they can be, and none is an arc."""
-    graph = citations(300)
-    held = hold_out(graph, 0.3, repeat=0, seed=0, turned=0.5)
-    size = round(0.3 * graph.edges)
-    assert len(held.edges.first) == len(held.others.first) == size and held.turned == round(0.5 * size)
-    assert held.rest.directed and held.rest.edges == graph.edges - size
-    assert (find_entries(graph, held.edges) >= 0).all() and (find_entries(held.rest, held.edges) < 0).all()
-    assert (find_entries(graph, held.others) < 0).all() and (held.others.first != held.others.second).all()
-    turned = {(u, v) for v, u in zip(*(side.tolist() for side in held.edges), strict=True)}
-    listed = list(zip(*(side.tolist() for side in held.others), strict=True))
-    assert set(listed[: held.turned]) <= turned
-    plain = random_graph(60)
-    both = Graph(plain.indptr, plain.indices, None, plain.names, directed=True)  # every arc has its counterpart
-    assert hold_out(both, 0.2, repeat=0, seed=0, turned=0.5).turned == 0
-
-
 def test_the_paper_keeps_one_vector_for_each_node() -> None:
     """Preset "paper" and RBQR are what they were; HOPE says that it has sides."""
     graph = random_graph(60, directed=True)
@@ -169,10 +102,10 @@ def test_the_paper_keeps_one_vector_for_each_node() -> None:
 def test_bad_input() -> None:
     """An odd dim, and settings that would have no effect."""
     graph = random_graph(60, directed=True)
-    with pytest.raises(InputError, match=r"dim=15: on a directed graph .* dim must be even; choose 14 or 16"):
+    with pytest.raises(InputError, match="14 or 16"):
         graphrefine.embed(graph, dim=15)
     for option in ({"negative": 5.0}, {"filter": "heat"}, {"exponent": 1.0}):
-        with pytest.raises(InputError, match="has no effect on the source and target vectors"):
+        with pytest.raises(InputError, match=next(iter(option))):
             graphrefine.embed(graph, dim=16, **option)
 
 
@@ -189,18 +122,13 @@ def test_the_noise_edge_and_what_is_left() -> None:
 
 def test_the_commands(tmp_path: Path) -> None:
     """Evaluate with --directed; a graph with fewer nodes than 128, an odd number of them."""
-    path = tmp_path / "g.csv"
     graph = citations(301)
     rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
-    path.write_text("".join(f"{u},{v}\n" for u, v in zip(rows, graph.indices, strict=True)))
+    path = write_csv(tmp_path / "g.csv", np.stack([rows, graph.indices], axis=1))
     figures = works("evaluate", "links", path, "--directed", "--dim", "16", "--turned", "0.25", "--json").figures
     assert figures["turned_arcs"] == round(0.25 * figures["held_out_edges"])
-    small = tmp_path / "small.csv"
-    small.write_text("a,b\nb,c\n")
-    done = works("embed", small, "--directed", "-o", tmp_path / "small.npz")
-    assert "dim is reduced from 128 to 2" in done.err
+    small = write_csv(tmp_path / "small.csv", np.array([[0, 1], [1, 2]]))
+    works("embed", small, "--directed", "-o", tmp_path / "small.npz")
+    assert graphrefine.load(tmp_path / "small.npz").dim == 2
     refuses("embed", small, "--directed", "--dim", "3", "-o", tmp_path / "no.npz", folder=tmp_path,
-            expected=("--dim 3: on a directed graph",))  # fmt: skip
-    both = tmp_path / "both.csv"
-    both.write_text("a,b\nb,a\nb,c\nc,b\n")
-    assert "every edge is there in both directions" in works("info", both, "--directed").err
+            expected=("--dim 3",))  # fmt: skip

@@ -16,7 +16,7 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import evaluate_links
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
-from graphrefine.linalg.operators import EdgeStrengths, by_logarithm
+from graphrefine.linalg.operators import by_logarithm
 from graphrefine.refine.directed_far_view import (
     REGIONS,
     SHARE,
@@ -27,7 +27,7 @@ from graphrefine.refine.directed_far_view import (
 )
 from graphrefine.refine.far_view import LEVELS
 from graphrefine.refine.regions import Regions
-from graphs import graphs, random_graph
+from graphs import graphs
 
 Dense = NDArray[np.float64]
 
@@ -127,45 +127,6 @@ def test_regions_are_of_targets() -> None:
     there = into > 0
     assert np.allclose(cosines[np.arange(900), regions.of][there], cosines[there].max(axis=1), atol=1e-6)
     assert count_blocks(graph, 96) == 3
-
-
-ODD: dict[str, Graph] = {
-    "one arc": Graph.from_edges([0], [1], directed=True),
-    "two arcs and isolated nodes": Graph.from_edges([0, 2], [1, 3], directed=True, names=range(14)),
-    "one sink": Graph.from_edges(np.arange(1, 30), np.zeros(29, int), directed=True),
-    "one source": Graph.from_edges(np.zeros(29, int), np.arange(1, 30), directed=True),
-    "path": Graph.from_edges(np.arange(29), np.arange(1, 30), directed=True),
-    "cycle": Graph.from_edges(np.arange(30), np.roll(np.arange(30), -1), directed=True),
-    "complete": Graph.from_edges(*np.nonzero(~np.eye(20, dtype=bool)), directed=True),
-    "no arcs": Graph.from_edges([], [], directed=True, names=range(8)),
-}
-
-
-@pytest.mark.parametrize("name", list(ODD))
-@pytest.mark.parametrize("dim", [2, 4, 6, 8])
-def test_odd_graphs(name: str, dim: int) -> None:
-    """Finite; the side without arcs keeps the first column alone; rows of directions are unit times it, or zero."""
-    graph = ODD[name]
-    dim = min(dim, graph.nodes - graph.nodes % 2)
-    embedding = graphrefine.embed(graph, dim=dim)
-    assert embedding.recipe["quality"] == "default" and np.isfinite(embedding.vectors).all()
-    rest = dim // 2 - 1 - (dim >= 8)
-    for side, counts in ((embedding.source, graph.out_counts), (embedding.target, graph.transposed().out_counts)):
-        ratio = np.linalg.norm(side[:, 1 : 1 + rest], axis=1)[counts > 0] / side[counts > 0, 0]
-        assert not side[counts == 0, 1 : 1 + rest].any()
-        assert (np.isclose(ratio, 1, atol=1e-5) | (ratio == 0)).all()
-
-
-def test_walks_of_weighted_arcs_take_logarithms() -> None:
-    """Not the weights themselves: a control for the oracle above."""
-    graph = random_graph(60, degree=5, directed=True, weighted=True, seed=3)
-    regions, engine = some_regions(graph, 9, seed=0), LocalEngine(graph, columns=9, bfloat16=False)
-    expected = dense_columns(graph, regions)[0]
-    errors = [
-        np.abs(engine.collect(next(ArcWalks(engine, strengths, regions).averages())[1][0])[:, :9] - expected).max()
-        for strengths in (by_logarithm(graph), EdgeStrengths(graph))
-    ]
-    assert errors[0] < 1e-4 < 0.05 < errors[1]
 
 
 def layers(nodes: int = 1500, depth: int = 8, groups: int = 8, seed: int = 3) -> Graph:

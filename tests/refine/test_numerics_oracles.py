@@ -10,7 +10,6 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import EdgeStrengths
 from graphrefine.refine.far_view import far_view
-from graphrefine.refine.filters import coefficients
 from graphrefine.refine.refine import axes_of_sample
 from graphrefine.refine.regions import Regions
 
@@ -46,13 +45,6 @@ def test_axes_of_a_sample_keep_the_mean_where_it_is_wanted() -> None:
     assert middle is None
     rows = F @ rotation
     np.testing.assert_allclose(rows @ rows.T, (U * S) @ U.T, rtol=1e-3, atol=1e-3)
-
-
-def test_far_steps_count_more_where_nodes_have_few_neighbors() -> None:
-    weights = [theta[-1] for theta in (coefficients("reach", degree=degree) for degree in (4.0, 20.0, 80.0)) if theta]
-    assert weights == [10.0, 2.0, 0.5]  # 40 over the mean degree
-    alone = coefficients("reach", degree=0.5)
-    assert alone is not None and alone[-1] == 40.0  # a degree below 1 counts as 1
 
 
 @pytest.mark.parametrize("spectrum", [0.5, 1.0])

@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from engines import engine_in
 from graphrefine.engine.engine import Engine
 from graphrefine.engine.local import LocalEngine
+from graphrefine.engine.stage_cache import StageCache
 from graphrefine.graph.graph import Graph
 from graphrefine.progress import Stages
 from graphrefine.refine.bipartite import bipartite_vectors, weighted_vectors
 from graphrefine.refine.directed import columns, directed_vectors
 from graphrefine.refine.features import feature_vectors
+from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import oversampled
+from graphrefine.refine.views import TIERS, joint_views
 from graphs import random_graph
 
 NODES, USERS = 1300, 1100
@@ -56,8 +59,14 @@ def features(engine_of: EngineOf, weighted: bool) -> Floats:
     return feature_vectors(lambda width: engine_of(graph, width), graph, numbers, dim=24, seed=0)[0]
 
 
+def views(engine_of: EngineOf, weighted: bool) -> Floats:
+    graph = random_graph(NODES, weighted=weighted, isolated=3)
+    cache = StageCache(lambda columns: engine_of(graph, columns))
+    return joint_views(graph, RefineSettings(dim=32), TIERS["default"], Stages(), stage_cache=cache)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("vectors_of", [directed, bipartite, factors, features])
+@pytest.mark.parametrize("vectors_of", [directed, bipartite, factors, features, views])
 def test_order_and_blocks_change_no_bit(
     tmp_path: Path, vectors_of: Callable[[EngineOf, bool], Floats], weighted: bool
 ) -> None:

@@ -70,6 +70,13 @@ def test_regions_depend_on_names_and_not_on_the_order_of_rows() -> None:
     )
 
 
+def test_draws_of_another_seed_or_turn_are_others() -> None:
+    draws = [
+        rings_of(np.arange(900), seed=seed, turn=turn, rates=np.ones(900)) for seed, turn in ((0, 0), (0, 1), (1, 0))
+    ]
+    assert np.abs(np.corrcoef(draws) - np.eye(3)).max() < 0.15
+
+
 def test_draws_are_in_proportion_to_rates() -> None:
     rates = np.repeat([1.0, 3.0, 0.0], 200)
     counts = np.zeros(3)

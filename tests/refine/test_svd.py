@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engines import engine_of_many_blocks
-from graphrefine.engine.engine import eigh_by_size
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import Operator, adjacency, proximity
@@ -105,32 +103,6 @@ def test_columns_beyond_the_rank_silence_no_triplet(bfloat16: bool) -> None:
         engine = LocalEngine(graph, columns=64, bfloat16=bfloat16, threads=1)
         values = randomized_svd(engine, N, seed=seed, iterations=3).values
         np.testing.assert_allclose(values[:12], exact[:12], rtol=2e-2, err_msg=f"seed {seed}")
-
-
-def test_eigenvalues_keep_their_signs() -> None:
-    graph = random_graph(200, degree=10, weighted=True)
-    A = adjacency(graph)
-    engine = exact_engine(graph, 40)
-    found = randomized_eigh(engine, A, seed=0, iterations=20)
-    exact, _ = eigh_by_size(dense(A))
-    assert np.allclose(found.values[:8], exact[:8], rtol=1e-4)
-    assert exact[:8].min() < 0 < exact[:8].max()
-
-
-@given(graphs(least=30, most=80), st.integers(2, 20), st.integers(1, 9))
-@settings(deadline=None, max_examples=15)
-def test_an_engine_of_many_blocks_finds_the_same(
-    tmp_path_factory: pytest.TempPathFactory, graph: Graph, columns: int, blocks: int
-) -> None:
-    M, folder = proximity(graph), tmp_path_factory.mktemp("work")
-    local, other = exact_engine(graph, columns), engine_of_many_blocks(folder, graph, columns, blocks=blocks)
-    one = randomized_svd(local, M, seed=3)
-    two = randomized_svd(other, M, seed=3)
-    scale = one.values[0]
-    assert np.allclose(one.values, two.values, atol=1e-4 * scale)
-    U, S, V = factors(local, one, columns)
-    X, Z, Y = factors(other, two, columns)
-    assert np.abs(U * S @ V.T - X * Z @ Y.T).max() < 1e-3 * scale
 
 
 def test_values_beyond_the_rank_are_zero() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import graphrefine
-from cli_runs import check_refused, embeds, ring_of_cliques, run, write_csv
+from cli_runs import embeds, ring_of_cliques, write_csv
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control, read_labels
@@ -32,9 +32,6 @@ from graphrefine.refine.views import (
 )
 from graphrefine.system.memory import private_bytes
 from graphs import data_folder, random_graph
-
-Dense = NDArray[np.float64]
-FEW = Tier(each=1, least=256, most=256, draws=2, work=1 << 32, products=9)
 
 
 def vectors(
@@ -108,17 +105,6 @@ def test_principal_axes_keep_the_inner_products_of_rows() -> None:
     assert np.abs(found @ found.T - best @ best.T).max() < 1e-4
 
 
-def test_axes_may_be_learned_from_some_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = random_graph(2000, degree=6)
-    exact = vectors(graph, dim=16)
-    monkeypatch.setattr("graphrefine.refine.views.SAMPLE", 1000)
-    some = vectors(graph, dim=16)
-    assert not np.array_equal(exact, some)
-    rows = np.random.default_rng(0).permutation(2000)[:200]
-    here, there = (made[rows] @ made[rows].T for made in (exact, some))
-    assert np.corrcoef(here.ravel(), there.ravel())[0, 1] > 0.97
-
-
 def test_regions_grow_with_the_graph_until_the_work_is_too_much() -> None:
     tier = TIERS["default"]
     counts = [tier.regions(nodes, 10 * nodes, 0.6) for nodes in (1000, 100_000, 10_000_000, 1_000_000_000)]
@@ -188,16 +174,6 @@ def test_other_settings_of_refine_are_for_refine_alone(own: dict[str, object]) -
     joint = graphrefine.embed(ring, dim=4, quality="default", **own)  # type: ignore[arg-type]
     assert joint.recipe["quality"] == "default" and not np.array_equal(joint.vectors, alone.vectors)
     assert RefineSettings(bfloat16=False, block=8, dim=32, seed=3).quality == "default", "settings of speed leave it"
-
-
-def test_bad_input(tmp_path: Path) -> None:
-    ring = ring_of_cliques()
-    with pytest.raises(InputError, match=r"quality='bset' is not known \(did you mean 'best'\?\)"):
-        graphrefine.embed(ring, dim=4, quality="bset")
-    with pytest.raises(InputError, match="undirected graphs of one set of nodes"):
-        graphrefine.embed(ring, dim=4, quality="best", directed=True)
-    path = write_csv(tmp_path / "g.csv", ring)
-    check_refused(run("embed", path, "-o", tmp_path / "v", "--dim", "4", "--quality", "bset"), "--quality 'bset'")
 
 
 def test_a_budget_below_a_tier_names_what_fast_needs(tmp_path: Path) -> None:

@@ -94,15 +94,6 @@ def test_a_graph_on_disk_gives_the_same(tmp_path: Path, weighted: bool) -> None:
     assert not list((tmp_path / "work" / "engines").iterdir()), "files of engines go with their stage"
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("bfloat16", [False, True])
-def test_large_graphs_in_memory_have_rows_in_another_order_and_the_same_bits(weighted: bool, bfloat16: bool) -> None:
-    graph, chosen = random_graph(1300, weighted=weighted, isolated=3), RefineSettings(dim=32, bfloat16=bfloat16)
-    here, there = (in_memory(graph, chosen, tier=TIERS["default"], reorder=reorder) for reorder in (False, True))
-    assert np.array_equal(here, there)
-    assert LocalEngine(graph, columns=32, reorder=True).order is not None
-
-
 class Clock:
     """Engines that stop, all together, after so many of their steps; and how many tasks they were asked for."""
 

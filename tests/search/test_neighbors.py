@@ -347,37 +347,37 @@ def test_the_index_is_kept_beside_the_embedding_and_found_again(stored: Path) ->
     assert found is not None and not found.is_new  # a copy has another time, and the same vectors
 
 
-def test_an_index_of_other_vectors_is_made_anew(indexed: Path) -> None:
+def test_an_index_of_other_vectors_is_rebuilt(indexed: Path) -> None:
     Embedding(None, normal(3000, 16, seed=9)).save(indexed)
     fresh = Search(graphrefine.load(indexed), index=True)
     assert fresh.index is not None and fresh.index.is_new and fresh.recall is not None and fresh.recall > 0.9
-    link = Search(graphrefine.load(indexed), "link", index=True)
-    assert link.index is not None and link.index.is_new
+    for degrees in (np.ones(3000), np.arange(3000)):  # inputs of the score too
+        Embedding(None, normal(3000, 16, seed=9), degrees=degrees).save(indexed)
+        link = Search(graphrefine.load(indexed), "link", index=True)
+        assert link.index is not None and link.index.is_new
 
 
-@pytest.mark.parametrize("damage", ["meta", "short", "gone", "version"])
-def test_a_damaged_index_is_made_anew(indexed: Path, damage: str) -> None:
+@pytest.mark.parametrize("damage", ["short", "gone", "version"])
+def test_a_damaged_index_is_rebuilt(indexed: Path, damage: str) -> None:
     folder = indexed.with_name("e.cosine.index")
-    if damage == "meta":
-        (folder / "meta.json").write_text("{")
-    elif damage == "version":
+    if damage == "version":
         meta = json.loads((folder / "meta.json").read_text())
         (folder / "meta.json").write_text(json.dumps({**meta, "version": 1}))
     elif damage == "short":
         os.truncate(folder / "all.usearch", 100)
     else:
         (folder / "all.usearch").unlink()
-    if damage == "meta":  # not to be told from a folder of somebody else's: left alone
-        index = Search(graphrefine.load(indexed), index=True).index
-        assert (
-            index is not None
-            and index.path is None
-            and "would be lost" in index.problem
-            and (folder / "meta.json").read_text() == "{"
-        )
-        return
     index = Search(graphrefine.load(indexed), index=True).index
     assert index is not None and index.is_new and index.path == folder
+
+
+@pytest.mark.parametrize("text", ["{", '{"format": "graphrefine index", "version": 9}'])
+def test_a_folder_of_another_program_or_a_newer_version_is_left_alone(indexed: Path, text: str) -> None:
+    meta = indexed.with_name("e.cosine.index") / "meta.json"
+    meta.write_text(text)
+    index = Search(graphrefine.load(indexed), index=True).index
+    assert index is not None and index.path is None and "e.cosine.index" in index.problem
+    assert meta.read_text() == text
 
 
 @pytest.mark.parametrize("name", ["all.members.npy", "all.starts.npy", "all.usearch", "meta.json"])
@@ -401,16 +401,6 @@ def test_rolled_members_of_an_index_give_no_wrong_neighbors(indexed: Path) -> No
     loaded = graphrefine.load(indexed)
     ours, exact = (Search(loaded, index=with_index).nearest(rows=[7], k=3).rows for with_index in (True, False))
     assert np.array_equal(ours, exact)
-
-
-def test_the_index_of_a_newer_version_is_left_alone(indexed: Path) -> None:
-    folder = indexed.with_name("e.cosine.index")
-    meta = json.loads((folder / "meta.json").read_text())
-    (folder / "meta.json").write_text(json.dumps({**meta, "version": 9}))
-    index = Search(graphrefine.load(indexed), index=True).index
-    assert index is not None and index.path is None
-    assert "was written by a newer graphrefine, format 9; this one reads up to 2" in index.problem
-    assert json.loads((folder / "meta.json").read_text())["version"] == 9
 
 
 def test_filters_and_many_left_out_are_searched_exactly_beside_an_index(stored: Path) -> None:
@@ -509,14 +499,14 @@ def test_names_that_are_integers(tmp_path: Path) -> None:
 
 
 def test_neighbors_refuses_mistakes(friends: Path, tmp_path: Path) -> None:
-    (tmp_path / "latin.txt").write_bytes(b"\xff\xfe")
+    (tmp_path / "cut.txt").write_bytes(b"\xff\xfe\0")  # half a character of UTF-16
     for arguments, fact in (
         ([friends], "--all or --vectors"),
         ([friends, "bop"], "near it: bob"),
         ([friends, "bob", "-k", "0"], "-k 0"),
         ([tmp_path / "none", "bob"], "none"),
         ([friends, "--from", tmp_path / "none.txt"], "none.txt"),
-        ([friends, "--from", tmp_path / "latin.txt"], "latin.txt"),
+        ([friends, "--from", tmp_path / "cut.txt"], "cut.txt"),
         ([friends, "bob", "--label", "red"], "label"),
     ):
         refuses("neighbors", *arguments, folder=tmp_path, expected=(fact,))

@@ -11,14 +11,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import InputError
 from graphrefine.ingestion.ingest import ingest
 from graphrefine.readers.read import read
 from graphrefine.tables.origin import find_origin, read_direction
 
 
 @pytest.mark.parametrize(
-    ("header", "name", "places", "spaces"),
+    ("header", "name", "positions", "spaces"),
     [
         (":START_ID,:END_ID,:TYPE", "neo4j", (0, 1, None, None), None),
         (":TYPE,:END_ID,:START_ID", "neo4j", (2, 1, None, None), None),
@@ -37,13 +37,13 @@ from graphrefine.tables.origin import find_origin, read_direction
           ("source,target", "source,target,weight", "source,target,type", ":START_ID,:TYPE", "a,b,c", "", "::,:")),
     ],
 )  # fmt: skip
-def test_origins(header: str, name: str, places: tuple[Any, ...], spaces: tuple[str, str] | None) -> None:
+def test_origins(header: str, name: str, positions: tuple[Any, ...], spaces: tuple[str, str] | None) -> None:
     origin = find_origin(header.split(","))
     if not name:
         assert origin is None
         return
     assert origin is not None and origin.name == name
-    assert (origin.source, origin.target, origin.weight, origin.direction) == places
+    assert (origin.source, origin.target, origin.weight, origin.direction) == positions
     assert (origin.directed, origin.spaces) == (True if name == "neo4j" else None, spaces)
 
 
@@ -140,18 +140,9 @@ def test_tables_that_are_refused_in_every_form(
         assert read(table, **options).edges >= 2, form
 
 
-def test_an_edge_table_of_cytoscape_is_refused(tmp_path: Path) -> None:
-    """Both ends are in one column; the first two columns are no ends."""
-    header = '"SUID","EdgeBetweenness","interaction","name","selected","shared interaction","shared name"\n'
-    rows = (
-        '"100","3.5","pp","A (pp) B","false","pp","A (pp) B"\n"101","2.0","pp","B b (pp) C","false","pp","B b (pp) C"\n'
-    )
-    path = tmp_path / "edges.csv"
-    path.write_text(header + rows)
-    with pytest.raises(FormatError, match=r"line 1: this is an edge table of Cytoscape.*'name', such as 'A \(pp\) B'"):
-        read(path)
-    path.write_text("a,interaction,b\nx,pp,y\ny,pp,z\n")
-    assert read(path, source="a", target="b").edges == 2
+def test_kinds_of_edges_alone_are_no_table_of_cytoscape(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("a,interaction,b\nx,pp,y\ny,pp,z\n")
+    assert read(tmp_path / "edges.csv", source="a", target="b").edges == 2
 
 
 @pytest.mark.parametrize("last", ["Undirected", "Directed"])
@@ -187,7 +178,7 @@ def test_tables_of_nodes_of_gephi_are_refused(text: str, tmp_path: Path) -> None
     [
         "Id,Label\n1,ann\n1,bob\n3,cy\n",  # an id with several
         "Id,Label,Source,Target\n0,x,ann,bob\n1,y,bob,cy\n",
-        "id,name,age\n1,ann,30\n2,bob,40\n",  # nothing says plainly that these are nodes: told
+        "id,name,age\n1,ann,30\n2,bob,40\n",  # nothing says plainly that these are nodes
         "id,label\n1,ann\n2,bob\n",
         "Label,Id\nann,1\nbob,2\n",
     ],

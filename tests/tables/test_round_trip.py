@@ -1,17 +1,13 @@
-"""Tables written in any dialect are sniffed back; texts in any encoding are decoded; kinds follow from values."""
+"""Tables written in any dialect are sniffed back."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrefine.errors import FormatError
-from graphrefine.tables.decode import decode_text
 from graphrefine.tables.dialect import split_records
-from graphrefine.tables.kinds import Kind, find_kind
 from graphrefine.tables.sample import Dialect, Hints
 from graphrefine.tables.sniff import sniff
 from graphrefine.tables.source import Source
@@ -63,55 +59,3 @@ def test_quoted_records_are_split_as_they_were_written(rows: list[list[str]], de
     split = list(split_records(text, Dialect(delimiter)))
     assert [fields for *_, fields in split] == rows
     assert [begin for begin, *_ in split[1:]] == [end for _, end, _ in split[:-1]]
-
-
-@pytest.mark.parametrize(
-    ("data", "text"),
-    [
-        (b"a\xc3\xa9", "aé"),
-        (b"a\xe9", "aé"),
-        (b"\xef\xbb\xbfa", "a"),
-        ("aé".encode("utf-16"), "aé"),
-        (b"a\rb\r", "a\nb\n"),
-        (b"a\r\nb", "a\r\nb"),
-    ],
-)
-def test_decoding(tmp_path: Path, data: bytes, text: str) -> None:
-    (tmp_path / "t.txt").write_bytes(data)
-    assert decode_text(Source(tmp_path / "t.txt")) == text
-
-
-@pytest.mark.parametrize(
-    ("data", "encoding", "argument"),
-    [
-        (b"\x00\x01\x02\x03", None, "format"),
-        ("ab".encode("utf-16-le"), None, "encoding"),
-        (b"\xff", "utf-8", "encoding"),
-    ],
-)
-def test_bytes_that_are_no_text(tmp_path: Path, data: bytes, encoding: str | None, argument: str) -> None:
-    (tmp_path / "t.txt").write_bytes(data)
-    with pytest.raises(FormatError) as caught:
-        decode_text(Source(tmp_path / "t.txt"), encoding)
-    assert caught.value.argument == argument
-
-
-@pytest.mark.parametrize(
-    ("values", "name", "kind"),
-    [
-        (["1", "2", "5"], None, Kind.INTEGER),
-        (["1", "2.5"], None, Kind.NUMBER),
-        (["a", "1"], None, Kind.TEXT),
-        ([], None, Kind.TEXT),
-        (["2024-01-05", "2024-01-06T10:00:00Z"], None, Kind.DATE),
-        (["20240105", "20240206"], None, Kind.DATE),
-        (["1082040961", "1082155839"], None, Kind.TIME),
-        ([str(at) for at in range(8)], None, Kind.ROW_NUMBER),
-        (["1", "2", "3"], None, Kind.INTEGER),  # three in a row are an accident
-        (["2500000", "90", "17"], None, Kind.INTEGER),
-        (["0", "1"], "index", Kind.ROW_NUMBER),
-        (["x", "y"], "id", Kind.ROW_NUMBER),
-    ],
-)
-def test_kinds(values: list[str], name: str | None, kind: Kind) -> None:
-    assert find_kind(values, name) == kind

@@ -24,9 +24,8 @@ import numpy as np
 from graphrefine.analysis.drift import SAMPLE, measure_drift
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.fingerprint import GRAPH, NAME, Fingerprint, digest_graph
-from graphrefine.embedding.formats import Format, format_place, input_format, is_address
+from graphrefine.embedding.formats import format_place, input_format, is_address
 from graphrefine.embedding.formats.io import check_kind, load_data
-from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import SIDES
@@ -242,9 +241,20 @@ def _check_file(path: PathLike, verdict: Verdict, format: str | None, table: str
         return None
     if not is_address(path):
         embedding.path = Path(path)
-    problem = _find_difference(file_format, data, embedding, verdict)
-    if problem is not None:
-        verdict.problems.append(f"{format_place(path)}: {problem}")
+    stored = None if data.fingerprint is None else Fingerprint.parse(data.fingerprint)
+    if data.fingerprint is None:
+        verdict.stats["whole"] = None
+        why = "another program wrote it" if file_format.state else f"the format {file_format.name} has none"
+        verdict.notes.append(f"no fingerprint is stored ({why}): only an expected one can show whether it is whole")
+    elif stored is None:
+        verdict.problems.append(f"{format_place(path)}: its fingerprint is damaged")
+    else:
+        verdict.stats["stored"] = stored.to_dict()
+        differing = ", ".join(stored.differences(embedding.fingerprint))
+        verdict.stats["whole"] = not differing
+        if differing:
+            problem = f"other {differing} than it was written with: damaged, or changed since"
+            verdict.problems.append(f"{format_place(path)}: {problem}")
     return embedding
 
 
@@ -259,35 +269,16 @@ def _describe_damage(path: PathLike, error: InputError) -> str:
 
 def _check_use(embedding: Embedding, words: str, verdict: Verdict) -> bool:
     """Return whether an embedding has nodes, numbers and a name for each row; a problem of the verdict where not."""
-    problem = None
-    if not len(embedding):
-        problem = "has no nodes"
-    elif not embedding.dim:
-        problem = "has vectors of no numbers"
-    else:
-        try:
-            embedding.lookup.check_distinct()
-        except InputError as error:
-            problem = str(error)
-    if problem is not None:
-        verdict.problems.append(f"{words if embedding.path is None else format_place(embedding.path)}: {problem}")
-    return problem is None
-
-
-def _find_difference(file_format: Format, data: EmbeddingData, embedding: Embedding, verdict: Verdict) -> str | None:
-    if data.fingerprint is None:
-        verdict.stats["whole"] = None
-        why = "another program wrote it" if file_format.state else f"the format {file_format.name} has none"
-        verdict.notes.append(f"no fingerprint is stored ({why}): only an expected one can show whether it is whole")
-        return None
-    stored = Fingerprint.parse(data.fingerprint)
-    if stored is None:
-        return "its fingerprint is damaged"
-    verdict.stats["stored"] = stored.to_dict()
-    if differing := stored.differences(embedding.fingerprint):
-        return f"other {', '.join(differing)} than it was written with: damaged, or changed since"
-    verdict.stats["whole"] = True
-    return None
+    try:
+        if not len(embedding):
+            raise InputError("has no nodes")
+        if not embedding.dim:
+            raise InputError("has vectors of no numbers")
+        embedding.lookup.check_distinct()
+    except InputError as error:
+        verdict.problems.append(f"{words if embedding.path is None else format_place(embedding.path)}: {error}")
+        return False
+    return True
 
 
 def _check_expected(expect: str, fingerprint: Fingerprint, verdict: Verdict) -> None:
@@ -366,18 +357,15 @@ def _run(
 ) -> Embedding:
     method = find_method(recipe["method"])
     names = {each.name for each in fields(method.settings)}
-    settings = {name: _frozen(value) for name, value in recipe.items() if name in names}
+    # JSON made lists of tuples, which settings are compared and hashed by.
+    settings: dict[str, Any] = {name: value for name, value in recipe.items() if name in names}
+    settings |= {name: tuple(value) for name, value in settings.items() if isinstance(value, list)}
     run = RunSettings(threads=threads, learn=False)
     request = Request(graph, make_settings(method.name, **settings), method=method, features=features, run=run)
     with EmbedRun(request) as again:
         again.read(watcher)
         again.make_plan()
         return again.embed()
-
-
-def _frozen(value: Any) -> Any:
-    """Return a setting as it was before JSON made a list of it."""
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _compare(one: Embedding, other: Embedding) -> dict[str, Any]:

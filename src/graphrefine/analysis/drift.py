@@ -133,13 +133,16 @@ class Pair(NamedTuple):
 
     def sizes(self, side: Side) -> tuple[int, int]:
         """Return the number of nodes of a side, in each of the two."""
-        old, new = (len(range(len(each))[each.sides.rows(len(each), side)]) for each in (self.old, self.new))
-        return old, new
+        return len(_rows_of(self.old, side)), len(_rows_of(self.new, side))
 
     def on_side(self, side: Side) -> NDArray[np.bool_]:
         """Return which of the shared nodes are of a side.  # (shared,)."""
-        rows = range(len(self.old))[self.old.sides.rows(len(self.old), side)]
+        rows = _rows_of(self.old, side)
         return (self.here >= rows.start) & (self.here < rows.stop)
+
+
+def _rows_of(embedding: Embedding, side: Side) -> range:
+    return range(len(embedding))[embedding.sides.rows(len(embedding), side)]
 
 
 class Comparison(NamedTuple):
@@ -308,7 +311,7 @@ class Ranking:
         halves = score == "link" and embedding.sides.kind == "columns"
         self.queries = embedding.source if halves else embedding.vectors  # (n, d)
         self.answers = embedding.target if halves else embedding.vectors  # (n, d)
-        self.range = range(len(embedding))[embedding.sides.rows(len(embedding), side)]
+        self.range = _rows_of(embedding, side)
         self.cosine = score == "cosine"
         self.search = Search(embedding, score, index=None if self.cosine else False, threads=threads)
 

@@ -2,13 +2,8 @@
 
 Vectors find the candidates, and neighbors decide where there is a graph.
 
-===============  =========================================================  ====================================
-input            candidates                                                 duplicates
-===============  =========================================================  ====================================
-vectors          all pairs whose cosine is at least ``above``               all candidates
-and a graph      each node and its 20 nearest; with ``above`` all pairs,    those of at least ``overlap``
-                 as without a graph                                         (see below)
-===============  =========================================================  ====================================
+Without a graph all pairs whose cosine is at least ``above`` are duplicates. With one, each node and its 20 nearest are
+candidates (with ``above``, all pairs as before), and those of at least ``overlap`` are duplicates.
 
 Identical nodes (with a graph: the same neighbors; without: the same vector) are one candidate, the first of them, which
 represents all in pairs with others and makes one pair with each of its copies. ``stats["pairs"]`` counts them all.
@@ -108,7 +103,7 @@ def find_duplicates(
     check_embedding(embedding, "embedding")
     check_finite(embedding.vectors, embedding.names)
     stages = Stages(watcher)
-    links = None if graph is None else Links.of(embedding, graph)
+    links = None if graph is None else Links.from_graph(embedding, graph)
     bounds = _check_bounds(embedding, links, above=above, overlap=overlap, min_degree=min_degree)
     degrees = embedding.degrees if links is None else links.degrees
     eligible, left_out = _find_eligible(embedding, links, degrees, bounds.min_degree)
@@ -144,7 +139,7 @@ class Links(NamedTuple):
     degrees: Rows  # of each row; 0 for none
 
     @classmethod
-    def of(cls, embedding: Embedding, graph: Any) -> Links:
+    def from_graph(cls, embedding: Embedding, graph: Any) -> Links:
         """Make the links of a graph, read if need be."""
         links = as_graph(embedding, graph)
         node, _ = match_nodes(embedding, links)

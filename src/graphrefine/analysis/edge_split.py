@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -96,7 +96,16 @@ class EdgeSplit:
         tables = {**self.edges, **{f"{part}_negatives": table for part, table in self.negatives.items()}}
         names, sources = self.graph.names, self.graph.sources
         lists = {"nodes": names} if sources is None else {"sources": names[:sources], "targets": names[sources:]}
-        save_split(folder, format, tables, lists, self.stats)
+        check_split_folder(folder, format)
+        files = {**{name: f"{name}.{format}" for name in tables}, **{name: f"{name}.txt" for name in lists}}
+        with replacing_folder(folder, replaceable=_check_split) as hidden:
+            for name, table in tables.items():
+                table.save(hidden / files[name])
+            for name, each in lists.items():
+                text = "".join(f"{node}\n" for node in each.tolist())
+                (hidden / files[name]).write_text(text, encoding="utf-8", errors="surrogateescape")
+            recipe = {"kind": KIND, "version": __version__, **self.stats, "files": files}
+            (hidden / RECIPE).write_text(json_text(recipe) + "\n", encoding="utf-8")
 
 
 @list_options
@@ -248,18 +257,12 @@ def _spanning_forest(graph: Graph, edges: Pairs, order: Rows) -> NDArray[np.bool
     return np.isin(cost, forest.data)
 
 
-class _Want(NamedTuple):
-    part: str
-    edges: Pairs
-    size: int
-
-
 def _draw_negatives(
     graph: Graph, edges: Mapping[str, Pairs], order: Rows, negatives: float, by: str, rng: np.random.Generator
 ) -> dict[str, Pairs]:
     """Return pairs without an edge for each part, each pair in one part at most once."""
-    wants = [_Want(part, pairs, round(negatives * len(pairs.first))) for part, pairs in edges.items()]
-    total, free = sum(want.size for want in wants), count_pairs(graph) - graph.edges
+    sizes = {part: round(negatives * len(pairs.first)) for part, pairs in edges.items()}
+    total, free = sum(sizes.values()), count_pairs(graph) - graph.edges
     if total > free:
         raise InputError(
             f"negatives={negatives:g}: {total:,} pairs without an edge are needed, and {graph.source} has {free:,}; "
@@ -267,34 +270,35 @@ def _draw_negatives(
             argument="negatives",
         )
     if by == "degree":
-        return _pair_ends(graph, wants, np.argsort(order), rng)
+        return _pair_ends(graph, edges, sizes, np.argsort(order), rng)
     drawn = draw_non_edges(graph, total, order, rng)
     mixed = rng.permutation(total)  # so that no part has the pairs of the first nodes
-    ends = np.cumsum([0, *(want.size for want in wants)])
-    spans = zip(wants, ends[:-1], ends[1:], strict=True)
-    return {want.part: _take(drawn, mixed[start:end]) for want, start, end in spans if want.size}
+    parts = np.split(mixed, np.cumsum([*sizes.values()]))
+    return {part: _take(drawn, rows) for part, rows in zip(sizes, parts, strict=False) if len(rows)}
 
 
-def _pair_ends(graph: Graph, wants: list[_Want], rank: Rows, rng: np.random.Generator) -> dict[str, Pairs]:
+def _pair_ends(
+    graph: Graph, edges: Mapping[str, Pairs], sizes: Mapping[str, int], rank: Rows, rng: np.random.Generator
+) -> dict[str, Pairs]:
     """Pair ends of a part's edges at random, without edges of the whole graph and pairs of another part."""
     taken = np.empty(0, np.int64)
     drawn: dict[str, Pairs] = {}
-    for want in wants:
+    for part, size in sizes.items():
         before = len(taken)
         for _ in range(ROUNDS):
-            missing = want.size - (len(taken) - before)
+            missing = size - (len(taken) - before)
             if not missing:
                 break
-            taken = _add_new(taken, _shuffled_ends(graph, want.edges, rank, 2 * missing + 16, rng), graph, missing)
+            taken = _add_new(taken, _shuffled_ends(graph, edges[part], rank, 2 * missing + 16, rng), graph, missing)
         else:
             raise InputError(
-                f"negatives_by='degree': of {want.size:,} pairs of ends without an edge that {want.part} needs, "
+                f"negatives_by='degree': of {size:,} pairs of ends without an edge that {part} needs, "
                 f"{len(taken) - before:,} were there; ask for fewer negatives, or for negatives_by='uniform'",
                 argument="negatives_by",
             )
-        if want.size:
+        if size:
             keys = taken[before:]
-            drawn[want.part] = Pairs(keys // graph.nodes, keys % graph.nodes)
+            drawn[part] = Pairs(keys // graph.nodes, keys % graph.nodes)
     return drawn
 
 
@@ -326,26 +330,6 @@ def check_split_folder(folder: str | os.PathLike[str], format: str) -> None:
     check_choice("format", format, FORMATS)
     check_table_path(Path(os.path.realpath(folder)).parent / f"train.{format}")
     check_writable(folder, folder=True, replaceable=_check_split)
-
-
-def save_split(
-    folder: str | os.PathLike[str],
-    format: str,
-    tables: Mapping[str, Table],
-    lists: Mapping[str, NDArray[Any]],
-    stats: Mapping[str, Any],
-) -> None:
-    """Write the tables of a split, the lists of names, and the recipe."""
-    check_split_folder(folder, format)
-    files = {**{name: f"{name}.{format}" for name in tables}, **{name: f"{name}.txt" for name in lists}}
-    with replacing_folder(folder, replaceable=_check_split) as hidden:
-        for name, table in tables.items():
-            table.save(hidden / files[name])
-        for name, names in lists.items():
-            text = "".join(f"{each}\n" for each in names.tolist())
-            (hidden / files[name]).write_text(text, encoding="utf-8", errors="surrogateescape")
-        recipe = {"kind": KIND, "version": __version__, **stats, "files": files}
-        (hidden / RECIPE).write_text(json_text(recipe) + "\n", encoding="utf-8")
 
 
 def _check_split(folder: Path) -> None:

@@ -107,13 +107,21 @@ def predict_labels(
     penalties = parse_penalties(C)
     vectors, names = split_names(embedding)
     labels = as_labels(labels, names=names)
-    _check(nodes, top, folds, seed)
+    check_choice("nodes", nodes, ["unlabeled", "all"])
+    if top is not None:
+        check_integer("top", top, least=1)
+    check_integer("folds", folds, least=2)
+    check_integer("seed", seed, least=0)
     task = _make_task(vectors, names, labels, folds=folds, seed=seed)
     rows = _find_rows(task, nodes, labels)
     stages = Stages(watcher)
     with one_blas_thread():
         with stages.stage("choose C"):
-            penalty = _choose_penalty(task, penalties, seed)
+            m = len(task.labeled)
+            some: Any = slice(None)
+            if m > MOST_NODES:
+                some = np.sort(np.random.default_rng((seed, MOST_NODES)).choice(m, MOST_NODES, replace=False))
+            penalty = choose_penalty(task.training[some], task.targets[some], penalties, (seed,))
         decisions = _predict_folds(task, penalty, threads=threads, stages=stages)
         several = bool((task.targets.sum(axis=1) > 1).any())
         rule = Rule.learn(decisions, task.targets, several=several)
@@ -169,14 +177,6 @@ class _Answer(NamedTuple):
     given: Bool
 
 
-def _check(nodes: str, top: int | None, folds: int, seed: int) -> None:
-    check_choice("nodes", nodes, ["unlabeled", "all"])
-    if top is not None:
-        check_integer("top", top, least=1)
-    check_integer("folds", folds, least=2)
-    check_integer("seed", seed, least=0)
-
-
 def _make_task(vectors: NDArray[Any], names: NDArray[Any], labels: Labels, *, folds: int, seed: int) -> _Task:
     check_finite(vectors, names)
     order, indicator, missing = align(labels, names, unlabeled="keep")
@@ -229,14 +229,6 @@ def _find_rows(task: _Task, nodes: str, labels: Labels) -> Rows:
             argument="labels",
         )
     return task.unlabeled
-
-
-def _choose_penalty(task: _Task, penalties: tuple[float, ...], seed: int) -> float:
-    m = len(task.labeled)
-    some: Any = slice(None)
-    if m > MOST_NODES:
-        some = np.sort(np.random.default_rng((seed, MOST_NODES)).choice(m, MOST_NODES, replace=False))
-    return choose_penalty(task.training[some], task.targets[some], penalties, (seed,))
 
 
 def _predict_folds(task: _Task, penalty: float, *, threads: int | None, stages: Stages) -> Float32:

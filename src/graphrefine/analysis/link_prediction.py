@@ -139,7 +139,7 @@ def predict_links(
     features = PairFeatures(whole, seed=seed, threads=tools.threads, stages=tools.stages)
     rows = search_rows(whole)
     candidates = collect_candidates(features, rows, count=tools.most, threads=tools.threads, stages=tools.stages)
-    scores = lesson.model.score(_describe(features, candidates))
+    scores = lesson.model.score(features.describe(candidates))
     first = np.lexsort((candidates.second, candidates.first, -scores))[:top]
     stats = {
         "graph": whole.source,
@@ -223,7 +223,7 @@ def _learn(graph: Graph, tools: _Tools) -> _Lesson:
         candidates = collect_candidates(
             features, search_rows(rest), count=tools.most, threads=tools.threads, stages=tools.stages
         )
-        columns.append(_describe(features, candidates))
+        columns.append(features.describe(candidates))
         values.append(candidates.values)
         edges.append(find_entries(graph, Pairs(candidates.first, candidates.second)) >= 0)
         held_out += len(hidden.first)
@@ -243,10 +243,6 @@ def _learn(graph: Graph, tools: _Tools) -> _Lesson:
             scores[part] = other.score(every[part])
     ends = np.cumsum([len(each) for each in edges])[:-1]
     return _Lesson(model, values, edges, np.split(scores, ends), held_out // draws)
-
-
-def _describe(features: PairFeatures, candidates: Candidates) -> Doubles:
-    return features.describe(candidates.values, candidates.first, candidates.second)
 
 
 def _judge(lesson: _Lesson, names: list[str], top: int) -> dict[str, Any]:
@@ -406,7 +402,8 @@ class PairFeatures:
         plain = replace(graph, weights=None, report={})
         self._A = plain.to_scipy()
         self._AT = plain.transposed().to_scipy()
-        self._S = _without_directions(self._A, self._AT) if graph.directed else self._A
+        self._S: sp.csr_array = (self._A + self._AT).tocsr() if graph.directed else self._A
+        self._S.data[:] = 1  # arcs in both directions are one neighbor
         self.out, self.into = (_counts(matrix) for matrix in (self._A, self._AT))
         degree = _counts(self._S)
         with np.errstate(divide="ignore"):
@@ -445,16 +442,17 @@ class PairFeatures:
                 features.append(total)
         return features
 
-    def describe(self, values: Floats, first: Rows, second: Rows) -> NDArray[np.float64]:
+    def describe(self, candidates: Candidates) -> NDArray[np.float64]:
         """Make the columns of a model: logarithms of the features, and facts of both ends.  # (m, columns)."""
+        first, second, values = candidates
         low = [SMALLEST.get(name, SMALLEST_RANK) for name in self.names]
         columns = [np.log(np.maximum(values[:, index], 0) + least) for index, least in enumerate(low)]
         if self.graph.weighted:
             sums, arrivals = self.graph.degrees(), self.graph.transposed().degrees()
             columns.append(np.log1p(sums[first]) + np.log1p(arrivals[second]))
         if self.graph.directed:
-            columns += [np.log(self.out[first]), np.log1p(_zeroed(self.into, self._AT)[first]),
-                        np.log1p(_zeroed(self.out, self._A)[second])]  # fmt: skip
+            out, into = (np.log1p(np.diff(matrix.indptr).astype(np.float32)) for matrix in (self._A, self._AT))
+            columns += [np.log(self.out[first]), into[first], out[second]]
             back = np.asarray(self._A[second, first]).ravel()
             columns.append(back.astype(np.float64))
         return np.column_stack(columns).astype(np.float64)
@@ -464,17 +462,6 @@ def _counts(matrix: sp.csr_array) -> Floats:
     """Count entries of each row, at least 1, so that powers are finite: a row without entries stays zero."""
     counts: Floats = np.maximum(np.diff(matrix.indptr), 1).astype(np.float32)
     return counts
-
-
-def _zeroed(counts: Floats, matrix: sp.csr_array) -> Floats:
-    zeroed: Floats = np.where(np.diff(matrix.indptr) > 0, counts, 0).astype(np.float32)
-    return zeroed
-
-
-def _without_directions(A: sp.csr_array, AT: sp.csr_array) -> sp.csr_array:
-    both: sp.csr_array = (A + AT).tocsr()
-    both.data[:] = 1
-    return both
 
 
 def _scale_rows(matrix: sp.csr_array, scale: NDArray[np.floating]) -> sp.csr_array:

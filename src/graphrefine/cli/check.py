@@ -15,7 +15,9 @@ from graphrefine.embedding.formats import format_place
 if TYPE_CHECKING:
     from graphrefine.analysis.check import Verdict
 
-BEYOND = 1  # exit code of an embedding that is not as it should be
+# The exit code of an embedding that is not as it should be. It differs from that of a mistake in the command, 2: a job
+# that checks its vectors every night must know the one from the other.
+BEYOND = 1
 
 
 @command(
@@ -35,8 +37,7 @@ BEYOND = 1  # exit code of an embedding that is not as it should be
             Option(["--max-drift"], type=float, metavar="X",
                    help="Largest mean distance of unit vectors after the best rotation, from 0 to 2."),
             Option(["--min-neighbors"], type=float, metavar="X",
-                   help="Smallest mean share of nearest nodes, and of nearest targets of a source, that is kept: 0 to "
-                        "1."),
+                   help="Smallest mean share of nearest nodes, and of nearest targets of a source, kept: 0 to 1."),
             Option(["--max-lost"], type=float, metavar="X",
                    help="Largest share of the nodes that NEW does not have, or has as zeros, from 0 to 1."),
             Option(["-k"], type=int, default=10, show_default=True, metavar="K",
@@ -48,14 +49,9 @@ BEYOND = 1  # exit code of an embedding that is not as it should be
     ],
 )  # fmt: skip
 def check(
-    embedding: str,
-    graph: str | None,
-    against: str | None,
-    embedding_format: str | None,
-    every: bool,
-    as_json: bool,
+    embedding: str, graph: str | None, against: str | None, embedding_format: str | None, every: bool, as_json: bool,
     **options: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Check that an embedding is whole, can be made again here, and is close enough to another one.
 
     Its file is compared with the fingerprint in it. Limits hold for each side of a bipartite graph. Exit code 0: all is
@@ -85,7 +81,7 @@ def check(
         )
     spent = perf_counter() - start
     if as_json:
-        stats = {"ok": verdict.ok, "problems": verdict.problems, "notes": verdict.notes, **verdict.stats}
+        stats = verdict.to_dict()
         if "remade" in stats:
             stats["reading"] = stats["remade"].pop("reading")
         show_json({**stats, "graph": graph, "against": against, "seconds": spent})

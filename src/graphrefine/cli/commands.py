@@ -38,6 +38,8 @@ COMMANDS = (  # in the order of their use; fold-in is the function fold_in of fo
 class LazyCommands(UserDict[str, Any]):
     """The commands by name, each imported on first use: one command must not wait for the others."""
 
+    # `graphrefine embed` would otherwise wait for the imports of nineteen other modules. The help of the program, which
+    # lists them all, does.
     def __getitem__(self, name: str) -> click.Command:
         if self.data[name] is None:
             module = name.replace("-", "_")

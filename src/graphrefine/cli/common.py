@@ -83,7 +83,7 @@ def read_token(token: str | None, file: str | None) -> str | None:
     elif token is None:
         source, token = "GRAPHREFINE_TOKEN", os.environ.get("GRAPHREFINE_TOKEN")
     if token is not None and not token.strip():
-        # As of a variable that was never set: nobody means to serve with a token that protects nothing.
+        # As of a variable that was never set: a server with a token that protects nothing is never meant.
         raise FormatError(source, "the token is empty; leave it out, and one is made where it is needed")
     return None if token is None else token.strip()
 
@@ -116,6 +116,7 @@ def read_graph_of(
     reading = reading_options(options)
     if graph is None:
         return None
+    # The recipe says how the graph was read. Read in another way, its nodes would have other neighbors, or other names.
     if reading["directed"] is None or table.sides.kind == "columns":
         reading["directed"] = table.sides.kind == "columns"
     reading["bipartite"] = reading["bipartite"] or table.sides.kind == "rows" or None

@@ -41,8 +41,7 @@ def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
         Option(["--dims"], metavar="K,K,...", callback=opt.parse_counts,
                help="Lengths of the vectors.  [default: 128, or the number of nodes if that is less]"),
         Option(["-o", "--output"], metavar="FOLDER",
-               help="Folder for the report: a page, a plot, and all numbers. The same command adds the rows that are "
-                    "missing there."),
+               help="Folder for a page, a plot and all numbers. The same command adds rows that are missing."),
         Option(["--time-limit"], type=float, default=300, show_default=True, metavar="SECONDS",
                help="Limit for each method and dimension."),
         Option(["--memory-limit"], metavar="SIZE", callback=_parse_size,
@@ -52,8 +51,7 @@ def _parse_size(_: Any, __: Any, value: str | None) -> int | None:
         Option(["--repeats"], type=int, metavar="N",
                help="Random splits for each ratio [default: 10, and 50 at ratios up to 0.05]; or repeats of holding "
                     "edges out [default: 1]."),
-        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=opt.parse_penalty,
-               help="Weight of the data in the logistic regression; see evaluate labels."),
+        opt.penalty_option("1"),
         opt.SEED, opt.THREADS, opt.JSON, *opt.LABEL_READING, opt.LABELS_VARIABLE, *opt.READING,
     ],
 )  # fmt: skip

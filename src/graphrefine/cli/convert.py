@@ -31,13 +31,11 @@ from graphrefine.embedding.formats import check_output, choose_format, format_pl
         Option(["--to", "--to-format", "to_format"], metavar="NAME",
                help="Format of TO where its suffix does not say."),
         Option(["--blank-names"], type=click.Choice(["refuse", "replace"]),
-               help="What word2vec does with names that hold blanks, which it cannot keep: replace writes underscores, "
-                    "and says how many.  [default: refuse]"),
+               help="What word2vec does with blanks in names: replace writes underscores.  [default: refuse]"),
         *under(
             "Tables for PostgreSQL with pgvector",
             Option(["--table"], metavar="NAME",
-                   help="The table to write, or to read from a server, as NAME or SCHEMA.NAME.  [default: named after "
-                        "FROM]"),
+                   help="The table to write or to read, as NAME or SCHEMA.NAME.  [default: named after FROM]"),
             Option(["--index/--no-index"], default=None,
                    help="Whether to make an HNSW index for cosines, which takes time.  [default: no]"),
             Option(["--replace"], is_flag=True, default=None,

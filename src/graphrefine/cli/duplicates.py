@@ -21,8 +21,7 @@ if TYPE_CHECKING:
         EMBEDDING,
         Option(["--graph"], metavar="GRAPH", help="The graph of the embedding, whose neighbors decide."),
         Option(["--above"], type=float, metavar="COSINE",
-               help="Lowest cosine of a pair.  [default: 0.98 without --graph; with it, the 20 nearest nodes of each "
-                    "are looked at]"),
+               help="Lowest cosine of a pair.  [default: 0.98; with --graph, that of the 20 nearest nodes of each]"),
         Option(["--overlap"], type=float, metavar="SHARE",
                help="Lowest share of common neighbors, with --graph.  [default: 0.5]"),
         Option(["--min-degree"], type=int, metavar="N",

@@ -27,11 +27,9 @@ from graphrefine.system.memory import PeakMemory
                help="What is known of the nodes in addition to the edges: a table with a node's name and its numbers "
                     "in each line (.csv, .tsv, .parquet ...), or .npy or SciPy's .npz with row i for node i."),
         Option(["--align-to"], metavar="OLD",
-               help="Rotate the vectors onto those of OLD, an embedding of some of the same nodes, and print the "
-                    "drift. --dim is that of OLD if not given."),
+               help="Rotate the vectors onto those of OLD, an embedding of some of the same nodes, with its --dim."),
         Option(["--config"], metavar="FILE",
-               help="The method and its settings from a JSON file, as graphrefine tune writes it; options override "
-                    "it."),
+               help="The method and its settings from a JSON file, as tune writes it; options override it."),
         # An option of embed is a field of `RunSettings` (of the run), `RefineSettings` (of the method) or `ReadOptions`
         # (of reading, which ingest, info and others get too): the field has its type, default and help.
         opt.METHOD, opt.JSON, opt.SET, *opt.RUNNING, *opt.REFINING, *opt.READING,
@@ -76,6 +74,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
         learn = file_format.state if request.run.learn is None else request.run.learn
         plan = run.make_plan(learn=learn, writing=file_format.memory)
         note(f"read: {graph.reading}")
+        # Hours may follow: names that the format cannot store, or a full disk, are found now.
         check_content(output, file_format, graph.names, graph.nodes * run.settings.dim)
         if request.run.memory is not None or plan.mode != "memory":
             note(plan.in_words())

@@ -31,15 +31,11 @@ evaluate = Group("evaluate", help="Quality of an embedding for a task.", no_args
         Option(["--ratios"], default="0.1,0.3,0.5,0.7,0.9", show_default=True, metavar="R,R,...",
                callback=opt.parse_numbers, help="Parts of the nodes that train."),
         opt.REPEATS,
-        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=opt.parse_penalty,
-               help="Weight of the data in the logistic regression: a number; or several with commas between, or 'cv', "
-                    "of which cross-validation on the training nodes chooses."),
+        opt.penalty_option("1"),
         Option(["--cluster"], is_flag=True,
-               help="Compare clusters of the vectors with the labels too: k-means with as many clusters as classes; "
-                    "NMI and adjusted Rand index, with those of random vectors."),
+               help="Compare clusters of the vectors with the labels too, by NMI and adjusted Rand index."),
         Option(["--unlabeled"], type=click.Choice(["drop", "keep"]), default="drop", show_default=True,
-               help="Leave nodes without labels out before splitting, or split all nodes, as the authors' code "
-                    "does."),
+               help="Leave nodes without labels out before splitting, or keep them, as the authors' code does."),
         opt.VARIABLE, opt.FORMAT, opt.SEED, opt.THREADS, opt.JSON, *opt.LABEL_READING,
     ],
 )  # fmt: skip
@@ -87,8 +83,7 @@ def labels(embedding: str, labels: str, format: str | None, cluster: bool, as_js
         Option(["--ranked"], type=int, default=100_000, show_default=True, metavar="N",
                help="Largest number of held-out edges that are ranked."),
         Option(["--turned"], type=float, metavar="PART",
-               help="Directed graphs: part of the pairs without an arc that are held-out arcs turned round.  "
-                    "[default: 0.5]"),
+               help="Directed graphs: part of the pairs without an arc that are reversed arcs.  [default: 0.5]"),
         opt.SEED, opt.THREADS, opt.JSON, *opt.READING,
     ],
 )  # fmt: skip
@@ -122,8 +117,7 @@ def links(graph: str, scores: tuple[str, ...] | None, threads: int | None, as_js
         Option(["--top"], metavar="K,K,...", callback=opt.parse_counts,
                help="Numbers of closest pairs.  [default: 100, 1000 ... up to the number of edges]"),
         Option(["--sample"], type=int, metavar="N",
-               help="Number of random nodes whose pairs are judged.  [default: all nodes, or as many as have 1,000 "
-                    "million pairs]"),
+               help="Number of nodes whose pairs are judged.  [default: all, or as many as have 1,000 million pairs]"),
         opt.SEED, opt.EMBEDDING_FORMAT, opt.THREADS, opt.JSON, *opt.READING,
     ],
 )  # fmt: skip

@@ -6,18 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphrefine.cli import options as opt
 from graphrefine.cli.common import read_graph_of, read_token, show_labels, take_labels
-from graphrefine.cli.options import (
-    EMBEDDING,
-    EMBEDDING_FORMAT,
-    INDEX,
-    LABEL_READING,
-    LABELS_VARIABLE,
-    READING,
-    TOKEN,
-    Option,
-    command,
-)
+from graphrefine.cli.options import Option, command
 from graphrefine.display.console import note
 
 if TYPE_CHECKING:
@@ -30,7 +21,7 @@ if TYPE_CHECKING:
     first=("graph", "labels", "columns", "port"),
     short_help="A page to look at an embedding, and an API to ask it.",
     params=[
-        EMBEDDING,
+        opt.EMBEDDING,
         Option(["--graph"], metavar="GRAPH",
                help="The graph it was made from: for neighborhoods, communities, and nodes that are not yet linked."),
         Option(["--labels"], metavar="LABELS", help="Labels of nodes, as for graphrefine evaluate labels."),
@@ -39,15 +30,15 @@ if TYPE_CHECKING:
         Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS",
                help="Address to listen on; beyond this machine a token is needed, and made if none is given."),
         Option(["--port"], type=int, default=0, metavar="N", help="Port to listen on.  [default: any that is free]"),
-        *TOKEN,
+        *opt.TOKEN,
         Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),
         Option(["--json", "as_json"], is_flag=True, help="Print one line of JSON with the address, then serve."),
-        INDEX, EMBEDDING_FORMAT, *LABEL_READING, LABELS_VARIABLE, *READING,
+        opt.INDEX, opt.EMBEDDING_FORMAT, *opt.LABEL_READING, opt.LABELS_VARIABLE, *opt.READING,
     ],
 )  # fmt: skip
 def explore(
-    embedding: str, embedding_format: str | None, index: bool | None, host: str, port: int, token: str | None,
-    token_file: str | None, no_browser: bool, as_json: bool, **sources: Any,
+    embedding: str, embedding_format: str | None, host: str, port: int, token: str | None, token_file: str | None,
+    no_browser: bool, as_json: bool, **sources: Any,
 ) -> None:  # fmt: skip
     """Open a page that shows EMBEDDING as a map: find a node, see its neighbors, color, select.
 
@@ -58,12 +49,12 @@ def explore(
 
     token = read_token(token, token_file)
     vectors = load(embedding, format=embedding_format)
-    session, readings = _make_session(vectors, index=index, name=Path(embedding).name, **sources)
+    session, readings = _make_session(vectors, name=Path(embedding).name, **sources)
 
     def print_address(url: str, bound: int) -> None:
         if as_json:
-            facts = {"url": url, "port": bound, "nodes": len(vectors), "dim": vectors.dim, **readings}
-            print(json.dumps(facts), flush=True)
+            stats = {"url": url, "port": bound, "nodes": len(vectors), "dim": vectors.dim, **readings}
+            print(json.dumps(stats), flush=True)
         else:
             note(f"{url}  (Ctrl-C ends it)")
 
@@ -79,25 +70,21 @@ def _make_session(
     from graphrefine.explore.columns import read_columns
     from graphrefine.explore.session import Session
 
-    table, matches = None, 0
     links = read_graph_of(vectors, graph, options)
-    if columns is not None:
-        table, matches = read_columns(columns, vectors.names)
+    table, matches = (None, 0) if columns is None else read_columns(columns, vectors.names)
     node_labels = take_labels(labels, options, vectors.names, graph=links)
     session = Session(vectors, graph=links, labels=node_labels, columns=table, index=index, name=name)
     if not session.named:
         note(f"note: {name} has no names of nodes; they are called by their rows, 0 to {max(len(vectors) - 1, 0)}")
+    found = {}
     if session.graph is not None:
-        matched = session.graph
-        _note_matches(matched.matches, len(vectors), f"the graph, which has {matched.graph.nodes:,} nodes")
+        found[f"the graph, which has {session.graph.graph.nodes:,} nodes"] = session.graph.matches
+    if table is not None:
+        found[f"the table {columns}"] = matches
+    for source, count in found.items():
+        warning = "" if count == len(vectors) else "warning: "
+        note(f"{warning}{count:,} of {len(vectors):,} nodes of the embedding are in {source}")
     if session.labels is not None and session.labels.missing:
         labeled = session.labels
         note(f"warning: {labeled.missing:,} of {labeled.listed:,} labeled nodes are not in the embedding")
-    if table is not None:
-        _note_matches(matches, len(vectors), f"the table {columns}")
     return session, show_labels(node_labels, vectors.names)
-
-
-def _note_matches(matches: int, nodes: int, place: str) -> None:
-    kind = "" if matches == nodes else "warning: "
-    note(f"{kind}{matches:,} of {nodes:,} nodes of the embedding are in {place}")

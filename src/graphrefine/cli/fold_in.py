@@ -46,6 +46,7 @@ def fold_in(
     check_not_input(output, [edges] if extend and is_same(old, output) else [edges, old])
     check_output(output, format=output_format)
     embedding = load(old)
+    # An edge leads from the new node to a known one, in the file's order: undirected reading would lose which is which.
     kind = {"bipartite": True} if embedding.sides.kind == "rows" else {"directed": True}
     graph = read_graph(edges, **{**options, **kind, "threads": threads})
     start = perf_counter()

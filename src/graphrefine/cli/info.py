@@ -106,6 +106,7 @@ def _count(graph: Graph, *, memory: int) -> dict[str, Any]:
     """Return counts of a graph; components only if ``memory``, in bytes, has room for them: they need the most."""
     import numpy as np
 
+    # Of all counts, that of components needs the most memory; a graph on disk may be larger than that.
     count = largest = None
     if graph.entries * COMPONENT_BYTES <= memory:
         count, member_of = graph.components()

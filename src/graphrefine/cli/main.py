@@ -59,8 +59,9 @@ def run(arguments: list[str]) -> int:
         _print_error("interrupted; no half-written output is left")
         return 128 + getattr(stopped, "number", signal.SIGINT)
     except StreamError as error:
+        # Python flushes stdout once more at its end, and would print an error of its own if that fails again.
         with suppress(OSError, ValueError, AttributeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python's last flush complains
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if error.errno == errno.EPIPE:
             return 128 + 13  # as if SIGPIPE had ended it
         return _fail(f"{error.filename}: {error.strerror}")
@@ -167,7 +168,8 @@ def _stop_on_signals() -> Iterator[None]:
     # exception passes through the `with` of each unfinished file instead. Whoever is impatient, signals again.
     numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers}
-    caught = [number for number in numbers if before[number] != signal.SIG_IGN]  # nohup stays in force
+    # A signal that is ignored stays so: `nohup graphrefine ...` must survive the end of its terminal.
+    caught = [number for number in numbers if before[number] != signal.SIG_IGN]
 
     def stop(number: int, _: Any) -> NoReturn:
         for each in caught:

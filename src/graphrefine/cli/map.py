@@ -13,14 +13,6 @@ from graphrefine.display.console import note, progress_bar, seconds, show_json
 from graphrefine.progress import Stages
 
 
-def _parse_names(_: Any, __: Any, value: str) -> int:
-    if value == "none":
-        return 0
-    if not value.isdecimal():
-        raise click.BadParameter(f"{value!r} is not a number, nor 'none'")
-    return int(value)
-
-
 @command(
     "map",
     first=("output", "labels", "method", "title"),
@@ -34,7 +26,7 @@ def _parse_names(_: Any, __: Any, value: str) -> int:
         Option(["--method"], type=click.Choice(["auto", "clusters", "pca"]), default="auto", show_default=True,
                help="How nodes are arranged: near those that are like them, or on the principal plane."),
         Option(["--title"], metavar="TEXT", help="Of the picture.  [default: the embedding's name and size]"),
-        Option(["--names"], default="12", show_default=True, metavar="N|none", callback=_parse_names,
+        Option(["--names"], default="12", show_default=True, metavar="N|none",
                help="How many nodes have their names on a picture: those with the most neighbors."),
         Option(["--dark"], is_flag=True, help="A picture for a dark page."),
         VARIABLE, FORMAT, SEED, THREADS, JSON, *LABEL_READING,
@@ -42,7 +34,7 @@ def _parse_names(_: Any, __: Any, value: str) -> int:
 )  # fmt: skip
 def map(
     embedding: str, output: str, labels: str | None, method: str, seed: int,
-    title: str | None, names: int, dark: bool, format: str | None, threads: int | None, as_json: bool, **reading: Any,
+    title: str | None, names: str, dark: bool, format: str | None, threads: int | None, as_json: bool, **reading: Any,
 ) -> None:  # fmt: skip
     """Place the nodes of EMBEDDING in the plane, near those that are like them, and draw them.
 
@@ -56,6 +48,8 @@ def map(
     from graphrefine.embedding.embedding import load
 
     check_not_input(output, [embedding, labels])
+    if names != "none" and not names.isdecimal():
+        raise click.BadParameter(f"{names!r} is not a number, nor 'none'", param_hint="--names")
     suffix = check_map_output(output)
     if suffix not in (".png", ".svg"):
         refuse_options("is for .png and .svg; leave it out", "names", "dark")
@@ -68,7 +62,7 @@ def map(
         node_map = make_map(vectors, node_labels, method=method, seed=seed, title=title, threads=threads, watch=bar)
         layout_seconds = perf_counter() - start
         with Stages(bar).stage("draw"):
-            node_map.save(output, names=names, dark=dark)
+            node_map.save(output, names=0 if names == "none" else int(names), dark=dark)
     spent = perf_counter() - start
     readings = show_labels(node_labels, vectors.names)
     classes = node_map.classes

@@ -26,26 +26,40 @@ def methods(names: tuple[str, ...], as_json: bool) -> None:
     from graphrefine.methods.registry import METHODS, find_method
 
     free = available_bytes()
-    figures = [_figures(find_method(name), free) for name in names or METHODS]
+    listed = [_describe(find_method(name), free) for name in names or METHODS]
     if as_json:
-        return show_json({"free_bytes": free, "methods": figures})
-    if names:
-        for entry in figures:
-            _show(entry)
-        return None
-    rows = [("name", "reference", "time", "largest here", "limit", "same bits")]
-    rows += [
-        (f["name"], f["reference"], f["cost"], _nodes(f["largest_nodes"]), f["limit"], _processors(f)) for f in figures
-    ]
-    show_table(rows, left=(0, 1, 2, 4, 5))
-    print(
-        "\nn nodes, m edges, k dimensions; same bits: on every processor, or on one kind of processor; "
-        "graphrefine methods NAME shows the settings of one"
-    )
+        return show_json({"free_bytes": free, "methods": listed})
+    if not names:
+        rows = [("name", "reference", "time", "largest here", "limit", "same bits")]
+        for each in listed:
+            bits = "every" if each["every_processor"] else "one kind"
+            largest = _round(each["largest_nodes"])
+            rows.append((each["name"], each["reference"], each["cost"], largest, each["limit"], bits))
+        show_table(rows, left=(0, 1, 2, 4, 5))
+        print(
+            "\nn nodes, m edges, k dimensions; same bits: on every processor, or on one kind of processor; "
+            "graphrefine methods NAME shows the settings of one"
+        )
+    for each in listed if names else ():
+        print(f"{each['name']}: {each['summary']} ({each['reference']})")
+        threads = "the same for any number of threads" if each["same_bits"] else "the same on one thread only"
+        where = "every processor"
+        if not each["every_processor"]:
+            where = f"one kind of processor ({each['processor_dependence']})"
+        settings = [f"{name}={value}" for name, value in each["settings"].items() if name not in each["fixed"]]
+        pairs = [
+            ("time", each["cost"]),
+            ("memory", each["limit"]),
+            ("largest here", f"{_round(each['largest_nodes'])} nodes"),
+            ("directed", "yes" if each["directed"] else "no"),
+            ("result", f"with the same seed, {threads}, on {where}"),
+            ("settings", ", ".join(settings)),
+        ]
+        show_table(pairs, left=(1,))
     return None
 
 
-def _figures(method: Any, free: int | None) -> dict[str, Any]:
+def _describe(method: Any, free: int | None) -> dict[str, Any]:
     return {
         "name": method.name,
         "reference": method.reference,
@@ -63,35 +77,6 @@ def _figures(method: Any, free: int | None) -> dict[str, Any]:
     }
 
 
-def _nodes(count: int | None) -> str:
-    """Format a count of nodes with three digits.
-
-    Examples
-    --------
-    >>> _nodes(1_234_567), _nodes(31_415)
-    ('1,230,000', '31,400')
-    """
-    if count is None:
-        return "not known"
-    return f"{float(f'{count:.3g}'):,.0f}" if count else "0"
-
-
-def _processors(figures: dict[str, Any]) -> str:
-    return "every" if figures["every_processor"] else "one kind"
-
-
-def _show(figures: dict[str, Any]) -> None:
-    print(f"{figures['name']}: {figures['summary']} ({figures['reference']})")
-    threads = "the same for any number of threads" if figures["same_bits"] else "the same on one thread only"
-    where = "every processor"
-    if not figures["every_processor"]:
-        where = f"one kind of processor ({figures['processor_dependence']})"
-    pairs = [
-        ("time", figures["cost"]),
-        ("memory", figures["limit"]),
-        ("largest here", f"{_nodes(figures['largest_nodes'])} nodes"),
-        ("directed", "yes" if figures["directed"] else "no"),
-        ("result", f"with the same seed, {threads}, on {where}"),
-    ]
-    settings = [f"{name}={value}" for name, value in figures["settings"].items() if name not in figures["fixed"]]
-    show_table([*pairs, ("settings", ", ".join(settings))], left=(1,))
+def _round(count: int | None) -> str:
+    """Format a count of nodes, which is an estimate, with three digits."""
+    return "not known" if count is None else f"{float(f'{count:.3g}'):,.0f}"

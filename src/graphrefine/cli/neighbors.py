@@ -31,8 +31,7 @@ MOST_NAMES = 5  # of those that were left out, in JSON
         click.Argument(["nodes"], metavar="NODE...", nargs=-1),
         Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbors."),
         Option(["--score"], type=click.Choice(["cosine", "dot", "link"]), default="cosine", show_default=True,
-               help="What is near: nodes that are alike (cosine), the inner product, for vectors whose length counts "
-                    "(dot), or nodes that are likely to be linked, hubs first (link)."),
+               help="What is near: nodes that are alike (cosine), the inner product (dot), or likely links (link)."),
         Option(["--from", "listed"], metavar="FILE", help="Names of further nodes, one on each line; - for stdin."),
         Option(["--all", "every"], is_flag=True, help="The neighbors of every node, written to -o block by block."),
         opt.TABLE,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FIRST, FURTHER = "Main options", "Further options"  # headings of the options that matter most, and of those below
 # An empty path would be the current folder: a variable of a shell script that is not set must not become that.
 PATHS = ("output", "work", "graph", "labels", "features", "columns", "align_to", "config")
+# Characters that shells and people do not type well.
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 
 
@@ -54,6 +55,8 @@ class Command(click.Command):
             if value == "-" and each.name in ("output", "target"):
                 raise click.BadParameter("standard output takes no vectors and no tables; name a file", param=each)
         try:
+            # A script may delete the inputs of a command that has ended well: what it wrote must be on the disk by
+            # then, and survive a power cut. The library leaves that to its caller.
             with durable_outputs():
                 return super().invoke(ctx)
         except GraphRefineError as error:
@@ -140,6 +143,14 @@ def parse_penalty(_: Any, __: Any, value: str) -> str | float | tuple[float, ...
         return value
     numbers: tuple[float, ...] = parse_numbers(None, None, value)
     return numbers[0] if len(numbers) == 1 else numbers
+
+
+def penalty_option(default: str) -> Option:
+    """Return the option of the penalty of a logistic regression."""
+    text = (
+        "Weight of the data in the logistic regression: a number, several with commas between, or 'cv': the best one."
+    )
+    return Option(["--C", "C"], default=default, show_default=True, metavar="C", callback=parse_penalty, help=text)
 
 
 def under(heading: str, *options: Option) -> tuple[Option, ...]:
@@ -260,8 +271,7 @@ SUFFIXES = ", ".join(  # of the formats of embeddings, with their names where th
 SKIP = Option(["--skip-unknown", "skip"], is_flag=True,
               help="Go on without names that no node has, and print how many they are.")  # fmt: skip
 INDEX = Option(["--index/--exact"], default=None,
-               help="Search by an index, made if there is none and kept next to EMBEDDING; or all "
-                    "vectors.  [default: by an index beyond a million nodes]")  # fmt: skip
+               help="Search by an index, kept next to EMBEDDING.  [default: from a million nodes on]")  # fmt: skip
 EVERY = Option(["--all", "every"], is_flag=True,
                help="Compare the neighbors of all shared nodes, not of a sample of 10,000 (of each side).")  # fmt: skip
 LABEL_READING = under(
@@ -282,7 +292,7 @@ under("Reading the labels", LABELS_VARIABLE)
 REPEATS = Option(["--repeats"], type=int, metavar="N",
                  help="Random splits for each ratio.  [default: 10, and 50 at ratios up to 0.05]")  # fmt: skip
 TABLE = Option(["-o", "--output"], metavar="TABLE",
-               help="Write all rows there: .csv, .tsv, .jsonl, .parquet or .arrow.")  # fmt: skip
+               help="Write all rows to a file: .csv, .tsv, .jsonl, .parquet or .arrow.")  # fmt: skip
 TOKEN = (
     Option(["--token-file"], metavar="FILE",
            help="File whose first line is the token that every request must send; - for stdin.  "
@@ -342,6 +352,7 @@ def name_option(problem: GraphRefineError | Warning, command: click.Command) -> 
     """
     argument, message = getattr(problem, "argument", None), str(problem)
     option = next((each for each in command.params if isinstance(each, click.Option) and each.name == argument), None)
+    # Paths and names in a message are the user's, and may look like an argument: only its head is rewritten.
     if option is None or (name := max(option.opts, key=len)) in message:
         return message
     if message.startswith(f"{argument}="):

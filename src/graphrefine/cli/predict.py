@@ -12,9 +12,6 @@ from graphrefine.cli.options import Group, Option
 from graphrefine.display.console import progress_bar
 from graphrefine.embedding.formats import format_place
 
-OUTPUT = Option(["-o", "--output"], metavar="FILE",
-                help="Write the whole table: .csv, .tsv, .jsonl, .parquet or .arrow.  [default: print the first "
-                     "rows]")  # fmt: skip
 predict = Group("predict", help="Labels of nodes, and missing edges.", no_args_is_help=False)
 
 
@@ -25,14 +22,12 @@ predict = Group("predict", help="Labels of nodes, and missing edges.", no_args_i
     params=[
         opt.EMBEDDING,
         click.Argument(["labels"], metavar="LABELS"),
-        OUTPUT,
+        opt.TABLE,
         Option(["--all", "every"], is_flag=True,
                help="Predict labeled nodes too, each by classifiers that have not seen its labels."),
         Option(["--top"], type=int, metavar="N",
                help="List the N most likely labels of each node.  [default: the labels that it is given]"),
-        Option(["--C", "C"], default="cv", show_default=True, metavar="C", callback=opt.parse_penalty,
-               help="Weight of the data in the logistic regression: a number; or several with commas between, or 'cv', "
-                    "of which cross-validation on the labeled nodes chooses."),
+        opt.penalty_option("cv"),
         Option(["--folds"], type=int, default=5, show_default=True, metavar="N",
                help="Parts of the labeled nodes, each predicted by classifiers of the others."),
         opt.VARIABLE, opt.FORMAT, opt.SEED, opt.THREADS, opt.JSON, *opt.LABEL_READING,
@@ -71,7 +66,7 @@ def labels(
     first=("output", "top", "weights", "directed"),
     short_help="Missing edges, the most likely first.",
     params=[
-        opt.GRAPH, OUTPUT,
+        opt.GRAPH, opt.TABLE,
         Option(["--top"], type=int, default=1000, show_default=True, metavar="N", help="Number of pairs."),
         opt.SEED, opt.THREADS, opt.JSON, *opt.READING,
     ],

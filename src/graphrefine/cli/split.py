@@ -19,11 +19,9 @@ _PARTS = under(
     Option(["--negatives"], type=float, default=1.0, show_default=True, metavar="N",
            help="Pairs without an edge for each edge, in every part; 0 for none."),
     Option(["--negatives-by"], type=click.Choice(["uniform", "degree"]), default="uniform", show_default=True,
-           help="Draw them from all pairs alike; or pair the ends of a part's edges again, so that degrees say "
-                "nothing."),
+           help="Draw them from all pairs alike, or by the degrees of the edges, so that degrees say nothing."),
     Option(["--connected"], is_flag=True,
-           help="Keep a spanning forest in train, so that no node loses its last edge. The other parts are then no "
-                "uniform sample of the edges."),
+           help="Keep a spanning forest in train, so that no node loses its last edge."),
 )  # fmt: skip
 
 

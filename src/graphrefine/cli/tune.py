@@ -23,13 +23,10 @@ from graphrefine.progress import Stages
         Option(["--budget"], default="60s", show_default=True, metavar="TIME",
                help="Time of the search, as in 60s, 2min or 1.5h."),
         Option(["--train"], type=float, metavar="PART",
-               help="Read only the labels of the nodes that evaluate labels trains with at this ratio, in its first "
-                    "split.  [default: all labels]"),
+               help="Read only the labels of training nodes of evaluate labels at this ratio.  [default: all labels]"),
         Option(["--split-seed"], type=int, default=0, show_default=True, metavar="N",
                help="Seed of that split: the --seed of evaluate labels."),
-        Option(["--C", "C"], default="1", show_default=True, metavar="C", callback=opt.parse_penalty,
-               help="Weight of the data in the logistic regression, for all trials; 'cv': the best for the default "
-                    "settings."),
+        opt.penalty_option("1"),
         Option(["--dims"], metavar="K,K,...", callback=opt.parse_counts,
                help="Lengths of the vectors to try; longer is nearly always better, and costs more.  [default: 128]"),
         Option(["-o", "--output"], metavar="FILE",
@@ -47,7 +44,7 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
     from graphrefine.evaluate.tune import tune as run
     from graphrefine.system.files import check_writable
 
-    parse_seconds(options["budget"])
+    parse_seconds(options["budget"])  # before the graph is read, which may take minutes
     reading = opt.reading_options(options)
     check_not_input(output, [graph, labels, reading["nodes"]])
     if output is not None:

@@ -121,12 +121,9 @@ def _warn_of_recipes(recipes: list[dict[str, Any]]) -> None:
     reasons = [reason for each in recipes[1:] if (reason := compare_bits(recipes[0], each)) is not None]
     versions = dict.fromkeys(describe_numerics(recipe).partition(":")[0] for recipe in recipes)
     reasons = list(dict.fromkeys(reasons)) or ([" and ".join(versions)] if len(versions) > 1 else [])
-    differences = f" ({'; '.join(reasons)})" if reasons else ""
-    text = (
-        f"the embeddings have different recipes{differences}, so that vectors of one need not be comparable with "
-        "another's; align_to() turns one onto the other where they share nodes"
-    )
-    warnings.warn(ArgumentWarning(text), stacklevel=5)
+    why = f" ({'; '.join(reasons)})" if reasons else ""
+    text = f"the embeddings have different recipes{why}, so that their vectors need not be comparable; align_to() turns"
+    warnings.warn(ArgumentWarning(f"{text} one onto the other where they share nodes"), stacklevel=5)
 
 
 def truncate(table: StatefulVectors, dim: int) -> EmbeddingData:
@@ -173,11 +170,8 @@ def align_vectors(moved: StatefulVectors, fixed: StatefulVectors) -> EmbeddingDa
     R, drift = align_tables(moved, fixed)
     warn_of_differences(moved.recipe, fixed.recipe, stacklevel=3)
     if drift.shared < moved.dim:
-        warnings.warn(
-            f"{drift.shared:,} shared nodes with vectors do not settle a rotation of {moved.dim} numbers: the nodes "
-            "that are not shared may still be turned against the old ones",
-            stacklevel=3,
-        )
+        text = f"{drift.shared:,} shared nodes with vectors do not settle a rotation of {moved.dim} numbers"
+        warnings.warn(f"{text}: the other nodes may still be turned against the old ones", stacklevel=3)
     turn = turn_fold_map if moved.sides.kind is None else turn_side_maps
     fold_map = None if moved.fold_map is None else turn(moved.fold_map, R)
     vectors = rotate(rotatable(moved), R).reshape(moved.vectors.shape)

@@ -21,6 +21,7 @@ from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import SIDES, Lookup, Rows, Side, Unknown, list_some, quote_name
 from graphrefine.graph.node_ids import is_text, name_array
 from graphrefine.readers.read import read
+from graphrefine.system.checks import check_choice
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -39,60 +40,36 @@ class NewNodes(NamedTuple):
 
 def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "error", **reading: Any) -> EmbeddingData:
     """Return the new nodes of edges, with vectors: see `graphrefine.Embedding.fold_in`."""
-    if table.sides.kind is not None:
-        return fold_new_sides(table, edges, unknown=unknown, **reading)
-    if table.recipe.get("directed"):
+    check_choice("unknown", unknown, ("error", "skip"))
+    kind = table.sides.kind
+    if kind is None and table.recipe.get("directed"):
         raise InputError(
             "the vectors are of a directed graph, without source and target: nothing says which of their arcs a new "
             "node's are like; embed it again instead"
         )
-    nodes = read_new_nodes(edges, table.lookup, unknown=unknown, **reading)
-    if nodes.skipped:
-        lost, names = nodes.skipped["edges"], list_some(nodes.skipped["names"])
-        text = f"edges to nodes that are neither known nor new were left out: {lost:,}, such as to {names}"
-        warnings.warn(ArgumentWarning(text), stacklevel=3)
-    if table.fold_map is None:
-        warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbors'", stacklevel=4)
-    vectors = FoldIn(table.vectors, table.degrees, table.fold_map).fold(nodes.old_links, nodes.new_links)
-    _warn_of_zeros(nodes.names, vectors, stacklevel=4)
-    recipe = {"method": "fold-in", "learnt": table.fold_map is not None, "into": table.recipe}
-    if nodes.skipped:
-        recipe["skipped"] = nodes.skipped
-    counts = np.diff(nodes.old_links.indptr) + np.diff(nodes.new_links.indptr)
-    return EmbeddingData(nodes.names, vectors, recipe, state=State(counts.astype(np.float32)))
-
-
-def fold_new_sides(table: StatefulVectors, edges: Any, *, unknown: Unknown, **reading: Any) -> EmbeddingData:
-    """Return the new nodes of arcs or of edges between two sets, with vectors of both sides or of one."""
-    new = read_new_sides(edges, table, unknown=unknown, **reading)
-    if new.skipped:
-        text = f"nodes that are not known, and have no edge to one that is, were left out: {new.skipped['nodes']:,}"
-        warnings.warn(ArgumentWarning(f"{text}, such as {list_some(new.skipped['names'])}"), stacklevel=5)
-    if table.fold_map is None:
-        warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbors'", stacklevel=6)
-    folded = fold_sides(table.vectors, table.sides, table.degrees, table.fold_map, new.links)
-    recipe = {"method": "fold-in", "learnt": table.fold_map is not None, "sides": table.sides.kind}
-    if table.sides.kind == "rows":
-        recipe["sources"] = len(folded["source"])
-        vectors = np.concatenate([folded["source"], folded["target"]])
+    new: NewNodes | NewSides
+    recipe: dict[str, Any] = {"method": "fold-in", "learnt": table.fold_map is not None, "into": table.recipe}
+    if kind is None:
+        new = read_new_nodes(edges, table.lookup, unknown=unknown, **reading)
+        vectors = FoldIn(table.vectors, table.degrees, table.fold_map).fold(new.old_links, new.new_links)
+        degrees = np.diff(new.old_links.indptr) + np.diff(new.new_links.indptr)
     else:
-        vectors = np.concatenate([folded["source"], folded["target"]], axis=1)
-    _warn_of_zeros(new.names, vectors, stacklevel=5)
-    recipe["into"] = table.recipe
+        new = read_new_sides(edges, table, unknown=unknown, **reading)
+        folded = fold_sides(table.vectors, table.sides, table.degrees, table.fold_map, new.links)
+        vectors = np.concatenate([folded[side] for side in SIDES], axis=0 if kind == "rows" else 1)
+        degrees = new.degrees
+        recipe |= {"sides": kind, **({"sources": len(folded["source"])} if kind == "rows" else {})}
     if new.skipped:
         recipe["skipped"] = new.skipped
-    return EmbeddingData(new.names, vectors, recipe, state=State(new.degrees.astype(np.float32)))
-
-
-def _warn_of_zeros(names: NDArray[Any], vectors: NDArray[np.float32], *, stacklevel: int) -> None:
-    """Warn the caller of `Embedding.fold_in` of zero vectors."""
+        text = f"{new.skipped['edges']:,} edges were left out, to nodes that are neither known nor new: such as "
+        warnings.warn(ArgumentWarning(text + list_some(new.skipped["names"])), stacklevel=3)
+    if table.fold_map is None:
+        warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbors'", stacklevel=4)
     zeros = np.flatnonzero(~vectors.any(axis=1))
     if zeros.size:
-        warnings.warn(
-            f"new nodes without a known neighbor that has a vector: {zeros.size:,} of {len(vectors):,}, such as "
-            f"{quote_name(names[zeros[0]])}; their vectors are zero",
-            stacklevel=stacklevel,
-        )
+        text = f"new nodes without a known neighbor that has a vector: {zeros.size:,} of {len(vectors):,}, such as "
+        warnings.warn(f"{text}{quote_name(new.names[zeros[0]])}; their vectors are zero", stacklevel=3)
+    return EmbeddingData(new.names, vectors, recipe, state=State(degrees.astype(np.float32)))
 
 
 def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **reading: Any) -> NewNodes:
@@ -105,8 +82,6 @@ def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **
     >>> nodes.names.tolist(), nodes.old_links.indices.tolist(), nodes.old_links.weights.tolist()
     (['eve'], [0, 1], [1.0, 2.0])
     """
-    if unknown not in ("error", "skip"):
-        raise InputError(f"unknown={unknown!r} is not known; it is 'error' or 'skip'", argument="unknown")
     graph = read(edges, **{**reading, "directed": True})
     names = in_the_same_words(graph.names, lookup)
     rows = np.fromiter((-1 if (row := lookup.find(name)) is None else row for name in names), np.int64, len(names))
@@ -172,10 +147,6 @@ class Arcs(NamedTuple):
     target: Rows
     weights: NDArray[np.float32]
 
-    def pick(self, mask: NDArray[np.bool_]) -> Arcs:
-        """Return some of them."""
-        return Arcs(self.source[mask], self.target[mask], self.weights[mask])
-
 
 def read_new_sides(edges: Any, table: StatefulVectors, *, unknown: Unknown = "error", **reading: Any) -> NewSides:
     """Read edges (source, target) or (source, target, weight), of which one end at least is new.
@@ -188,8 +159,6 @@ def read_new_sides(edges: Any, table: StatefulVectors, *, unknown: Unknown = "er
     >>> new.names.tolist(), new.links["source"].links.indices.tolist(), new.links["target"].links.indices.tolist()
     (['bob', 'beer'], [1, 0], [0])
     """
-    if unknown not in ("error", "skip"):
-        raise InputError(f"unknown={unknown!r} is not known; it is 'error' or 'skip'", argument="unknown")
     bipartite = table.sides.kind == "rows"
     kind = {"bipartite": True} if bipartite else {"directed": True}
     graph = read(edges, **{**{name: value for name, value in reading.items() if name != "directed"}, **kind})
@@ -214,7 +183,8 @@ def read_new_sides(edges: Any, table: StatefulVectors, *, unknown: Unknown = "er
     if not len(new):
         raise InputError(f"{graph.source} has no new nodes: edges between a new and a known node are expected")
     skipped = {"edges": int(apart.sum()), "nodes": len(lost), "names": [names[at] for at in lost[:MOST_NAMES]]}
-    return _make_sides(arcs.pick(~apart), row, new, names, graph, table, skipped if len(lost) else None)
+    arcs = Arcs(arcs.source[~apart], arcs.target[~apart], arcs.weights[~apart])
+    return _make_sides(arcs, row, new, names, graph, table, skipped if len(lost) else None)
 
 
 def in_the_same_words(names: NDArray[Any], lookup: Lookup) -> list[Any]:
@@ -283,9 +253,8 @@ def _make_sides(
     skipped: dict[str, Any] | None,
 ) -> NewSides:
     start = graph.nodes if graph.sources is None else graph.sources
-    members = {"source": new[new < start], "target": new[new >= start]} if graph.sources is not None else {
-        "source": new, "target": new,
-    }  # fmt: skip
+    bipartite = graph.sources is not None
+    members = {"source": new[new < start], "target": new[new >= start]} if bipartite else dict.fromkeys(SIDES, new)
     number = np.full(graph.nodes, -1, np.int64)  # of a new node among those of its side
     for nodes in members.values():
         number[nodes] = np.arange(len(nodes))
@@ -298,7 +267,7 @@ def _make_sides(
         near = np.where(row[other[mine]] >= 0, row[other[mine]], known + number[other[mine]])
         links[side] = NewSide(_as_links(number[own[mine]], near, arcs.weights[mine], len(members[side])), known)
     counts = [np.diff(links[side].links.indptr) for side in SIDES]
-    degrees = np.concatenate(counts) if graph.sources is not None else counts[0] + counts[1]
+    degrees = np.concatenate(counts) if bipartite else counts[0] + counts[1]
     return NewSides(name_array([names[at] for at in new.tolist()]), degrees, links, skipped)
 
 

@@ -46,6 +46,8 @@ def _rank_targets(table: StatefulVectors, rows: Rows, k: int, exclude: Any) -> l
     exclusions = Exclusions(table, exclude)
     own = table.sides.kind != "rows"  # then a source is a target too, and is never recommended to itself
     excluded = [np.unique(np.array([*exclusions.of(row), *[row] * own], np.int64)) for row in rows.tolist()]
+    # All sources are one search: the targets, perhaps mapped, are read once. The kernel needs whole rows, and the
+    # targets of a directed graph are halves of the vectors.
     targets = np.ascontiguousarray(table.target)
     queries = np.ascontiguousarray(table.source[rows])
     without, threads = ExcludedRows.from_lists(excluded), usable_threads(None)

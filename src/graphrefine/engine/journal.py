@@ -76,7 +76,7 @@ class Journal:
         """Note that a step is finished."""
         arrays: dict[str, NDArray[Any]] = {"what": np.array(description), **_version(), **small}
         # The step first, then its tasks go: a run killed in between finds the step and does not look at tasks. The
-        # other way round it would do all of them again, from matrices that may be gone.
+        # other way round it would do all of them again.
         write_arrays(self.storage, f"steps/{step:04d}.npz", arrays)
         self.storage.remove(_folder(step))
 

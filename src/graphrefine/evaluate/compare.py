@@ -135,7 +135,21 @@ def compare(
     repeats = as_plain(repeats)
     runs = [(name, dim) for name in names for dim in lengths]
     limits = _check_limits(time_limit, memory_limit)
-    task = choose_task(graph, labels, ratios=ratios, repeats=repeats, C=C, seed=seed, threads=threads)
+    if labels is not None:
+        usual = {choose_repeats(ratio) for ratio in ratios}
+        if repeats is None and len(usual) == 1:
+            repeats = usual.pop()
+        protocol = {"ratios": tuple(ratios), "repeats": repeats, "C": C}
+        node_labels = as_labels(labels, names=graph.names, graph=graph)
+        task = _make_label_task(graph, node_labels, protocol, seed=seed, threads=threads)
+    elif graph.directed:
+        raise InputError(
+            f"{graph.source} was read as directed, and without labels methods are compared by links of an undirected "
+            "graph; give labels, or read it with directed=False",
+            argument="directed",
+        )
+    else:
+        task = _make_link_task(graph, 1 if repeats is None else repeats, seed=seed, threads=threads)
     with stages.stage("baselines"):
         baselines = task.baselines(min(max(lengths), graph.nodes))
     comparison = Comparison(
@@ -305,33 +319,6 @@ def _with_costs(row: Row, outcomes: Sequence[Outcome]) -> Row:
         total_seconds=fmean(outcome.total for outcome in outcomes),
         peak_bytes=max(outcome.peak_bytes for outcome in outcomes),
     )
-
-
-def choose_task(
-    graph: Graph,
-    labels: Any,
-    *,
-    ratios: Sequence[float],
-    repeats: int | None,
-    C: float | Sequence[float] | Literal["cv"],
-    seed: int,
-    threads: int,
-) -> Task:
-    """Choose the task: labels if they are given, else links."""
-    if labels is not None:
-        usual = {choose_repeats(ratio) for ratio in ratios}
-        if repeats is None and len(usual) == 1:
-            repeats = usual.pop()
-        protocol = {"ratios": tuple(ratios), "repeats": repeats, "C": C}
-        node_labels = as_labels(labels, names=graph.names, graph=graph)
-        return _make_label_task(graph, node_labels, protocol, seed=seed, threads=threads)
-    if graph.directed:
-        raise InputError(
-            f"{graph.source} was read as directed, and without labels methods are compared by links of an undirected "
-            "graph; give labels, or read it with directed=False",
-            argument="directed",
-        )
-    return _make_link_task(graph, 1 if repeats is None else repeats, seed=seed, threads=threads)
 
 
 def _make_label_task(graph: Graph, labels: Labels, protocol: dict[str, Any], *, seed: int, threads: int) -> Task:

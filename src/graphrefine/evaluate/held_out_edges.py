@@ -35,13 +35,6 @@ def hold_out(graph: Graph, part: float, *, repeat: int, seed: int, turned: float
 
     The pairs of a directed graph are ordered, and a part ``turned`` of them are held-out arcs the other way round, as
     far as there are any that are no arcs. The pairs of a bipartite graph have a source and a target.
-
-    Examples
-    --------
-    >>> ring = Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0])
-    >>> held = hold_out(ring, 0.5, repeat=0, seed=0)
-    >>> held.rest, len(held.edges.first), sorted(zip(*(side.tolist() for side in held.others)))
-    (Graph(4 nodes, 2 edges, undirected, unweighted), 2, [(0, 2), (1, 3)])
     """
     size = round(part * graph.edges)
     if not 0 < size < graph.edges:
@@ -60,7 +53,8 @@ def hold_out(graph: Graph, part: float, *, repeat: int, seed: int, turned: float
     rng = np.random.default_rng(key)
     order = order_by_name(graph)
     edges = select_edges(graph, rng.permutation(graph.edges)[:size], order)
-    back = _turn_round(graph, edges, round(turned * size))
+    free_back = np.flatnonzero(find_entries(graph, Pairs(edges.second, edges.first)) < 0)[: round(turned * size)]
+    back = Pairs(edges.second[free_back], edges.first[free_back])
     random_pairs = draw_non_edges(graph, size - len(back.first), order, rng)
     others = Pairs(*(np.concatenate(sides) for sides in zip(back, random_pairs, strict=True)))
     return HeldOut(remove_edges(graph, edges), edges, others, len(back.first), key)
@@ -82,21 +76,8 @@ def count_pairs(graph: Graph) -> int:
     return ordered if graph.directed else ordered // 2
 
 
-def _turn_round(graph: Graph, edges: Pairs, most: int) -> Pairs:
-    """Turn edges round, at most ``most``, and only where the result is no edge."""
-    free = np.flatnonzero(find_entries(graph, Pairs(edges.second, edges.first)) < 0)[:most]
-    return Pairs(edges.second[free], edges.first[free])
-
-
 def find_entries(graph: Graph, pairs: Pairs) -> NDArray[np.int64]:
-    """Find the entries of pairs in a graph; -1 for a pair that is no edge.
-
-    Examples
-    --------
-    >>> path = Graph.from_edges([0, 1], [1, 2])
-    >>> find_entries(path, Pairs(np.array([1, 0]), np.array([2, 2]))).tolist()
-    [2, -1]
-    """
+    """Find the entries of pairs in a graph; -1 for a pair that is no edge."""
     if not len(graph.indices):
         return np.full(len(pairs.first), -1)
     low, end = graph.indptr[pairs.first], graph.indptr[pairs.first + 1]

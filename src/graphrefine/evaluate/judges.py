@@ -78,14 +78,7 @@ def check_ratio(n: int, ratio: float, *, argument: str, least: int = 1) -> None:
 
 
 def make_split(n: int, ratio: float, *, repeat: int, seed: int) -> Split:
-    """Divide n rows at random into training rows and test rows.
-
-    Examples
-    --------
-    >>> split = make_split(4, 0.25, repeat=0, seed=0)
-    >>> len(split.train), sorted([*split.train.tolist(), *split.test.tolist()])
-    (1, [0, 1, 2, 3])
-    """
+    """Divide n rows at random into training rows and test rows."""
     size = round(ratio * n)
     key = (seed, round(ratio * 1e6), repeat)
     shuffled = np.random.default_rng(key).permutation(n)
@@ -103,15 +96,7 @@ class SplitStats(NamedTuple):
 
 @dataclass(frozen=True)
 class LabelJudge:
-    """Node classification: labels of nodes, and splits of these nodes.
-
-    Examples
-    --------
-    >>> labels = sp.csr_array(np.array([[1, 0], [0, 1]] * 4, bool))
-    >>> judge = LabelJudge(np.arange(8), labels, [partial(make_split, 8, 0.5, repeat=0, seed=0)])
-    >>> judge.score(judge.prepare(labels.toarray().astype(np.float32)), 0)
-    100.0
-    """
+    """Node classification: labels of nodes, and splits of these nodes."""
 
     rows: Rows  # (m,): of the nodes, among the vectors
     indicator: Indicator  # (m, classes)
@@ -184,15 +169,7 @@ def choose_penalty(rows: Floats, targets: Bool, penalties: tuple[float, ...], ke
 
 @dataclass(frozen=True)
 class LinkJudge:
-    """Pairs of nodes with an edge and pairs without one, dealt out to some splits.
-
-    Examples
-    --------
-    >>> path = Graph.from_edges([0, 1, 2], [1, 2, 3])
-    >>> judge = LinkJudge(path, edges=Pairs(np.array([0]), np.array([1])), others=Pairs(np.array([0]), np.array([3])))
-    >>> judge.score(judge.prepare(np.array([[1, 0], [1, 0], [0, 1], [0, 1]], np.float32)), 0)
-    1.0
-    """
+    """Pairs of nodes with an edge and pairs without one, dealt out to some splits."""
 
     graph: Graph  # the graph to embed: without the edges, if they are held out
     edges: Pairs

@@ -12,9 +12,7 @@ of the result: the value of vectors is their gain over it.
 
 In a **directed** graph arcs are held out, pairs are ordered, and scores are ``source_u . target_v``. Half of the pairs
 without an arc (``turned``) are held-out arcs the other way round, as far as those are no arcs: a score that is the same
-for u -> v and v -> u gets half of them wrong. In protocol B the target is replaced. In a **bipartite** graph pairs are
-of a source and a target, and the target is replaced.
-
+for u -> v and v -> u gets half of them wrong. In protocol B the target is replaced, as it is in a **bipartite** graph.
 """
 
 from __future__ import annotations

@@ -13,9 +13,6 @@ is found by Newton steps, each solved by preconditioned conjugate gradients. Thr
   :math:`1 + d \lambda`: a preconditioner that is nearly exact for rare classes.
 * Products with the Hessian are in float32, because an error only costs a step; loss and gradient in float64.
 
-Since the Hessian is at least the identity, :math:`|w - w^*| \le |\nabla f(w)|`: with a gradient shorter than
-`tol`, a decision value is within `tol` times the length of its row of the exact one, but for the rounding of
-the rotated rows to float32.
 """
 
 from __future__ import annotations
@@ -42,15 +39,11 @@ SHORTEST_STEP = 2.0**-20
 class Classifiers:
     """One linear classifier for each class.
 
-    Attributes
-    ----------
-    weights : (classes, features) float64
-    intercepts : (classes,) float64
-        Minus infinity for a class that had no positive row, infinity for one that had no negative row.
+    An intercept is minus infinity for a class that had no positive row, infinity for one that had no negative row.
     """
 
-    weights: Float64
-    intercepts: Float64
+    weights: Float64  # (classes, features)
+    intercepts: Float64  # (classes,)
 
     def decision(self, rows: NDArray[Any]) -> Float64:
         """Return the scores of rows (n, features) for every class: (n, classes)."""
@@ -72,17 +65,9 @@ def fit_logistic(
     C : float
         Weight of the data against the penalty.
     tol : float
-        Largest length of the gradient, and so the largest distance from the exact weights.
+        Largest length of the gradient, and so (the Hessian is at least the identity) distance from the exact weights.
     start : Classifiers, optional
         Start of the iteration, for example the fit at a nearby `C`.
-
-    Examples
-    --------
-    Two rows at -1 and 1: by symmetry no intercept, and a weight with w (1 + exp(w)) = 2.
-
-    >>> fit = fit_logistic(np.array([[-1.0], [1.0]]), np.array([[False], [True]]), tol=1e-9)
-    >>> round(float(fit.weights[0, 0]), 4), round(float(abs(fit.intercepts[0])), 4)
-    (0.6748, 0.0)
     """
     n, features = rows.shape
     positives = targets.sum(axis=0)

@@ -3,8 +3,6 @@
 **Labels.** A row with m labels is given the m classes of highest score. Each metric is a function of three counts of
 each class: rows that were given it rightly, rows that were given it, rows that have it. A further metric is an entry of
 `METRICS`; results, tables, JSON and comparisons list all entries.
-
-**Links.** `graphrefine.embedding.learn.auc` belongs to them.
 """
 
 from __future__ import annotations
@@ -71,40 +69,18 @@ METRICS = {  # name in JSON -> title in tables, function
 
 
 def measure_labels(classifiers: Classifiers, rows: NDArray[np.float32], truth: Indicator) -> dict[str, float]:
-    """Measure all `METRICS` of the labels that classifiers predict.
-
-    Examples
-    --------
-    Both rows are given the first class: one of two labels is right, and F1 is 2/3 and 0 by class.
-
-    >>> identity = Classifiers(np.eye(2), np.zeros(2))
-    >>> rows = np.array([[0.9, 0.1], [0.6, 0.4]], np.float32)
-    >>> stats = measure_labels(identity, rows, sp.csr_array(np.eye(2, dtype=bool)))
-    >>> {name: round(value, 1) for name, value in stats.items()}
-    {'micro_f1': 50.0, 'macro_f1': 33.3}
-    """
-    counts = _count(classifiers, rows, truth)
-    return {name: metric.measure(counts) for name, metric in METRICS.items()}
-
-
-def _count(classifiers: Classifiers, rows: NDArray[np.float32], truth: Indicator) -> ClassCounts:
+    """Measure all `METRICS` of the labels that classifiers predict."""
     counts = ClassCounts(*np.zeros((3, truth.shape[1]), np.int64))
     for lo in range(0, len(rows), BLOCK):
         true = truth[lo : lo + BLOCK].toarray()
         predicted = top_classes(classifiers.decision(rows[lo : lo + BLOCK]), true.sum(axis=1))
         for count, marks in zip(counts, (predicted & true, predicted, true), strict=True):
             count += marks.sum(axis=0)
-    return counts
+    return {name: metric.measure(counts) for name, metric in METRICS.items()}
 
 
 def top_classes(scores: NDArray[np.float64], counts: NDArray[Any]) -> Bool:
-    """Mark the `counts[i]` classes of highest score in each row i; the first of equals.
-
-    Examples
-    --------
-    >>> top_classes(np.array([[0.1, 0.7, 0.2], [0.5, 0.5, 0.1]]), np.array([2, 1])).astype(int).tolist()
-    [[0, 1, 1], [1, 0, 0]]
-    """
+    """Mark the `counts[i]` classes of highest score in each row i; the first of equals."""
     ranking = np.argsort(-scores, axis=1, kind="stable")
     marks = np.arange(scores.shape[1]) < counts[:, None]
     predicted = np.zeros(scores.shape, np.bool_)

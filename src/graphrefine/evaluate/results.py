@@ -65,7 +65,6 @@ class Repeats:
 
     # The spread is between random splits of the same nodes, which overlap: the standard error is that of the mean over
     # splits, and not the uncertainty on other nodes or another graph.
-
     def mean(self, name: str) -> float:
         """Return the mean over the repeats."""
         return fmean(self.values[name])
@@ -165,10 +164,8 @@ class LabelScores(Result):
         Numbers of nodes and classes in the evaluation.
     unlabeled : str
         "drop": nodes without labels were left out before splitting; "keep": all nodes were split.
-    unlabeled_nodes : int
-        Nodes of the embedding without labels.
-    missing_nodes : int
-        Labeled nodes that the embedding does not have.
+    unlabeled_nodes, missing_nodes : int
+        Nodes of the embedding without labels, and labeled nodes that it does not have.
     empty_classes : int
         Classes left out because none of the evaluated nodes has them.
     repeats : int, or tuple of int
@@ -536,29 +533,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """Result of `graphrefine.evaluate.compare.compare`.
+    """Result of `graphrefine.evaluate.compare.compare`."""
 
-    Attributes
-    ----------
-    rows : tuple of Row
-        Best first; then methods that did not finish.
-    columns : tuple of str
-        Titles of the scores, the keys of `Row.cells`.
-    axis : str
-        Name of `Row.quality`.
-    protocol : str
-        Meaning of the numbers, in a sentence.
-    graph, inputs, limits : dict
-        Size of the graph; everything that the numbers depend on; limits of each child process.
-    """
-
-    rows: tuple[Row, ...]
-    columns: tuple[str, ...]
-    axis: str
-    protocol: str
-    graph: Mapping[str, Any]
-    inputs: Mapping[str, Any]
-    limits: Mapping[str, Any]
+    rows: tuple[Row, ...]  # best first; then methods that did not finish
+    columns: tuple[str, ...]  # titles of the scores, the keys of `Row.cells`
+    axis: str  # name of `Row.quality`
+    protocol: str  # meaning of the numbers, in a sentence
+    graph: Mapping[str, Any]  # its size
+    inputs: Mapping[str, Any]  # everything that the numbers depend on
+    limits: Mapping[str, Any]  # of each child process
     title: ClassVar[str] = "Methods compared, the best first"
     left_columns: ClassVar[tuple[str, ...]] = ("method", "score", "status")
 

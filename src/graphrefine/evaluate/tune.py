@@ -264,7 +264,16 @@ def tune(
     for length in lengths:
         find_method("refine").check(graph, refine_settings(dim=length, seed=seed))
     start = perf_counter()
-    judge = _make_judge(graph, labels, train=train, split_seed=split_seed, C=C, seed=seed)
+    judge: Judge
+    if labels is None:
+        if train is not None:
+            raise InputError(f"train={train!r} is about labels, and no labels are given", argument="train")
+        judge = make_link_judge(graph, seed=seed)
+    else:
+        if C != "cv":
+            check_number("C", C, above=0)
+        node_labels = as_labels(labels, names=graph.names, graph=graph)
+        judge = make_label_judge(graph, node_labels, train=train, split_seed=split_seed, C=C, seed=seed)
     vectors = TrialVectors(judge.graph if isinstance(judge, LinkJudge) else graph, threads=threads)
     with one_blas_thread():
         search = _Search(judge, vectors, deadline=start + budget, threads=threads, progress=Stages(progress))
@@ -281,17 +290,6 @@ def tune(
         budget=budget,
         seconds=perf_counter() - start,
     )
-
-
-def _make_judge(graph: Graph, labels: Any, *, train: TrainingNodes, split_seed: int, C: Penalty, seed: int) -> Judge:
-    if labels is None:
-        if train is not None:
-            raise InputError(f"train={train!r} is about labels, and no labels are given", argument="train")
-        return make_link_judge(graph, seed=seed)
-    if C != "cv":
-        check_number("C", C, above=0)
-    node_labels = as_labels(labels, names=graph.names, graph=graph)
-    return make_label_judge(graph, node_labels, train=train, split_seed=split_seed, C=C, seed=seed)
 
 
 class _Search:
@@ -378,26 +376,14 @@ class _Search:
 
 
 def is_clearly_better(scores: Sequence[float], best: Sequence[float], least: float = 0.0) -> bool:
-    """Return True if scores on the same splits are higher by more than the standard error of the differences.
-
-    Examples
-    --------
-    >>> is_clearly_better([51, 52, 51], [50, 50, 50]), is_clearly_better([58, 46, 50], [50, 50, 50])
-    (True, False)
-    """
+    """Return True if scores on the same splits are higher by more than the standard error of the differences."""
     gains = np.subtract(scores, best)
     error = float(gains.std(ddof=1)) / math.sqrt(len(gains))
     return float(gains.mean()) > max(error, least)
 
 
 def plan_stages(graph: Graph, dims: Sequence[int]) -> dict[str, list[Changes]]:
-    """Plan the stages of the search on a graph: by name, the changes of which at most one is adopted.
-
-    Examples
-    --------
-    >>> list(plan_stages(Graph.from_edges([0, 1], [1, 2]), dims=[128]))
-    ['quality', 'filter', 'center', 'axes', 'spectrum', 'negative', 'exponent']
-    """
+    """Plan the stages of the search on a graph: by name, the changes of which at most one is adopted."""
     values: dict[str, Sequence[Any]] = {
         "center": (False,),
         "axes": (0.2, 0.35, 0.5, 0.75),

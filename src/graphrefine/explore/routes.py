@@ -41,10 +41,8 @@ NO_QUERY = [Depends(refuse_query)]
 
 
 async def check_query(request: Request) -> None:
-    """Raise HTTPException for a query that Starlette would read as something else.
-
-    It takes the last of two values with one name, and reads bytes that are not UTF-8 as replacement signs.
-    """
+    """Raise HTTPException for a query that Starlette would read as something else."""
+    # It takes the last of two values with one name, and reads bytes that are not UTF-8 as replacement signs.
     query = request.scope["query_string"].decode("latin-1")
     try:
         names = [name for name, _ in parse_qsl(query, keep_blank_values=True, errors="strict")]

@@ -222,7 +222,7 @@ def check_weights(weights: NDArray[Any], count: int, *, before: int = 0) -> NDAr
     if weights.shape != (count,):
         problem = f"weights must be one for each of the {count} edges, not of shape {weights.shape}"
         raise InputError(problem, argument="weights")
-    if weights.dtype.kind in "mMc":  # times would become their nanoseconds, complex numbers their real part
+    if weights.dtype.kind in "mMc":  # times would become counts of their unit, complex numbers their real part
         raise InputError(f"weights must be real numbers, not {weights.dtype}", argument="weights")
     if weights.dtype.kind not in "iufb":
         try:

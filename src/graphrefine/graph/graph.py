@@ -492,7 +492,7 @@ def _edge_columns(graph: Graph, *, isolated: bool) -> dict[str, Any]:
 
 def _edge_table(graph: Graph, *, isolated: bool = False) -> Any:
     """Return a pyarrow Table of the edges; with ``isolated``, nodes without edges have a row with one end."""
-    # Arrow takes each name once, and the two columns are its indices: no text of an edge is made in Python.
+    # Arrow takes the names by row: no text of an edge is made in Python.
     names = arrow_table({"node": text_names(graph.names, sources=graph.sources)})["node"].combine_chunks()
     import pyarrow as pa
 

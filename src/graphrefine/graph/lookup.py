@@ -131,7 +131,7 @@ class Lookup:
             rows = [(self.sides.first(side), rows.get(name)) for side, rows in self._by_side.items()]
         except TypeError:  # a tuple that holds a list
             return False
-        # Where True is a name, 1 is not found by it, nor by 1.0.
+        # Where True is a name, 1 and 1.0 do not find it.
         same = (self.names[first + row] for first, row in rows if row is not None)
         return all(isinstance(each, bool) == isinstance(name, bool) for each in same)
 

@@ -101,7 +101,7 @@ def check_file(path: Path, size: int, crc: int | None) -> None:
 
 def check_bounds(path: Path, side: str, indptr: NDArray[np.int64], table: list[dict[str, Any]]) -> None:
     """Check that bounds of rows ascend, and are those of the blocks."""
-    # Some rows at a time: the comparison of all would take two bytes for each node of a graph that may not fit memory.
+    # Some rows at a time: the comparison of all would take a byte for each node of a graph that may not fit memory.
     for start in range(0, len(indptr) - 1, STEP):
         some = indptr[start : start + STEP + 1]
         falls = np.flatnonzero(some[1:] < some[:-1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +16,7 @@ from graphrefine.graph.graph import store
 from graphrefine.graph.stored import StoredGraph, open_stored
 from graphrefine.graph.stored_writer import StoredWriter, check_replaceable
 from graphrefine.ingestion.input_table import InputTable, is_compressed, open_table, read_pieces
-from graphrefine.ingestion.job import Input, Job, begin, find_inputs
-from graphrefine.ingestion.limits import LEAST, bucket_bounds, check_memory, disk_bytes
+from graphrefine.ingestion.job import LEAST, Input, Job, begin, bucket_bounds, check_memory, disk_bytes, find_inputs
 from graphrefine.ingestion.numbering import NamedNodes, number, open_texts
 from graphrefine.ingestion.pieces import TableFile, TextFile
 from graphrefine.ingestion.sorting import Buckets, deal, merge
@@ -95,7 +93,7 @@ def ingest_files(
     memory: int | str | None = None,
     watcher: Watcher | None = None,
 ) -> Ingestion:
-    """`ingest`, with the time and memory that it took."""
+    """Ingest, and return the graph with the time and memory that it took."""
     check_values(options)
     check_sides(options)
     budget = None if memory is None else budget_of(memory)
@@ -194,7 +192,9 @@ def _roles(first: Input, options: ReadOptions) -> EdgeRoles | None:
 
 
 def _run_stages(work: WorkFolder, job: Job, output: Path, stages: Stages) -> int:
-    """Run all stages; the memory in bytes that they were predicted to take."""
+    """Run all stages, and return the memory in bytes that they were predicted to take."""
+    # Each stage writes down how far it is and skips what an earlier run has done, so their order is that of the data:
+    # a piece goes once its arcs are dealt, and arcs go once their rows are written.
     threads, directed = job.options.thread_count, bool(job.options.directed)
     table = open_table(job.inputs, job.options, work.path)
     spool = Spool(work.path / "pieces")
@@ -223,6 +223,7 @@ def _run_stages(work: WorkFolder, job: Job, output: Path, stages: Stages) -> int
             report = add_name_notes(report, *names)
         with StoredWriter(graph, directed=directed, state=merged["writer"]) as writer:
             writer.finish(names=named.kind, report=report, source=table.name, sources=named.sources, threads=threads)
+        # Links, not moves: if this is cut short, the files are still in the work folder, and a later run finds them.
         with replacing_folder(output, replaceable=check_replaceable) as hidden:
             for path in graph.iterdir():
                 _link(path, hidden / path.name)
@@ -248,7 +249,7 @@ def _buckets(work: WorkFolder, job: Job, spool: Spool, named: NamedNodes) -> Buc
 def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged: dict[str, Any]) -> Mapping[str, Any]:
     if merged["arcs"] == 0:
         raise _no_edge(table, spool)
-    total = _total(spool)
+    total = spool.tally()
     dropped = total["missing"] + total["self_loops"] + total["zero_weights"]
     total["duplicates"] = total["records"] - dropped - merged["arcs"]
     total["reciprocal"] = 0 if job.options.directed else merged["pairs"] // 2
@@ -258,21 +259,13 @@ def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged
     return {**total, **table.report(comments, named.encoding)}
 
 
-def _total(spool: Spool) -> Counter[str]:
-    """Return the counts of all pieces."""
-    total: Counter[str] = Counter()
-    for entry in spool.entries:
-        total.update(entry.tally)
-    return total
-
-
 def _no_edge(table: InputTable, spool: Spool) -> InputError:
     """Return the error for files without an edge, in the words of `graphrefine.read`."""
-    return InputError(f"{table.name}: {describe_no_edge(_total(spool))}")
+    return InputError(f"{table.name}: {describe_no_edge(spool.tally())}")
 
 
 def _link(path: Path, to: Path) -> None:
-    """Give a file a second name, so that it is still in the work folder if this is cut short."""
+    """Give a file a second name."""
     try:
         os.link(path, to)
     except OSError:  # a file system without links

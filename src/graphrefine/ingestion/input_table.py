@@ -78,7 +78,7 @@ def open_table(inputs: Sequence[Input], options: ReadOptions, folder: Path) -> I
         if weighted != filled[0][0]:
             has, lacks = (each, filled[0][1]) if weighted else (filled[0][1], each)
             raise lacks.source.error(
-                f"there are no weights here, and {has.source.name} has some; say weights=False, or which column it is",
+                f"there are no weights here, and {has.source.name} has some; pass weights=False, or weights= a column",
                 argument="weights",
             )
     if not filled:
@@ -90,6 +90,8 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
     """Write all inputs as pieces; those of an earlier run are left out."""
     if work.state("read") is not None:
         return
+    # Pieces are cut at the same records in every run of a job, as sizes follow from the budget that is written down: so
+    # a later run leaves out as many as there are.
     sizes = np.cumsum([0, *(each.size for each in job.inputs)])
     percent = 0
     done = [0] * len(job.inputs)
@@ -139,6 +141,8 @@ def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None)
         return TextFile(each.source, options, like)
     compressed = is_compressed(each)
     if compressed and not plain.exists():
+        # Parquet and Arrow are read from their end, so a compressed one is unpacked on disk; renamed once it is whole,
+        # as a run that goes on takes the file for all of the table.
         fresh = plain.with_suffix(".new")
         with fresh.open("wb") as file:
             for portion, _ in each.source.chunks(1 << 22):
@@ -149,7 +153,7 @@ def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None)
 
 
 def is_compressed(each: Input) -> bool:
-    """Whether an input is compressed, by its name."""
+    """Return whether an input is compressed, by its name."""
     return Path(each.source.path).suffix.lower() in SUFFIXES
 
 

@@ -1,4 +1,4 @@
-"""Ids to node numbers, in the order of the ids, whatever their number; and the names of the nodes.
+"""Ids to node numbers, in the order of the ids; and the names of the nodes.
 
 Integers in a range that a bit for each fits the budget: the bits are set, and the number of a node is the count of bits
 set before its own. Any other ids: each piece's own numbers become nodes' by a table, which DuckDB makes of the distinct
@@ -36,7 +36,8 @@ from graphrefine.system.work_folder import WorkFolder
 
 PAGE = 1024  # nodes, or possible ids, whose arcs are counted together
 SMALL = 4_000_000  # bytes of bits that are always worth it
-JOINING = 40_000_000  # bytes that DuckDB takes beyond its limit
+# Bytes that DuckDB takes beyond its limit. Only the prediction uses it; the limit itself leaves room (`Budget.join`).
+JOINING = 40_000_000
 _BATCH = 1 << 20  # names at a time
 Range = tuple[int, int]  # the lowest and the highest id
 
@@ -57,7 +58,7 @@ class ByBits:
         return first.ranks(edges.source, threads=self._threads), target
 
     def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Node numbers at which pages begin, and the number of nodes; and the count of arcs' ends in each page."""
+        """Return node numbers at which pages begin, and that of nodes; and the count of arcs' ends in each page."""
         starts, before = [np.zeros(1, np.int64)], 0
         for ids in self._sets:
             starts.append(before + ids.page_ranks()[1:])
@@ -73,12 +74,12 @@ class ByTable:
         self._starts = np.append(0, np.cumsum([entry.names for entry in spool.entries]))
 
     def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """See `ByBits.ends`."""
+        """Return what `ByBits.ends` does."""
         table = self._table[self._starts[entry.number] : self._starts[entry.number + 1]]
         return table[edges.source], table[edges.target]
 
     def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """See `ByBits.pages`."""
+        """Return what `ByBits.pages` does."""
         counts = np.zeros(-(-self.nodes // PAGE), np.int64)
         for entry in self._spool.entries:
             for side in self.ends(entry, self._spool.edges(entry)):
@@ -118,7 +119,7 @@ def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: P
 
 
 def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object] | None:
-    """By bits, if all ids are integers and their range fits the budget."""
+    """Assign numbers by bits, if all ids are integers and their range fits the budget."""
     filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
     if any(entry.names for entry in spool.entries) or not filled:
         return None
@@ -133,7 +134,7 @@ def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stag
 
 
 def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object]:
-    """By a table that DuckDB makes; pieces of integers get names of their own first."""
+    """Assign numbers by a table that DuckDB makes; pieces of integers get names first."""
     text = any(entry.names and not entry.own for entry in spool.entries)
     if not any(entry.own for entry in spool.entries):
         entries = []
@@ -199,8 +200,8 @@ def _names_of_bits(sets: Sequence[IdSet], highest: int, folder: Path) -> NameKin
     for ids in sets:
         for start in range(0, len(ids.bits), _BATCH // 64):
             words = ids.bits[start : start + _BATCH // 64].astype("<u8")
-            places = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
-            file.append(places + (ids.lowest + start * 64))
+            present = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
+            file.append(present + (ids.lowest + start * 64))
     file.close()
     return "integers"
 
@@ -228,7 +229,7 @@ def _own_numbers(spool: Spool, entry: Entry, options: ReadOptions, *, text: bool
 
 
 def _number(ids: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Ids to numbers in their order, and the distinct ids."""
+    """Return ids as numbers in their order, and the distinct ids."""
     half = -(-len(ids) // 2)  # the kernel takes two arrays of one length
     first, second, names = number_ids(ids[:half], np.append(ids[half:], ids[: 2 * half - len(ids)]), threads=threads)
     return np.concatenate([first, second])[: len(ids)], names
@@ -311,7 +312,7 @@ class Join:
     def write_table(self, path: Path) -> None:
         """Write the node of every name of every piece, piece after piece."""
         table = NpyFile(path, np.int32)
-        query = "SELECT node::INTEGER FROM listed JOIN numbered USING (side, name) ORDER BY piece, place"
+        query = "SELECT node::INTEGER FROM listed JOIN numbered USING (side, name) ORDER BY piece, row"
         for column in self._stream(query):
             table.append(column.to_numpy(zero_copy_only=False))
         table.close()
@@ -327,6 +328,8 @@ class Join:
 
 def _to_utf8(folder: Path) -> None:
     """Rewrite names that are Latin-1."""
+    # Whether all names are UTF-8 is known when the last of them is written. As `read` does, a single one that is not
+    # makes all of them Latin-1; new files take the place of the old when both are whole.
     text, offsets = map_file(folder / "names.npy"), map_file(folder / "offsets.npy")
     names, ends = NpyFile(folder / "names.new", np.uint8), NpyFile(folder / "offsets.new", np.int64)
     ends.append(np.zeros(1, np.int64))
@@ -348,7 +351,7 @@ def _too_many() -> InputError:
 
 
 def _are_utf8(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:
-    """Whether all names are, each on its own."""
+    """Return whether all names are, each by itself."""
     starts = text[ends[:-1][ends[:-1] < len(text)]]
     if (starts & 0xC0 == 0x80).any():  # the middle of a character, of which the name before has the beginning
         return False

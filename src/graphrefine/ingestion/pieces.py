@@ -64,6 +64,8 @@ class PieceClock:
         return select_records(piece, mask, rule.weigh(weights, times[mask], newest=0.0))
 
 
+# Bytes from which the layout is found: as many as `read` looks at below a first record, which may be long itself. With
+# fewer, a part could be read with another header than `read` finds.
 _HEAD = 2 * HEAD
 
 
@@ -109,6 +111,8 @@ class TextFile:
             portion, skip = text[skip:], max(skip - len(text), 0)
             rest += portion
             cut = self._whole_records(rest, layout)
+            # No record ends in what there is. A quote that is never closed would otherwise bring all of the file into
+            # memory; beyond LONGEST the parser gets it as it is, and names the line.
             if cut == 0 and len(rest) < LONGEST:
                 continue
             whole, rest = (rest[:cut], rest[cut:]) if cut else (rest, b"")
@@ -132,7 +136,7 @@ class TextFile:
         piece = Piece(parsed.source, parsed.target, parsed.weights, packed, **others)
         if numbers is not None:
             missing = parsed.source < 0, parsed.target < 0
-            ids = np.append(numbers, 0)  # the last one stands for -1: no node
+            ids = np.append(numbers, 0)  # the last one is that of -1: no node
             piece = replace(piece, source=ids[parsed.source], target=ids[parsed.target], missing=missing)
         if parsed.times is None:
             return piece
@@ -269,7 +273,7 @@ class TableFile:
             self.columns.origin.refuse_two_spaces(self.source, self.options.hints)
 
     def _batches(self, rows: int) -> Iterator[tuple[Any, list[int]]]:
-        """Batches, and the positions of source, target and weight in them."""
+        """Yield batches, and the positions of source, target and weight in them."""
         import pyarrow as pa
 
         used = [at for at in self.columns.positions if at is not None]
@@ -285,6 +289,7 @@ class TableFile:
         names, at = None, used
         if len(set(self._names)) == len(self._names):
             names, at = [self._names[column] for column in used], list(range(len(used)))
+        # With `pre_buffer`, pyarrow reads the columns of whole row groups ahead, which may be larger than the budget.
         with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as file:
             threaded = self.options.thread_count > 1
             for batch in parquet_batches(file, batch_size=rows, columns=names, use_threads=threaded):
@@ -310,7 +315,7 @@ class TableFile:
 
 
 def _integers(column: Any) -> tuple[NDArray[Any], Mask | None]:
-    """Ids, and a mask of those that are missing."""
+    """Return ids, and a mask of those that are missing."""
     ids = as_ids(id_values(column))
     return (ids.data, np.ma.getmaskarray(ids)) if isinstance(ids, np.ma.MaskedArray) else (ids, None)
 

@@ -62,7 +62,7 @@ class Buckets:
                 sizes[side][number] += len(part)
 
     def cut(self, sizes: dict[str, list[int]]) -> None:
-        """Bring the files to sizes that they had earlier."""
+        """Truncate the files to sizes that they had earlier."""
         for side in self.sides:
             for number, size in enumerate(sizes[side]):
                 if size:
@@ -80,6 +80,8 @@ def deal(work: WorkFolder, spool: Spool, nodes: NodeNumbers, buckets: Buckets, *
     for entry in spool.entries:
         if entry.number >= state["pieces"]:
             edges = spool.edges(entry)
+            # Files first, then the state with their sizes: what a run that was killed in between has appended is cut
+            # off, and the piece is dealt again. It is removed only after its arcs count.
             buckets.deal(*nodes.ends(entry, edges), edges.weights, state["sizes"], threads=threads)
             state["pieces"] += 1
             work.save("dealt", state)
@@ -101,6 +103,7 @@ def merge(work: WorkFolder, buckets: Buckets, folder: Path, *, threads: int, sta
                 if side == "forward":
                     state["arcs"] += rows.tally[3]
                     state["pairs"] += rows.tally[4]
+                # The state of the writer has the sizes of its files: a later run cuts off rows that do not count.
                 state |= {"done": at + 1, "writer": writer.state()}
                 work.save("merged", state)
             path.unlink(missing_ok=True)

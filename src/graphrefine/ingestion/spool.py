@@ -1,12 +1,13 @@
 """Pieces of an input, and their spool: a file for each piece, described by a line of JSON.
 
 A piece has records as its reader gives them; the edges among them are stored: the sources, the targets, the weights if
-there are any, and the ids that no edge mentions. Names, where ids are strings, are in a parquet file beside it.
+there are any, and the ids that no edge mentions. Names, where ids are strings, are in a parquet file next to it.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from errno import EIO
 from io import BufferedReader
@@ -30,7 +31,7 @@ class PackedNames(NamedTuple):
 
     @classmethod
     def of_lines(cls, lines: bytes) -> PackedNames:
-        r"""Names with a line each.
+        r"""Return names that have a line each.
 
         Examples
         --------
@@ -42,11 +43,11 @@ class PackedNames(NamedTuple):
         ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
         return cls(text[text != ord("\n")], np.append(0, ends - np.arange(len(ends))))
 
-    def take(self, places: NDArray[np.integer[Any]]) -> PackedNames:
-        """Return the names at some places, in ascending order."""
+    def take(self, rows: NDArray[np.integer[Any]]) -> PackedNames:
+        """Return the names of some rows, in ascending order."""
         lengths = np.diff(self.offsets)
         mask = np.zeros(len(lengths), np.bool_)
-        mask[places] = True
+        mask[rows] = True
         return PackedNames(self.text[np.repeat(mask, lengths)], np.append(0, np.cumsum(lengths[mask])))
 
 
@@ -54,7 +55,7 @@ class PackedNames(NamedTuple):
 class Piece:
     """Records in the order of their file."""
 
-    source: NDArray[Any]  # (m,) ids, int32 or int64; or, with names, places of names (int32), -1 if missing
+    source: NDArray[Any]  # (m,) ids, int32 or int64; or, with names, indices of names (int32), -1 if missing
     target: NDArray[Any]  # (m,)
     weights: NDArray[np.float32] | None = None  # (m,)
     names: PackedNames | None = None
@@ -103,16 +104,18 @@ def select_records(piece: Piece, mask: Mask, weights: NDArray[np.float32] | None
     source, target, names = piece.source[mask], piece.target[mask], piece.names
     if names is not None:
         ends = np.concatenate([source, target])
-        places = np.unique(ends[ends >= 0])
-        rank = np.full(len(names.offsets), -1, np.int32)  # the last one stands for -1: no node
-        rank[places] = np.arange(len(places), dtype=np.int32)
-        source, target, names = rank[source], rank[target], names.take(places)
+        rows = np.unique(ends[ends >= 0])
+        rank = np.full(len(names.offsets), -1, np.int32)  # the last one is that of -1: no node
+        rank[rows] = np.arange(len(rows), dtype=np.int32)
+        source, target, names = rank[source], rank[target], names.take(rows)
     first, second = (None if side is None else side[mask] for side in piece.missing)
     return replace(piece, source=source, target=target, weights=weights, names=names, missing=(first, second))
 
 
 def read_numbers(file: BufferedReader, kind: DTypeLike, count: int) -> NDArray[Any]:
-    """Return the next numbers of a file; raise OSError for damage, which NumPy's `fromfile` takes for the end."""
+    """Return the next numbers of a file; raise OSError if there are fewer."""
+    # NumPy's `fromfile` takes an error of the disk for the end of the file, and the graph would lack edges without a
+    # word.
     numbers = np.empty(count, kind)
     if count and file.readinto(numbers.data.cast("B")) < numbers.nbytes:
         raise OSError(EIO, f"the file ends before {count} numbers were read", file.name)
@@ -156,7 +159,7 @@ def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
 def _by_sides(
     source: NDArray[np.int32], target: NDArray[np.int32], names: PackedNames
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], PackedNames, int]:
-    """List names once for each side on which they stand, those of sources first; and the number of these."""
+    """List names once for each side on which they are, those of sources first; and return the number of these."""
     present = [np.unique(side[side >= 0]) for side in (source, target)]
     ends, names_by_side, before = [], [], 0
     for side, there in zip((source, target), present, strict=True):
@@ -237,10 +240,18 @@ class Spool:
             alone_targets=len(edges.alone_targets),
             first=piece.first,
         )
+        # The entry comes last: a piece without one is written again, while an entry without its arrays would be lost.
         with self._log.open("a", encoding="utf-8") as log:
             log.write(json.dumps(asdict(entry)) + "\n")
         self.entries.append(entry)
         return entry
+
+    def tally(self) -> Counter[str]:
+        """Return the counts of records of all pieces."""
+        total: Counter[str] = Counter()
+        for entry in self.entries:
+            total.update(entry.tally)
+        return total
 
     def edges(self, entry: Entry) -> Edges:
         """Return the arrays of a piece."""
@@ -274,7 +285,9 @@ class Spool:
         return self.folder / f"{number:06d}.parquet"
 
     def _read_log(self) -> list[Entry]:
-        """Return the entries of an earlier run. Its last line may have been cut short: that piece is read again."""
+        """Return the entries of an earlier run."""
+        # The last line may have been cut short. It is taken away, or the next entry would be appended to it, and the
+        # piece is read again.
         if not self._log.exists():
             return []
         whole, _, _ = self._log.read_text(encoding="utf-8").rpartition("\n")
@@ -294,7 +307,7 @@ def write_names(path: Path, piece: int, names: PackedNames | NDArray[np.int64], 
         column = pa.Array.from_buffers(pa.large_binary(), len(names.offsets) - 1, buffers)
     else:
         column = pa.array(names)
-    places = pa.array(np.arange(len(column), dtype=np.int32))
+    rows = pa.array(np.arange(len(column), dtype=np.int32))
     side = np.arange(len(column)) >= first if first >= 0 else np.zeros(len(column), np.bool_)
-    table = {"piece": np.full(len(column), piece, np.int32), "side": side, "place": places, "name": column}
+    table = {"piece": np.full(len(column), piece, np.int32), "side": side, "row": rows, "name": column}
     pq.write_table(pa.table(table), path, compression="zstd", use_dictionary=["piece"])

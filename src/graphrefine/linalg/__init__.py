@@ -15,13 +15,14 @@ from graphrefine.kernels import exact
 
 
 def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    """Rows of length 1 in float32; rows of zeros stay.
+    """Return rows of length 1 in float32; rows of zeros stay.
 
     Examples
     --------
     >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).astype(float).round(3).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
+    # Squares are summed in float64, in a fixed order: sums of BLAS depend on the processor in the last bits.
     length = np.sqrt(exact.squares_of_rows(vectors))
     inverse = 1 / np.where(length == 0, 1, length)
     unit = np.empty(vectors.shape, np.float32)
@@ -30,7 +31,7 @@ def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def inverse_lengths(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    """Factors that make rows unit; zero for rows of zeros.  # (n,).
+    """Return the factors that make rows unit; zero for rows of zeros.  # (n,).
 
     Examples
     --------
@@ -43,7 +44,7 @@ def inverse_lengths(vectors: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def standardize_columns(vectors: NDArray[np.float32]) -> None:
-    """Each column to mean 0 and variance 1, in place; a constant column to zeros.
+    """Scale each column to mean 0 and variance 1, in place; a constant column to zeros.
 
     Examples
     --------

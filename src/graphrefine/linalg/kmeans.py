@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from graphrefine.linalg import unit_rows
 from graphrefine.system.threads import one_blas_thread
 
-SAMPLE = 10_000  # rows that centers are found with
-BLOCK = 1 << 14  # rows that are assigned at a time
+SAMPLE = 10_000  # rows by which centers are found
+BLOCK = 1 << 14  # rows that are assigned to centers at a time
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -30,14 +30,14 @@ class Clusters(NamedTuple):
 
 
 def sample_rows(count: int, most: int) -> Ints:
-    """At most so many of ``count`` rows, evenly spaced."""
+    """Return at most ``most`` of ``count`` rows, evenly spaced."""
     return np.unique(np.linspace(0, count - 1, min(count, most)).astype(np.int64)) if count else np.empty(0, np.int64)
 
 
 def find_clusters(vectors: Floats, *, count: int, seed: int = 0, starts: int = 1, sample: int = SAMPLE) -> Clusters:
     """Return the nearest of ``count`` centers, or fewer if there are not as many different rows.
 
-    Centers are those of the lowest sum of squares from several starts (k-means++), in a sample of at most so many rows.
+    Centers are those of the lowest sum of squares from several starts (k-means++), in ``sample`` rows at most.
 
     Examples
     --------
@@ -79,14 +79,16 @@ def find_centers(
     if count == 0:
         return sample[:0]
     init = "k-means++" if begin is None else begin
-    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):  # sums of several threads differ in last bits
+    # Sums of several threads differ in the last bits, and k-means can end in other clusters for that: the same seed
+    # must give the same clusters on any number of threads.
+    with one_blas_thread(), threadpool_limits(1, user_api="openmp"):
         best = KMeans(count, init=init, n_init=starts, max_iter=rounds, random_state=seed).fit(sample)
     centers: Floats = best.cluster_centers_.astype(np.float32)
     return centers
 
 
 def _number_in_order(groups: Ints) -> Ints:
-    """Return groups numbered from 0 in the order of their first rows, so that the way to them makes no difference."""
+    """Return groups numbered from 0 in the order of their first rows."""
     in_group = groups >= 0
     _, first, inverse = np.unique(groups[in_group], return_index=True, return_inverse=True)
     groups[in_group] = np.argsort(np.argsort(first))[inverse.reshape(-1)]

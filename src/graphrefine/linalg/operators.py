@@ -38,13 +38,13 @@ EDGE_TERMS: dict[Edge, Callable[..., Any] | None] = {
     "log": lambda weights: _in_pieces(exact.log, weights),
     "log1p": lambda weights: _in_pieces(exact.log1p, weights),
 }
-PIECE = 1 << 16  # weights whose logarithms are in float64 at a time
-ENTRIES = 1 << 20  # of a graph that are read together
+PIECE = 1 << 16  # weights whose logarithms are in float64 at a time: 0.5 MB, which stays in the cache
+ENTRIES = 1 << 20  # of a graph that are read together, where it is on disk
 DIGITS = 1 << 16  # values of half of the bits of a float32
 
 
 def edge_terms(edge: Edge, weights: Floats | None, unit: float = 1.0) -> Floats | None:
-    """Terms of edges with these weights; None where they have none.
+    """Return the terms of edges with these weights; None where they have none.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class Operator:
 
     @property
     def T(self) -> Operator:  # noqa: N802  as NumPy's
-        """The transpose: rows and columns change places, arcs are reversed."""
+        """The transpose: rows and columns are exchanged, arcs are reversed."""
         return replace(
             self,
             row_shift=self.column_shift,
@@ -118,7 +118,7 @@ class Operator:
 def proximity(
     graph: Graph, *, negative: float = 1.0, exponent: float = 0.75, log_weights: bool = True, threads: int = 1
 ) -> Operator:
-    """Eqs. 2-4: ``M_ij = ln p_ij - ln(negative * phi_j)`` on the edges, with ``p_ij = A_ij / d_i``.
+    """Return M of Eqs. 2-4: ``M_ij = ln p_ij - ln(negative * phi_j)`` on the edges, with ``p_ij = A_ij / d_i``.
 
     ``phi_j``, the context distribution of Eq. 2, is the column sum of the p_ij, raised to ``exponent`` (1 in the paper,
     0.75 in the authors' code) and normalized. ``log_weights=False`` leaves out ln A_ij, as the authors' code does: then
@@ -143,7 +143,7 @@ def proximity(
 
 
 def transition(graph: Graph, *, loop: float = 1.0, degrees: NDArray[np.float64] | None = None) -> Operator:
-    """Eq. 7's T: the rows of ``A + loop I`` divided by their sums; the authors' code has ``loop = 1``.
+    """Return T of Eq. 7: the rows of ``A + loop I`` divided by their sums; the authors' code has ``loop = 1``.
 
     The self-loop keeps part of a node's own vector, and makes T a proper average on sinks and isolated nodes too.
     ``degrees`` are the graph's, summed here if not given.
@@ -159,7 +159,7 @@ def transition(graph: Graph, *, loop: float = 1.0, degrees: NDArray[np.float64] 
 
 
 def adjacency(graph: Graph, *, loop: float = 0.0, scale: float = 1.0) -> Operator:
-    """``scale (A + loop I)``, weights included.
+    """Return ``scale (A + loop I)``, weights included.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def normalized(
     unit: float = 1.0,
     degrees: NDArray[np.float64] | None = None,
 ) -> Operator:
-    """``D^-exponent A D^-exponent``, zero for nodes without edges.
+    """Return ``D^-exponent A D^-exponent``, zero for nodes without edges.
 
     ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`EdgeStrengths`).
 
@@ -197,7 +197,7 @@ def normalized(
 def walk(
     graph: Graph, *, edge: Edge = "weight", unit: float = 1.0, degrees: NDArray[np.float64] | None = None
 ) -> Operator:
-    """``D^-1 A``, the transition matrix of a random walk; the row of a node without edges out of it is zero.
+    """Return ``D^-1 A``, the transition matrix of a random walk; the row of a node without edges out of it is zero.
 
     ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`EdgeStrengths`).
 
@@ -212,7 +212,7 @@ def walk(
 
 
 def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
-    """One by the sum of each row's weights; zero for nodes without edges.
+    """Return 1 / degree; zero for nodes without edges.
 
     Examples
     --------
@@ -260,23 +260,24 @@ class EdgeStrengths:
 
 
 def by_logarithm(graph: Graph) -> EdgeStrengths:
-    """Return strengths of ``log(1 + weight / median)``, whatever the unit of weights; 1 without weights."""
-    return (
-        EdgeStrengths(graph) if graph.weights is None else EdgeStrengths(graph, "log1p", float(median(graph.weights)))
-    )
+    """Return strengths of ``log(1 + weight / median)``; 1 without weights."""
+    # By the median the vectors do not depend on the unit of the weights: seconds and hours of calls give the same.
+    if graph.weights is None:
+        return EdgeStrengths(graph)
+    return EdgeStrengths(graph, "log1p", float(median(graph.weights)))
 
 
 def median(weights: NDArray[np.float32]) -> np.float32:
-    """Return NumPy's median of positive numbers, by two passes that copy none: they may be in a file.
-
-    The bits of such a number, read as an integer, grow with it: the first pass counts their upper halves, the second
-    the lower halves of those numbers whose upper half is that of the middle.
+    """Return NumPy's median of positive numbers, in two passes that copy none of them.
 
     Examples
     --------
     >>> float(median(np.array([5, 1, 3, 2], np.float32)))
     2.5
     """
+    # Weights may be in a file larger than the memory, and `np.median` sorts a copy. The bits of a positive float, read
+    # as an integer, grow with it: the first pass counts their upper halves, the second the lower halves of the numbers
+    # whose upper half is that of the middle.
     middle = {(len(weights) - 1) // 2, len(weights) // 2}
     return np.mean([_in_order(weights, index) for index in sorted(middle)], dtype=np.float32)
 
@@ -318,7 +319,7 @@ def spans(indptr: NDArray[np.int64]) -> Iterator[slice]:
 
 
 def _log(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithm of positive numbers; zero for rows and columns without entries."""
+    """Return the logarithm of positive numbers; zero for rows and columns without entries."""
     return np.where(x > 0, exact.log(np.where(x > 0, x, 1.0)), 0.0)
 
 

@@ -113,7 +113,7 @@ def embed(
     ((6, 2), [0, 1, 2, 3, 4, 5])
     """
     # Each setting by its name, so that a new one is a field and a keyword above, and no third line here. This must stay
-    # the first statement: later ones would add names of their own.
+    # the first statement: later ones would add their names.
     given = dict(locals())
     reading, others = split_reading(others)
     _check_keywords(others, method)

@@ -127,6 +127,8 @@ class EmbedRun:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # The graph of a finished run in memory is the only work that `working` does not remove itself. After an error
+        # the folder stays, so that the same command goes on from there.
         try:
             if kind is None and self._ingested and self.plan.mode == "memory":
                 self.work.finish()
@@ -165,6 +167,7 @@ class EmbedRun:
         with self.stages.stage("read"):
             self.graph = self._ingest(reading, watcher) if self._ingested else self._read(reading, watcher)
             self.reading, self.can_learn = self.graph.reading, can_learn(self.graph)
+            # The parser's buffers are free by now, and would be counted as used by the plan.
             release_free_memory()
         return self.graph
 
@@ -281,9 +284,10 @@ class EmbedRun:
         return stats if self.workers is None else {**stats, "workers": self.workers}
 
     def _engines(self) -> Any:
-        """Return the factory of engines on disk or on a cluster; the work folder is locked, and goes with success."""
+        """Return the factory of engines on disk or on a cluster; the work folder is locked, and removed on success."""
         disk = _out_of_core()
-        folder, client = self.folder, None  # a temporary folder comes first, so that it outlives the workers
+        # In this order: the stack of the run closes in reverse, and workers still write into the folder when they end.
+        folder, client = self.folder, None
         if self.cluster is not None:
             with self.stages.stage("connect"):
                 client = self._stack.enter_context(self.cluster.connect())
@@ -299,7 +303,8 @@ class EmbedRun:
 
 
 def _out_of_core() -> ModuleType:
-    """Return what works on disk and on clusters, loaded where it is needed."""
+    """Import what works on disk and on clusters."""
+    # Only where it is needed: most runs fit into memory, and a small graph is embedded faster than this is imported.
     from graphrefine.pipeline import out_of_core
 
     return out_of_core
@@ -357,10 +362,10 @@ def _embed(
         recipe[GRAPH] = digest_graph(graph)
         degrees = graph.neighbor_counts().astype(np.float32)
         recipe["reading"] = graph.reading
-        places = Sides.from_recipe(sides, vectors.shape) if sides else ONE
+        parts = Sides.from_recipe(sides, vectors.shape) if sides else ONE
         state = State(degrees)
         if learn:
             with one_blas_thread():
-                state = learn_state(graph, vectors, degrees, seed=settings.seed, sides=places)
+                state = learn_state(graph, vectors, degrees, seed=settings.seed, sides=parts)
         release_free_memory()
     return Embedding.from_data(EmbeddingData(graph.names, vectors, recipe, state=state))

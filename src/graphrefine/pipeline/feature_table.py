@@ -2,7 +2,7 @@
 
 Features come with names (a table file, a mapping, a pandas DataFrame with its index, an `Embedding`, a pair of names
 and a matrix) or without (an array, a sparse matrix). Without names, row i is node i, and that is accepted only if the
-nodes are called 0 ... n-1: a graph's nodes are sorted by name, and nobody should have to guess the order of their rows.
+nodes are called 0 ... n-1: a graph's nodes are sorted by name, so that the order of other rows would be a guess.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Features(NamedTuple):
-    """Features beside the rows of a graph."""
+    """Features, in the order of the rows of a graph."""
 
     matrix: Any  # (n, f): CSR, or an array; zero rows for nodes without
     nodes: int  # of the graph that have a row
@@ -43,7 +43,7 @@ class Features(NamedTuple):
 
 
 def read_features(features: Any, graph: Graph) -> Features:
-    """Features in any accepted form, checked, in the order of a graph's nodes.
+    """Return features in any accepted form, checked, in the order of a graph's nodes.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def read_for_method(features: Any, contract: Method[Any], graph: Graph, settings
 
 
 def _split(features: Any) -> tuple[Any, Any, str]:
-    """Names (or None), matrix and where they came from."""
+    """Return names (or None), matrix and where they came from."""
     if isinstance(features, str | PathLike):
         return (*_read(Path(features)), fspath(features))
     if isinstance(features, Mapping):
@@ -95,7 +95,7 @@ def _split(features: Any) -> tuple[Any, Any, str]:
 
 
 def _read(path: Path) -> tuple[Any, Any]:
-    """Names (or None where a file has none) and matrix of a file."""
+    """Read names (or None where a file has none) and matrix of a file."""
     source = Source(path, needs="a header is expected, and a name and numbers in each line")
     if path.suffix.lower() == ".npz":
         sparse = _read_sparse(source)
@@ -109,19 +109,14 @@ def _read(path: Path) -> tuple[Any, Any]:
         except ValueError as error:
             raise source.error(f"cannot be read as npy: {error}") from None
     if path.name.lower().endswith((".csv", ".csv.gz")):
-        return _read_csv(path)
+        with explain_damage(path):
+            return csv_file.read_features(path)
     table = load(path)
     return table.names, table.vectors
 
 
-def _read_csv(path: Path) -> tuple[Any, Any]:
-    """Names and numbers by a header, every number of a row being a feature."""
-    with explain_damage(path):
-        return csv_file.read_features(path)
-
-
 def _read_sparse(source: Source) -> tuple[Any, Any] | None:
-    """Read a matrix as SciPy's save_npz writes it, with the nodes' names if there is an array ``names`` beside it."""
+    """Read a matrix as SciPy's save_npz writes it, with the nodes' names if there is an array ``names`` too."""
     try:
         about = read_npz(source.data, ("format", "names"), path=source.name)
         if "format" not in about:
@@ -150,13 +145,14 @@ def _read_tsv(source: Source) -> tuple[Any, Any]:
             raise source.error(f"{len(fields)} fields, where the header has {len(columns.titles)}", line=line)
         numbers = [fields[at] for at in columns.numbers]
         try:
-            if any("_" in number for number in numbers):  # which Python allows between digits
+            # Python reads 1_000 as a number. In a table it is a code, or a typing error.
+            if any("_" in number for number in numbers):
                 raise ValueError
             matrix[row] = numbers
         except ValueError:
             odd = next(at for at in columns.numbers if not is_finite(fields[at]))
-            problem = f"{fields[odd]!r} is not a number, in its column {columns.titles[odd]!r}"
-            raise source.error(f"{problem}; beside the name there must be numbers", line=line) from None
+            problem = f"non-numeric value {fields[odd]!r} in column {columns.titles[odd]!r}"
+            raise source.error(f"{problem}; all columns but the name must be numbers", line=line) from None
     if columns.remarks:
         warnings.warn(ArgumentWarning(f"{source.name}: {'; '.join(columns.remarks)}"), stacklevel=7)
     name = columns.name
@@ -195,7 +191,7 @@ def _is_sparse(matrix: Any) -> bool:
 
 
 def _refuse_first(matrix: Any, names: Any, source: str) -> None:
-    """Say where the first number is that is none."""
+    """Raise InputError for the first number that is not finite."""
     from scipy.sparse import coo_array
 
     stored = coo_array(matrix)
@@ -237,20 +233,21 @@ def _by_name(matrix: Any, names: list[str], graph: Graph, source: str) -> Featur
 
 def _take_rows(matrix: Any, rows: NDArray[np.int64]) -> Any:
     """Return these rows of a matrix, zeros for -1; sparse as it was."""
-    places = np.flatnonzero(rows >= 0)
+    known = np.flatnonzero(rows >= 0)
     if _is_sparse(matrix):
         import scipy.sparse as sp
 
-        ones = np.ones(len(places), np.int8)
-        selection: Any = sp.csr_array((ones, (places, rows[places])), shape=(len(rows), matrix.shape[0]))
+        # A product with a selection: SciPy's own indexing has no row of zeros for -1, and would take the last row.
+        ones = np.ones(len(known), np.int8)
+        selection: Any = sp.csr_array((ones, (known, rows[known])), shape=(len(rows), matrix.shape[0]))
         return selection @ matrix
     full = np.zeros((len(rows), matrix.shape[1]), matrix.dtype)
-    full[places] = matrix[rows[places]]
+    full[known] = matrix[rows[known]]
     return full
 
 
 def add_features(vectors: Floats, graph: Graph, table: Features, *, seed: int, resources: Resources) -> dict[str, Any]:
-    """Join features to the vectors (n, k) of a graph's structure, in place; the entry of the recipe about them."""
+    """Join features to the vectors (n, k) of a graph, in place, and return the entry of the recipe about them."""
     with resources.stages.stage("features", steps=10):
         vectors_of_features, relation = feature_vectors(
             lambda columns: resources.engine(graph, columns=columns),

@@ -34,8 +34,10 @@ if TYPE_CHECKING:
     from graphrefine.refine.settings import RefineSettings
 
 COLUMNS = 128  # of the calibration, at most
-SWEEP = 2e-8  # seconds of a sweep of least squares for an edge or a node and a column, as measured
-FAR = 7  # Gram matrices and rotations that a block of the far view of arcs takes the time of, as measured
+# What the calibration does not run, in units of what it does. As measured: where they are wrong, `info`
+# predicts another time, and nothing else changes.
+SWEEP = 2e-8  # seconds of a sweep of least squares for an edge or a node and a column
+FAR = 7  # Gram matrices and rotations that a block of the far view of arcs takes the time of
 LAST = 6  # Gram matrices and rotations that joining three views takes the time of
 
 
@@ -48,7 +50,7 @@ class Estimate:
 
 
 class Speed(NamedTuple):
-    """Seconds of an engine's verbs with so many columns, and of the preparation."""
+    """Seconds of an engine's verbs with a number of columns, and of the preparation."""
 
     columns: int
     once: float
@@ -57,7 +59,7 @@ class Speed(NamedTuple):
     rotation: float
 
     def seconds(self, columns: int, *, products: float, dense: float) -> float:
-        """Time of so many products, and pairs of a Gram matrix and a rotation, with so many columns."""
+        """Return the time of products, and of pairs of a Gram matrix and a rotation, with this number of columns."""
         ratio = columns / self.columns
         return (self.once + products * self.product) * ratio + dense * (self.gram + self.rotation) * ratio**2
 
@@ -106,7 +108,7 @@ def _calibrate(graph: Graph, settings: RefineSettings, threads: int) -> Speed:
 
 
 def _seconds_at(speed: Speed, graph: Graph, settings: RefineSettings) -> float:
-    """Time of the vectors by these settings at this speed."""
+    """Return the time of the vectors by these settings at this speed."""
     theta = settings.theta(graph)
     steps = 0 if theta is None else len(theta) - 1
     dense = -(-settings.power // TOGETHER) + (settings.spectrum != 1.0) + (theta is not None)
@@ -115,7 +117,7 @@ def _seconds_at(speed: Speed, graph: Graph, settings: RefineSettings) -> float:
 
 
 def _views_seconds(graph: Graph, settings: RefineSettings, speed: Speed) -> float:
-    """Time of the views beside REFINE's, from the speed of its own: eigenpairs, regions, walks, and the joint axes."""
+    """Return the time of the further views: eigenpairs, regions, walks, and the joint axes."""
     tier, speed = TIERS[str(settings.quality)], speed._replace(once=0.0)  # REFINE's view has prepared the engine
     regions = min(tier.regions(graph.nodes, len(graph.indices), 1.0), graph.nodes)
     width = max(settings.dim, min(WIDTH, graph.nodes))

@@ -3,8 +3,8 @@
 What is counted is memory that belongs to the process alone (anonymous memory): pages of files that the system keeps at
 hand are its own, and it takes them back when they are wanted. The count is what the process holds once the graph is
 read, and on top of it the largest of: the work of the method (`Method.memory`, or `panel_bytes` with the vectors on
-disk), learning beside the vectors, and the writer beside the vectors; and names that are still on disk. `dim="auto"`
-needs memory of its own, before there is a plan: `choose_dimension`.
+disk), learning with the vectors, and the writer with the vectors; and names that are still on disk. `dim="auto"`
+needs further memory, before there is a plan: `choose_dimension`.
 """
 
 from __future__ import annotations
@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from graphrefine.refine.settings import RefineSettings
 
 Mode = Literal["memory", "columns", "streamed", "dask"]
+# A plan that promises too little ends with the process killed, one that promises too much with a needless run on disk.
+# Tests hold the peaks of runs to their plans.
 VECTOR_BYTES = 36  # for each node, of vectors with one number: degrees, logarithms, names
 STORED_BYTES = 10  # on disk for each number of a tall matrix, at the height: two in float32 and one in bfloat16
 BUFFERS = 5.0  # blocks of a tall matrix that are read, worked and written at a time, in float32
 PRECISE = 2  # further ones, where all that is read and written is in float32
 ROWS_READ = 3  # blocks of the graph
-STRING_BYTES = 64  # for each name that is a string, beside its text: an object, and its place in the array
+STRING_BYTES = 64  # for each name that is a string, in addition to its text: an object, and a pointer in the array
 LIBRARIES = 6_000_000  # bytes of BLAS and of threads, in memory
 LATER = 24_000_000  # bytes of modules and of small arrays that the work itself takes
 WORKER = 55_000_000  # bytes that a Dask worker holds by itself
@@ -61,8 +63,8 @@ class MemoryPlan:
 
     mode: Mode
     budget: int
-    predicted: int  # bytes of memory at the height
-    disk: int = 0  # bytes of disk at the height, beside the output
+    predicted: int  # bytes of memory at the peak
+    disk: int = 0  # bytes of disk at the peak, without the output
     panel: int = 0  # columns held at a time
     panels: int = 1
     each: int | None = None  # bytes of memory for each worker that is started
@@ -99,9 +101,9 @@ def plan_run(
 ) -> MemoryPlan:
     """Return the plan of a run within a budget; InputError where there is none.
 
-    Work that waits in ``folder`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory; ``cluster``
-    does the work, if given; ``learn`` adds the stage that learns; ``writing`` is the memory of the writer beside
-    vectors and names; ``threads`` are those of this process.
+    Unfinished work in ``folder`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory; ``cluster``
+    does the work, if given; ``learn`` adds the stage that learns; ``writing`` is the memory of the writer without
+    vectors and names.
     """
     writer = writing + packed_names(graph) if writing else 0
     extra = max(writer, learning_need(graph, settings) if learn else 0)
@@ -120,7 +122,7 @@ def plan_run(
     if cluster is not None:
         need = method.disk_need(Shape.of(graph), settings, threads)
         return plan_cluster(graph, settings, budget, workers=cluster.workers, need=need)
-    # Work that has begun keeps its panels: the files in the folder are cut by them, whatever the budget is by now.
+    # Work that has begun keeps its panels, also under another budget: the files in the folder are cut by them.
     plan = replace(
         plan_local(graph, settings, budget, method=method, extra=extra, threads=threads), **begun_plan(folder)
     )
@@ -147,13 +149,14 @@ def begun_plan(folder: Path | None) -> dict[str, Any]:
 def plan_local(
     graph: Graph, settings: RefineSettings, budget: int, *, method: Method[Any], extra: int = 0, threads: int = 1
 ) -> MemoryPlan:
-    """In memory if the budget has room for that, else in panels of as many columns as it has room for.
+    """Return a plan in memory if the budget has room for that, else in panels of as many columns as it has room for.
 
-    ``extra`` is the memory of what comes after the method, beside the vectors. Raises BudgetError, which names the
+    ``extra`` is the memory of what comes after the method, without the vectors. Raises BudgetError, which names the
     least that would do, where there is no room for the narrowest panel.
     """
     whole = in_memory_bytes(graph, settings, method, extra=extra)
-    if whole <= min(budget, private_bytes() + (available_bytes() or budget)):  # whatever the budget says
+    # A budget above the memory that is free would end in swapping, which is slower than panels on disk.
+    if whole <= min(budget, private_bytes() + (available_bytes() or budget)):
         return MemoryPlan("memory", budget, whole)
     base, need = private_bytes() + unread_names(graph), method.disk_need(Shape.of(graph), settings, threads)
     panel = widest_panel(graph, settings, budget - base, need) if base + extra <= budget else 0
@@ -180,7 +183,7 @@ def in_memory_bytes(graph: Graph, settings: Any, method: Method[Any], *, extra: 
 
 
 def learning_need(graph: Graph, settings: Any) -> int:
-    """Return what learning from a graph takes beside the vectors; 0 where there is nothing to learn."""
+    """Return what learning from a graph takes in addition to the vectors; 0 where there is nothing to learn."""
     return learning_bytes(graph.nodes, graph.entries, settings.dim) if can_learn(graph) else 0
 
 
@@ -199,7 +202,7 @@ def packed_names(graph: Graph) -> int:
 
 
 def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNeed | None = None) -> int:
-    """Return what is held beside the graph when so many columns at a time are gathered from."""
+    """Return what is held in addition to the graph when ``panel`` columns at a time are gathered from."""
     from graphrefine.engine.layout import BLOCK_ENTRIES, usual_bytes  # where vectors are on disk
 
     need = need or DiskNeed(settings.dim)
@@ -217,7 +220,7 @@ def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNe
 
 
 def widest_panel(graph: Graph, settings: RefineSettings, room: int, need: DiskNeed) -> int:
-    """Return the widest panel, in as few as possible of equal width, that so many bytes have room for; 0 if none."""
+    """Return the widest panel, one of as few as possible of equal width, that fits into ``room`` bytes; 0 if none."""
     units = -(-need.columns // PAD)
     for panels in range(1, units + 1):
         panel = -(-units // panels) * PAD
@@ -243,7 +246,7 @@ def plan_cluster(
     """Return a plan for a Dask cluster.
 
     ``workers`` are those that are started on this machine, and then share the budget with this process; None: the
-    cluster is elsewhere, its workers have limits of their own, and the budget is this process's.
+    cluster is elsewhere, its workers have their own limits, and the budget is this process's.
     """
     from graphrefine.engine.dask import plan_layout  # loads Dask's engine
 
@@ -304,7 +307,7 @@ def choose_dimension(graph: Graph, *, method: str = "refine", budget: int | None
 
 
 def spectrum_bytes(shape: Shape) -> int:
-    """Return what `graphrefine.refine.dimension.measure_dimension` holds beside the graph.
+    """Return what `graphrefine.refine.dimension.measure_dimension` holds in addition to the graph.
 
     Examples
     --------

@@ -174,20 +174,22 @@ def ingest_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, An
     read_by = {name: str(value) for name, value in reading.items() if name != "threads"}
     stamp = {"path": str(Path(path).absolute()), "size": about.st_size, "changed": about.st_mtime_ns}
     stamp |= {"reading": read_by}
-    place = work.path / INPUT
+    target = work.path / INPUT
     _check_same(work.path, work.state(STAMP) or stamp, stamp)
     work.save(STAMP, stamp)
-    if not place.exists():
+    if not target.exists():
         try:
-            ingest_files(path, place, ReadOptions(**reading), memory=budget, watcher=watcher)
+            ingest_files(path, target, ReadOptions(**reading), memory=budget, watcher=watcher)
         except InputError:
             work.finish()  # a mistake of the user's, and there is nothing to go on with
             raise
-    return open_stored(place)
+    return open_stored(target)
 
 
 def verify(graph: StoredGraph, stages: Stages) -> None:
-    """Hold every block of a graph on disk to its checksum."""
+    """Raise FormatError unless every block of a graph on disk has its checksum."""
+    # Before hours of work, and also before work goes on: products read blocks at random, where a damaged one would only
+    # make other vectors.
     sides = [graph, graph.transposed()] if graph.directed else [graph]
     with stages.stage("check", steps=sum(len(side.blocks) - 1 for side in sides if isinstance(side, StoredGraph))):
         for side in sides:
@@ -198,7 +200,7 @@ def verify(graph: StoredGraph, stages: Stages) -> None:
 
 
 def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
-    """Refuse work that another run has begun, on another graph or with other settings."""
+    """Raise OutputError for work that another run has begun, on another graph or with other settings."""
     theirs = earlier if isinstance(earlier, dict) else {}
     differing = [name for name, value in mark.items() if theirs.get(name) != value]
     if differing:
@@ -209,5 +211,5 @@ def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
 
 
 def _plain(settings: dict[str, Any]) -> dict[str, Any]:
-    """As JSON gives it back."""
+    """Return settings as JSON gives them back, with lists for tuples."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}

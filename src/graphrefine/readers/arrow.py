@@ -16,7 +16,9 @@ from graphrefine.tables.roles import EdgeRoles
 from graphrefine.tables.sniff import find_edges
 from graphrefine.tables.source import Source, wrap_errors
 
-LOOKED_AT = 1000  # columns whose first values tell what they hold, of those that have no usual name
+# Columns whose first values tell what they hold, where none has a usual name: a table with very many columns is not
+# decoded as a whole to find two of them.
+LOOKED_AT = 1000
 _CELL = 8  # bytes of a value, in memory
 PARQUET, ARROW = "parquet file", "Arrow file or stream"  # in messages
 

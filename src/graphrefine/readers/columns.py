@@ -56,8 +56,8 @@ class Records:
 
     def find_edges(self, options: ReadOptions) -> EdgeRoles:
         """Return the columns of the edges, by their names and by the values of the first records."""
-        # No column is made before it is needed: records that each have a field of their own, in a file of a few
-        # megabytes, would make as many columns as rows.
+        # No column is made before it is needed: records that each have another field, in a file of a few megabytes,
+        # would make as many columns as rows.
         sample: dict[str, list[Any]] = {}
         for record in self.records[:MOST]:
             for name, value in record.items():
@@ -94,6 +94,8 @@ def edges_of_columns(table: ColumnTable, options: ReadOptions) -> EdgeTable:
 
 def edges_of_rows(names: list[str], rows: Iterable[Sequence[Any]], options: ReadOptions) -> EdgeTable:
     """Return the edges of rows that come one by one; of other columns, only the first values are kept."""
+    # The rows of a query may have many columns that hold no edges: which those are is known after the first rows, and
+    # of the others nothing is kept.
     iterator = iter(rows)
     sample = list(islice(iterator, MOST))
     if not sample:
@@ -247,7 +249,7 @@ def _type_error(kind: Any) -> InputError:
 
 
 def _decode(column: Any) -> Any:
-    """Return an Arrow column with the values of a dictionary in place of codes."""
+    """Return an Arrow column with the values of a dictionary instead of codes."""
     import pyarrow as pa
 
     if not pa.types.is_dictionary(column.type):

@@ -1,6 +1,6 @@
 """Databases of SQLite and DuckDB: the edges are a table, or the result of a query, which can read and nothing else.
 
-The first bytes, not the name of the file, say which of the two it is. Columns follow the rules of tables (`layout`).
+The first bytes, not the name of the file, say which of the two it is. Columns follow the rules of tables.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from graphrefine.tables.source import Source
 _SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 _SQLITE_ERRORS = (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, MemoryError)
-_SAFE = {  # no files, also none beside the database, and no Python variables
+_SAFE = {  # no files, also none next to the database, and no Python variables
     "enable_external_access": "false",
     "python_enable_replacements": "false",
     "temp_directory": "",
 }
-_CELL = 64  # bytes of a value in memory: an object of Python, and its place in a list
+_CELL = 64  # bytes of a value in memory: an object of Python, and the pointer to it in a list
 _LEAST = 1 << 27  # bytes that DuckDB may take with any budget: with fewer it refuses to open a database
 _PORTION = 1 << 20  # bytes of rows between two looks at the memory
 _HINT = "pass a larger memory=, or write its result into a table"
@@ -49,8 +49,9 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
     return table
 
 
+# A packed SQLite database is deserialized into memory; DuckDB has no such way, and must be unpacked into a file.
 def _is_packed(source: Source) -> bool:
-    """Whether a database is not a file as it is: compressed, or from standard input."""
+    """Return whether a database is not a file as it is: compressed, or from standard input."""
     if source.path == "-":
         return True
     with Path(source.path).open("rb") as file:
@@ -63,12 +64,12 @@ def _load_sqlite(source: Source, options: ReadOptions) -> EdgeTable:
             "select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite\\_%' escape '\\'"
         )
         tables = [name for (name,) in connection.execute(f"{names} order by name") if isinstance(name, str)]
-        query, remark = _find_query(source, options.query, tables, _quote)
+        query, note = _find_query(source, options.query, tables, _quote)
         connection.set_authorizer(_allow_reading)
         rows = connection.execute(query)
         columns = [column for column, *_ in rows.description or ()]
         table = edges_of_rows(columns, _watch_rows(source, rows), options)
-    table.report["remarks"] = [remark]
+    table.report["remarks"] = [note]
     return table
 
 
@@ -116,7 +117,7 @@ def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
     with _sql_errors(source, errors), closing(duckdb.connect(source.path, read_only=True, config=settings)) as db:
         listing = "select table_schema, table_name from information_schema.tables order by all"
         tables = [name if schema == "main" else f"{schema}.{name}" for schema, name in db.execute(listing).fetchall()]
-        query, remark = _find_query(source, options.query, tables, _quote_parts)
+        query, note = _find_query(source, options.query, tables, _quote_parts)
         kinds = [statement.type for statement in db.extract_statements(query)]
         if kinds != [duckdb.StatementType.SELECT]:
             raise _writing_error(source, query)
@@ -125,12 +126,12 @@ def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
     if not result.num_rows:
         raise source.error("there is no edge: the table or query has no rows", argument="query")
     table = edges_of_arrow(result, options)
-    table.report["remarks"] = [remark]
+    table.report["remarks"] = [note]
     return table
 
 
 def stream_rows(database: Any, query: str, rows: int = 1 << 16) -> Any:
-    """Return a reader of the result of a query in a DuckDB database: batches of so many rows, by pyarrow."""
+    """Return a reader of the result of a query in a DuckDB database: batches of ``rows`` rows, by pyarrow."""
     result = database.sql(query)
     read = getattr(result, "to_arrow_reader", None) or result.fetch_arrow_reader  # the older name
     return read(rows)
@@ -161,11 +162,11 @@ def _quote_parts(name: str) -> str:
 
 @contextmanager
 def _sql_errors(source: Source, kinds: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Errors of a database, and of the table's content, as errors of the file."""
+    """Turn errors of a database into errors of the file that name the query."""
     try:
         yield
-    except InputError as error:
-        raise (error if isinstance(error, FormatError) else source.error(error)) from None
+    except InputError:  # which may be a ValueError, as some of the others are
+        raise
     except kinds as error:
         if "authoriz" in str(error) or "prohibited" in str(error):
             raise _writing_error(source, str(error)) from None

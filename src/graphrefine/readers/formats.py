@@ -8,8 +8,8 @@ A new format, such as ``.dot``, takes three steps:
    cannot be read. Names, duplicates, directions and counts are handled for all formats, in `read`;
 2. a line in `FORMATS`, with the options that apply; and its name in the docstring of `read.read` and in
    docs/formats.md, which tests hold to the table;
-3. a line in the table of ``tests/readers/test_networkx_formats.py``, which reads what NetworkX wrote, with any names,
-   and one for each error in ``tests/readers/test_format_refusals.py``.
+3. a line in `WRITERS` of ``tests/readers/format_writers.py``, by which files with any names, damage and weights are
+   tested, and one for each error in ``tests/readers/test_format_refusals.py``.
 """
 
 from __future__ import annotations
@@ -102,6 +102,8 @@ _KONECT_MARKS = (b"% sym ", b"% asym ", b"% bip ")  # its files are called out.n
 _TEXT_SUFFIXES = (".txt", ".edges", ".edgelist", ".el", ".dat", ".ncol")
 _ARROW_SUFFIXES = (".arrow", ".feather", ".ipc", ".arrows")
 
+# One line a format. A suffix, which is what people mean, goes before the marks in the first bytes; of these the first
+# line that fits wins (see `find_format`).
 FORMATS = (
     Format("text", _TEXT_SUFFIXES, "text:load", _TEXT, _KONECT_MARKS, pieces="text"),
     Format("csv", (".csv",), "text:load", _TEXT, pieces="text"),
@@ -155,13 +157,13 @@ def find_format(source: Source, name: str | None, head: Callable[[], bytes]) -> 
 
 
 def is_ogb_folder(path: str | PathLike[str]) -> bool:
-    """Whether a path is a folder of the Open Graph Benchmark."""
+    """Return whether a path is a folder of the Open Graph Benchmark."""
     names = ("raw", "num-node-list.csv.gz", "num-node-list.csv")
     return Path(path).is_dir() and any(Path(path, name).exists() for name in names)
 
 
 def _has_attributes(head: bytes) -> bool:
-    """Whether a text is an edge list with attributes in braces."""
+    """Return whether a text is an edge list with attributes in braces."""
     if b"}" not in head[:_SAMPLE]:  # as in most: no need to load what knows more
         return False
     return bool(import_loader("networkx_text:is_attribute_edge_list")(head[:_SAMPLE]))

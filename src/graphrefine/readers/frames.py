@@ -58,7 +58,7 @@ def load_arrow(table: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
         return _load_by_column(table, options)
     numeric = numeric_columns(arrow.schema)
     columns = ColumnTable(list(arrow.schema.names), numeric, arrow.column)
-    return _load_columns(table, columns, arrow.num_rows, options, values=lambda at: _array(arrow, at))
+    return _load_columns(table, columns, arrow.num_rows, options)
 
 
 def _arrow_table(table: Any) -> Any:
@@ -75,23 +75,17 @@ def _arrow_table(table: Any) -> Any:
         raise InputError(f"this {type(table).__name__} is no table of columns: {error}", argument="graph") from error
 
 
-def _array(table: Any, at: int) -> NDArray[Any]:
-    return np.asarray(table.column(at).to_numpy())
-
-
 def _load_by_column(table: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load a table whose columns give NumPy arrays, as those of polars do."""
     if not hasattr(table, "get_columns"):
         raise MissingExtraError(f"reading a {type(table).__name__}", "pyarrow", "io")
     arrays = [np.asarray(column.to_numpy()) for column in table.get_columns()]
     columns = ColumnTable(list(table.columns), [each.dtype.kind in "iuf" for each in arrays], arrays.__getitem__)
-    return _load_columns(table, columns, len(table), options, values=arrays.__getitem__)
+    return _load_columns(table, columns, len(table), options)
 
 
-def _load_columns(
-    table: Any, columns: ColumnTable, rows: int, options: ReadOptions, *, values: Callable[[int], NDArray[Any]]
-) -> EdgeTable | MatrixTable:
-    matrix = table_matrix(columns.names or [], columns.numeric, rows, options, values=values)
+def _load_columns(table: Any, columns: ColumnTable, rows: int, options: ReadOptions) -> EdgeTable | MatrixTable:
+    matrix = table_matrix(columns, rows, options)
     if matrix is not None:
         return matrix
     edges = edges_of_columns(_without_counts(columns, options), options)
@@ -109,7 +103,7 @@ def load_structured(array: NDArray[Any], options: ReadOptions) -> EdgeTable:
 
 
 def _names_columns(options: ReadOptions) -> bool:
-    """Whether an option names a column."""
+    """Return whether an option names a column."""
     named = (options.source, options.target, options.weights, options.time)
     return any(isinstance(column, str) and not column.isdecimal() for column in named)
 
@@ -124,7 +118,7 @@ def _with_index(frame: Any, options: ReadOptions) -> tuple[Any, list[str]]:
     """Return the frame, with its index among the columns where that has an end of the edges; and unused levels."""
     levels = [str(name) for name in frame.index.names if name is not None]
     if not levels and getattr(frame.index.dtype, "kind", "O") == "O":
-        levels = ["index"]  # names of rows, which are told if they are not used
+        levels = ["index"]  # names of rows: the report lists them if they are not used
     columns = [str(name) for name in frame.columns]
     named = {each for each in (options.source, options.target, options.weights, options.time) if isinstance(each, str)}
     if named & {*levels} - {*columns}:
@@ -144,7 +138,8 @@ def _pandas_column(series: Any) -> Any:
         import pyarrow as pa
 
         try:
-            column = pa.chunked_array(_chunks(pa.array(series, from_pandas=True)))
+            column = pa.array(series, from_pandas=True)
+            column = column if hasattr(column, "chunks") else pa.chunked_array([column])
         except (pa.ArrowException, TypeError, ValueError, OverflowError):  # a mix, which NumPy holds as it is
             return series.to_numpy()
         if series.dtype != object or is_text_type(column.type):
@@ -152,11 +147,9 @@ def _pandas_column(series: Any) -> Any:
     return series.to_numpy()
 
 
-def _chunks(column: Any) -> list[Any]:
-    return list(column.chunks) if hasattr(column, "chunks") else [column]
-
-
-_FEW = 3  # rows and columns of a frame without labels that may also be a list of edges, as in an array
+# Rows and columns of a frame labeled 0, 1, ... on both sides. Up to three by three it may as well be a list of edges
+# with weights, as an array of that shape may; a larger one is none, as edges have two or three columns.
+_FEW = 3
 
 
 def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
@@ -178,9 +171,8 @@ def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
         sides = (frame.index.name, frame.columns.name)
         if not options.bipartite and None not in sides and sides[0] != sides[1]:
             raise InputError(
-                f"the rows of the data frame are called {sides[0]!r} and its columns {sides[1]!r}, as pandas.crosstab "
-                "does: say bipartite=True if they are two sets of nodes; if they are the same nodes, call both by one "
-                "name",
+                f"the rows of the data frame are called {sides[0]!r} and its columns {sides[1]!r}: pass bipartite=True "
+                "for two sets of nodes, or give both one name",
                 argument="bipartite",
             )
         values = _numbers(frame)[:, order]
@@ -201,26 +193,24 @@ def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
     return MatrixTable(values, report, names=name_array(index), column_names=name_array(heads))
 
 
-def table_matrix(
-    names: list[str],
-    numeric: list[bool],
-    rows: int,
-    options: ReadOptions,
-    *,
-    values: Callable[[int], NDArray[Any]],
-) -> MatrixTable | None:
+def table_matrix(table: ColumnTable, rows: int, options: ReadOptions) -> MatrixTable | None:
     """Return the matrix in a table without an index, whose first column has the names of the others, or None."""
+    names = table.names or []
     if _is_edge_list(names, options) or rows < 2:
         return None
-    if rows == len(names) and all(numeric):
+    if rows == len(names) and all(table.numeric):
         raise _ambiguous((rows, rows))
     if rows + 1 != len(names):
         return None
-    return _labeled_matrix(names, numeric, values(0).tolist(), values, options)
+
+    def values(at: int) -> NDArray[Any]:
+        return np.asarray(table.column(at).to_numpy() if hasattr(table.column(at), "to_numpy") else table.column(at))
+
+    return _labeled_matrix(names, table.numeric, values(0).tolist(), values, options)
 
 
 def is_counted(index: Any) -> bool:
-    """Whether an index of pandas only counts: 0, 1, 2, ..."""
+    """Return whether an index of pandas only counts: 0, 1, 2, ..."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
@@ -246,14 +236,14 @@ def _labeled_matrix(
 
 
 def match_labels(rows: Sequence[Any], columns: Sequence[Any]) -> list[int] | None:
-    """For each label of the rows the place among the columns, if both have the same; also if one has them as text."""
+    """Return the column of each row's label, if both have the same labels; also if one has them as text."""
     if len(rows) != len(columns) or not _are_hashable(rows):
         return None
     for kind in (lambda label: label, str):
-        place = {kind(label): at for at, label in enumerate(columns)}
+        position = {kind(label): at for at, label in enumerate(columns)}
         labels = [kind(label) for label in rows]
-        if len(place) == len(columns) and place.keys() == set(labels) and len(set(labels)) == len(labels):
-            return [place[label] for label in labels]
+        if len(position) == len(columns) == len(rows) and position.keys() == set(labels):
+            return [position[label] for label in labels]
     return None
 
 
@@ -265,14 +255,13 @@ def _are_hashable(labels: Sequence[Any]) -> bool:
 
 
 def _has_labels(frame: Any) -> bool:
-    """Whether rows of a frame have names of their own, rather than numbers left from a longer table."""
+    """Return whether rows of a frame have names, rather than numbers left from a longer table."""
     integers = getattr(frame.index.dtype, "kind", "O") in "iu"
     return not integers or frame.columns.name is not None
 
 
 def _numbers(frame: Any) -> NDArray[np.float64]:
-    numbers: NDArray[np.float64] = frame.to_numpy(dtype=np.float64, na_value=np.nan)
-    return numbers
+    return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
 def _square_matrix(values: NDArray[Any], names: NDArray[Any], options: ReadOptions, format: str) -> MatrixTable:

@@ -24,6 +24,7 @@ _TOKEN = re.compile(
     | (?P<key>[A-Za-z_][0-9A-Za-z_.-]*)""",
     re.VERBOSE | re.MULTILINE,
 )
+# Python converts 4,300 digits to an integer and no more, by default; a longer number is read as a float, so infinite.
 _WHOLE = re.compile("[+-]?[0-9]{1,4000}")
 
 

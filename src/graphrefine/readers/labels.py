@@ -69,7 +69,7 @@ class LabelOptions:
 class Entries:
     """A label, several or none for each entry, with its node; without nodes, the entries are in the order of rows.
 
-    In place of labels there may be a matrix with a row for each entry and a column for each class.
+    Instead of labels there may be a matrix with a row for each entry and a column for each class.
     """
 
     labels: Sequence[Any] = ()
@@ -537,8 +537,7 @@ def _is_membership(titles: list[str], columns: list[list[Any]]) -> bool:
 
 
 def _is_matrix(labels: Any) -> bool:
-    is_array = isinstance(labels, np.ndarray) and labels.ndim > 1 and labels.shape[1:] != (1,)
-    return is_array or bool(sp.issparse(labels))
+    return sp.issparse(labels) or (isinstance(labels, np.ndarray) and labels.ndim > 1 and labels.shape[1:] != (1,))
 
 
 def _is_sequence(labels: Any) -> bool:
@@ -678,12 +677,10 @@ def _positions(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
 
 def _positions_by_row(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
     n = len(labels.names)
+    rows = f"{labels.source} has labels for {n} rows"
     if n != len(names):
-        raise InputError(
-            f"{labels.source} has labels for {n} rows and the embedding has {len(names)} nodes; labels without "
-            "nodes need one row a node: give a table (node, label) if some nodes are left out",
-            argument="labels",
-        )
+        problem = f"{rows} and the embedding has {len(names)} nodes; give a table (node, label) if some are left out"
+        raise InputError(problem, argument="labels")
     position = sort_rows(names)
     numbered = names.dtype.kind in "iu" and np.array_equal(names[position], np.arange(n))
     if labels.by_number and not numbered:
@@ -694,8 +691,8 @@ def _positions_by_row(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
         )
     if not labels.by_number and numbered and not np.array_equal(names, np.arange(n)):
         raise InputError(
-            f"{labels.source} has labels in order, and the embedding has the nodes 0 to {n - 1} in another order, "
-            f"{_list_sample(names)}: row i may be node i, or the node of row i; give a pair (nodes, labels)",
+            f"{rows} in order, and the embedding has the nodes in another, {_list_sample(names)}: row i may be node i, "
+            "or the node of row i; give a pair (nodes, labels)",
             argument="labels",
         )
     return position if labels.by_number else np.arange(n)

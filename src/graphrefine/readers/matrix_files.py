@@ -253,7 +253,7 @@ def _read_hdf5(source: Source, variable: str) -> tuple[Any, list[str]]:
         names = [str(name) for name in file if not name.startswith("#")]
         if variable not in names:
             return None, names
-        # HDF5 can link to other files of this machine: a matrix that somebody sends must not bring them in.
+        # HDF5 can link to other files of this machine: a matrix from elsewhere must not bring them in.
         if not isinstance(file.get(variable, getlink=True), h5py.HardLink):
             raise ValueError(f"the variable {variable!r} is a link, which is not followed")
         item = file[variable]

@@ -95,6 +95,8 @@ def load_networkit(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
 
 def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Return the edges, or the matrix of two sides, with the nodes sorted by name."""
+    # The rows of a graph are sorted by name, so that its vectors do not depend on the order in which a library lists
+    # nodes; attributes follow the same order.
     names = network.names
     notes: list[str] = []
     weights = _edge_weights(network, notes)

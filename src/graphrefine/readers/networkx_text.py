@@ -17,7 +17,8 @@ from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.source import Source
 
-SAMPLE = 20  # records that tell what a text is
+# Records that tell what a text is, all of which must look so: a name with a brace may be among those of any edge list.
+SAMPLE = 20
 _RECORD = rb"[ \t]*[^\s{}]{1,999}(?:[ \t]+|[ \t]*[,;][ \t]*)[^\s{}]{1,999}(?:[ \t]+|[ \t]*[,;][ \t]*)"
 _ATTRIBUTES = rb"\{[ \t]*(?:['\"(0-9-].*)?\}[ \t]*\r?"  # keys are literals of Python
 _FIRST, _ATTRIBUTED = re.compile(_RECORD + _ATTRIBUTES), re.compile(_RECORD + rb"\{.*\}[ \t]*\r?")
@@ -26,7 +27,7 @@ _DELIMITERS = ("\t", ",", ";", " ")
 
 
 def is_attribute_edge_list(head: bytes) -> bool:
-    r"""Whether a text begins with edges that have their attributes in braces, as `networkx.write_edgelist` has them.
+    r"""Return whether a text begins with edges that have their attributes in braces, as NetworkX writes them.
 
     Examples
     --------
@@ -39,9 +40,7 @@ def is_attribute_edge_list(head: bytes) -> bool:
 
 def load_edges(source: Source, options: ReadOptions) -> EdgeTable:
     """Load an edge list with attributes."""
-    graph = AttributedGraph(source, options)
-    lines = list(graph.lines(marks="#" if options.comments is None else options.comments))
-    delimiter = _delimiter(lines, options)
+    graph, lines, delimiter = _open(source, options)
     for line, text in lines:
         words = _split(text, delimiter, 2)
         if len(words) < 2 or not all(words):
@@ -53,9 +52,7 @@ def load_edges(source: Source, options: ReadOptions) -> EdgeTable:
 
 def load_adjacency(source: Source, options: ReadOptions) -> EdgeTable:
     """Load an adjacency list of either kind."""
-    graph = AttributedGraph(source, options)
-    lines = list(graph.lines(marks="#" if options.comments is None else options.comments))
-    delimiter = _delimiter(lines, options)
+    graph, lines, delimiter = _open(source, options)
     if any(text.rstrip().endswith("}") for _, text in lines[:SAMPLE]):
         _add_blocks(graph, iter(lines), delimiter)
         return graph.table()
@@ -91,15 +88,15 @@ def _add_blocks(graph: AttributedGraph, lines: Iterator[tuple[int, str]], delimi
             graph.add_edge(words[0], neighbor, attributes, directed=None, line=below)
 
 
-def _delimiter(lines: list[tuple[int, str]], options: ReadOptions) -> str:
-    """Return what stands between two words: that of the option, or the first that the first record has."""
-    if options.delimiter is not None:
-        if options.delimiter not in _DELIMITERS:
-            allowed = ", ".join(map(repr, _DELIMITERS))
-            raise InputError(f"delimiter={options.delimiter!r} is not one of {allowed}", argument="delimiter")
-        return options.delimiter
+def _open(source: Source, options: ReadOptions) -> tuple[AttributedGraph, list[tuple[int, str]], str]:
+    """Return a graph to fill, the numbered lines, and the delimiter: the option's, or the first in the first record."""
+    graph = AttributedGraph(source, options)
+    lines = list(graph.lines(marks="#" if options.comments is None else options.comments))
+    if options.delimiter not in (None, *_DELIMITERS):
+        allowed = ", ".join(map(repr, _DELIMITERS))
+        raise InputError(f"delimiter={options.delimiter!r} is not one of {allowed}", argument="delimiter")
     first = next((text.partition("{")[0] for _, text in lines), "")
-    return next(mark for mark in _DELIMITERS if mark in first or mark == " ")
+    return graph, lines, options.delimiter or next(mark for mark in _DELIMITERS if mark in first or mark == " ")
 
 
 def _split(text: str, delimiter: str, most: int = -1) -> list[str]:

@@ -1,7 +1,7 @@
-"""Folders of the Open Graph Benchmark: ``raw/edge.csv.gz`` and, beside it, files with a line for each node or edge.
+"""Folders of the Open Graph Benchmark: ``raw/edge.csv.gz``, and files with a line for each node or edge next to it.
 
 Nodes are named 0 to n - 1, as there; labels of nodes become the attribute label. A folder does not say whether its
-edges have a direction: for the graphs of the benchmark it is known here, for others they have none, and that is said.
+edges have a direction: for the graphs of the benchmark it is known here, for others they have none, and a note says so.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.text import load as load_text
 from graphrefine.tables.source import Source
 
-ALWAYS, PER_EDGE = 1_000_000, 1000  # nodes that a graph of any size may have, and for each of its edges
+# The most nodes that a graph may state: a million, or a thousand for each of its edges. Each takes memory, and a wrong
+# number in a file of one line would take all of it.
+_ALWAYS, _PER_EDGE = 1_000_000, 1000
 _DIRECTIONS = {
     **dict.fromkeys(("arxiv", "papers100m", "citation", "citation2"), True),
     **dict.fromkeys(("products", "proteins", "ppa", "collab", "ddi"), False),
@@ -35,7 +37,11 @@ _UNREAD = {
 
 def load(source: Source, options: ReadOptions) -> EdgeTable:
     """Load a graph of a folder: that of the graph, or the one called raw in it."""
-    folder = _find_raw(source)
+    folder = Path(source.path)
+    folder = folder / "raw" if (folder / "raw").is_dir() else folder
+    for name, problem in _UNREAD.items():
+        if (folder / name).exists():
+            raise source.error(f"it has {name}, as a graph {problem}, which is not read; give its edges as a table")
     columns: dict[str, Any] = {"source": 0, "target": 1, "weights": False, "header": False, "delimiter": ","}
     edges = load_text(_find(source, folder, "edge"), replace(options, names=None, **columns))
     if not isinstance(edges, EdgeTable):
@@ -49,21 +55,13 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
     report: dict[str, Any] = {"weight_column": weight}
     unused = [name for name in _names_of(folder, "edge") if name not in ("edge", weight)]
     report |= {"ignored_columns": unused} if unused else {}
-    directed = _direction(source)
+    path = Path(source.path).resolve()
+    known = (path.parent if path.name == "raw" else path).name.lower().replace("-", "_")
+    directed = _DIRECTIONS.get(known.removeprefix("ogbn_").removeprefix("ogbl_"))
     if directed is None and options.directed is None:
         report["remarks"] = ["the folder does not say whether edges have a direction"]
-    return EdgeTable(
-        numbered, weights, report, row_numbers=True, directed=directed, attributes=_labels(source, folder, count)
-    )
-
-
-def _find_raw(source: Source) -> Path:
-    folder = Path(source.path)
-    raw = folder / "raw" if (folder / "raw").is_dir() else folder
-    for name, problem in _UNREAD.items():
-        if (raw / name).exists():
-            raise source.error(f"it has {name}, as a graph {problem}, which is not read; give its edges as a table")
-    return raw
+    labels = _labels(source, folder, count)
+    return EdgeTable(numbered, weights, report, row_numbers=True, directed=directed, attributes=labels)
 
 
 def _find(source: Source, folder: Path, name: str) -> Source:
@@ -86,8 +84,7 @@ def _numbers(file: Source) -> NDArray[np.float64]:
     file.release()
     width = lines[0].count(b",") + 1 if lines else 1
     try:
-        numbers = np.array(b",".join(lines).split(b","), dtype=np.float64)
-        return numbers.reshape(len(lines), width)
+        return np.array(b",".join(lines).split(b","), dtype=np.float64).reshape(len(lines), width)
     except ValueError:
         raise file.error(f"each line must hold {width} number{'s' * (width > 1)}") from None
 
@@ -98,7 +95,7 @@ def _node_count(source: Source, folder: Path, edges: int) -> int:
     if counts.shape != (1, 1):
         raise file.error(f"the folder holds {len(counts):,} graphs, where one is expected")
     count = counts[0, 0]
-    if not 1 <= count <= min(MAX_NODES, max(ALWAYS, PER_EDGE * edges)) or count != int(count):
+    if not 1 <= count <= min(MAX_NODES, max(_ALWAYS, _PER_EDGE * edges)) or count != int(count):
         raise file.error(f"{count:,.0f} is no number of nodes for a graph of {edges:,} edges")
     return int(count)
 
@@ -106,7 +103,7 @@ def _node_count(source: Source, folder: Path, edges: int) -> int:
 def _edge_weights(
     source: Source, folder: Path, options: ReadOptions, edges: int
 ) -> tuple[str | None, NDArray[np.float32] | None]:
-    """Name and values of the weights: those of the file edge_weight, or of the one that the option names."""
+    """Return name and values of the weights: those of the file edge_weight, or of the one that the option names."""
     files = [name for name in _names_of(folder, "edge") if name != "edge"]
     name = "edge_weight" if options.weights is None else options.weights
     if options.weights is False or (options.weights is None and name not in files):
@@ -120,13 +117,6 @@ def _edge_weights(
         return name, check_weights(numbers[:, 0] if numbers.shape[1] == 1 else numbers, edges)
     except InputError as error:
         raise file.error(error) from None
-
-
-def _direction(source: Source) -> bool | None:
-    """Direction of the edges, by the name of the folder."""
-    path = Path(source.path).resolve()
-    name = (path.parent if path.name == "raw" else path).name.lower().replace("-", "_")
-    return _DIRECTIONS.get(name.removeprefix("ogbn_").removeprefix("ogbl_"))
 
 
 def _labels(source: Source, folder: Path, count: int) -> dict[str, NDArray[Any]]:
@@ -147,4 +137,4 @@ def _as_labels(column: NDArray[np.float64]) -> NDArray[Any]:
         return column
     if not missing.any():
         return column.astype(np.int64)
-    return object_array([None if value != value else int(value) for value in column.tolist()])
+    return object_array([None if np.isnan(value) else int(value) for value in column.tolist()])

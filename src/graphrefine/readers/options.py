@@ -134,7 +134,7 @@ class ReadOptions:
         return Hints(**columns, **texts, directed=self.directed, bipartite=self.bipartite, threads=self.thread_count)
 
     def changes(self) -> list[str]:
-        """Names of the options that apply to some graphs only and differ from their defaults."""
+        """Return names of the options that apply to some graphs only and differ from their defaults."""
         return [
             each.name
             for each in fields(self)
@@ -143,7 +143,7 @@ class ReadOptions:
 
 
 class GraphKeywords(TypedDict, total=False):
-    """The types of `ReadOptions`, less the threads, for ``**reading``; None stands for the default."""
+    """The types of `ReadOptions`, less the threads, for ``**reading``; None is the default."""
 
     directed: bool | None
     bipartite: bool | None
@@ -208,7 +208,7 @@ def split_reading(keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, A
 def list_options(function: _Function) -> _Function:
     """Let the signature of a function list each option, for `help` and for editors.
 
-    They stand in place of ``**options`` or ``**reading``; keywords by another name may be more than these, and stay.
+    They replace ``**options`` or ``**reading``; keywords by another name may be more than these, and stay.
     """
     signature = inspect.signature(function)
     own = [each for each in signature.parameters.values() if each.name not in ("options", "reading")]

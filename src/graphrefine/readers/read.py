@@ -230,7 +230,7 @@ def read_file(source: Source, options: ReadOptions) -> Graph:
         raise source.error(
             "a matrix holds its own weights, not in columns; weights=False leaves them out", argument="weights"
         )
-    # The one place where the exception of a library becomes an error that names the file: on damaged bytes pyarrow,
+    # Here alone the exception of a library becomes an error that names the file: on damaged bytes pyarrow,
     # h5py, SciPy, zipfile and expat raise anything, and no list of types is ever complete.
     with wrap_errors(source, f"{format.name} file"):
         table = format.load(source, options)

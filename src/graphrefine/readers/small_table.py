@@ -90,11 +90,9 @@ def read_names(source: Source) -> list[str]:
     first, *rest = table.rows
     at = next(iter(assign_nodes(first)), None)
     if at is None and len(first) > 1:
-        raise table.error(
-            f"the columns {', '.join(map(repr, first[:8]))} are of a table, and none is called node, id or name; call "
-            "the one with the names of the nodes so, or keep it alone",
-            0,
-        )
+        listed = ", ".join(map(repr, first[:8]))
+        raise table.error(f"none of the columns {listed} is called node, id or name; rename that of the nodes", 0)
+    # A node may be called "node" too: then the first row is one of several with that name, and no header.
     has_header = at is not None and first[at] not in {row[at] for row in rest}
     rows = rest if has_header or is_binary(source) else table.rows
     return [name for row in rows if (name := row[at or 0].strip())]

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -34,9 +33,7 @@ from graphrefine.tables.sniff import sniff
 from graphrefine.tables.source import Source
 
 LATIN = "text that is not UTF-8, read as Latin-1"
-NO_RECORD = (
-    "there is no edge in the file, only blank lines or comments; comments='' takes lines that begin with # for edges"
-)
+NO_RECORD = "there is no edge in the file, only blank lines or comments; pass comments='' if names begin with #"
 PROBLEMS = {
     **QUOTE_PROBLEMS,
     Status.LINE_IN_NAME: "a name holds a line end; names must fit on one line",
@@ -68,15 +65,15 @@ class Layout:
     def report(self, comments: int, encoding: str) -> dict[str, Any]:
         """Return the part of `Graph.report` about the text; ``comments``: lines of comment among the records."""
         dialect = self.sample.dialect
-        remarks = ["weights with decimal commas"] if self.decimal_commas else []
-        remarks += [LATIN] if encoding == "latin-1" else []
+        notes = ["weights with decimal commas"] if self.decimal_commas else []
+        notes += [LATIN] if encoding == "latin-1" else []
         return {
             **self.roles.report,
             "delimiter": DELIMITERS.get(dialect.delimiter, repr(dialect.delimiter)),
             "header": dialect.header,
             "comments": comments + dialect.comments,
             "encoding": encoding,
-            **({"remarks": remarks} if remarks else {}),
+            **({"remarks": notes} if notes else {}),
         }
 
 
@@ -135,11 +132,13 @@ def parse(source: Source, text: NDArray[np.uint8], layout: Layout, *, before: in
     settings: dict[str, Any] = {"dates": layout.dates, "threads": threads}
     columns, marks, dialect = layout.columns, layout.marks, layout.sample.dialect
     if dialect.delimiter == PAIR and (data := text.tobytes()).count(b":") != 2 * data.count(b"::"):
-        raise source.error("a colon stands alone in a text whose columns are set apart by '::'", argument="delimiter")
+        raise source.error("a single colon in a text whose columns are set apart by '::'", argument="delimiter")
     weights = None
     if layout.decimal_commas:
         weights = parse_decimal_commas(text, columns, marks, threads=threads)
         columns = (*columns[:2], -1, *columns[3:])
+    # Narrow integers take half the memory of wide ones, so they are tried first. Strings come last: once one id is no
+    # integer, all are names as they are written.
     parsed = edge_lists.parse_integers(text, columns, marks, wide=False, **settings)
     if parsed.status == Status.TOO_WIDE:
         parsed = edge_lists.parse_integers(text, columns, marks, wide=True, **settings)
@@ -198,7 +197,7 @@ def _number(parsed: Parsed, encoding: str | None, options: ReadOptions) -> tuple
 
 
 def whole_numbers(names: bytes) -> NDArray[np.int64] | None:
-    r"""Return names, a line each, as integers if all of them are; else None. Integers beside an empty field come here.
+    r"""Return names, a line each, as integers if all of them are; else None. Integers next to an empty field come here.
 
     Examples
     --------
@@ -219,7 +218,7 @@ def _in_number_order(parsed: Parsed, names: NDArray[np.int64]) -> Numbered:
 
 
 def _describe_problem(parsed: Parsed, text: NDArray[np.uint8], layout: Layout) -> tuple[str, str | None]:
-    """Return the problem of the record at which the parser stopped, and the argument to blame."""
+    """Return the problem of the record at which the parser stopped, and the argument of the error."""
     status, dialect = Status(parsed.status), layout.sample.dialect
     record = as_text(text.tobytes().split(b"\n", parsed.line)[parsed.line - 1]).rstrip("\r")
     excerpt = repr(record if len(record) <= 60 else record[:57] + "...")
@@ -243,7 +242,7 @@ def _describe_problem(parsed: Parsed, text: NDArray[np.uint8], layout: Layout) -
 
 def _fields_of(record: str, layout: Layout) -> list[str]:
     try:
-        return next(islice((fields for *_, fields in split_records(record, layout.sample.dialect)), 1), [record])
+        return next((fields for *_, fields in split_records(record, layout.sample.dialect)), [record])
     except QuoteError:  # quotes over several lines, of which this is the first
         return record.split(layout.marks[0])
 

@@ -24,6 +24,8 @@ from graphrefine.tables.kinds import read_days, unit_of
 from graphrefine.tables.roles import EdgeRoles
 
 SPANS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86400, "w": 604800, "month": 2629800, "y": 31557600}
+# Dates as ISO 8601 has them, also with slashes. `datetime.fromisoformat` alone takes more, such as 20240131 and
+# 2024-W05, which a column of numbers or names may hold by accident.
 _DATE = re.compile(
     r"[0-9]{4}([-/])[0-9]{2}\1[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?"
 )
@@ -31,7 +33,7 @@ _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*")
 
 
 def settle_days(times: NDArray[np.float64], *, dates: bool) -> tuple[NDArray[np.float64], bool]:
-    """Return times, and whether they are dates: also where numbers stand for days."""
+    """Return times, and whether they are dates: also where numbers are days such as 20240131."""
     days = None if dates else read_days(times)
     return (times, dates) if days is None else (days, True)
 
@@ -73,7 +75,7 @@ class TimeRule:
         return datetime.fromtimestamp(time / self.unit, UTC).strftime("%Y-%m-%d %H:%M").removesuffix(" 00:00")
 
     def select(self, times: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Mask of the edges that count."""
+        """Return a mask of the edges that count."""
         mask = np.ones(len(times), np.bool_)
         if self.since is not None:
             mask &= times >= self.since
@@ -84,7 +86,7 @@ class TimeRule:
     def weigh(
         self, weights: NDArray[np.float32] | None, times: NDArray[np.float64], *, newest: float
     ) -> NDArray[np.float32] | None:
-        """Weights of the edges, seen from ``until`` or from the newest."""
+        """Return weights of the edges, seen from ``until`` or from the newest."""
         if self.half_life is None:
             return weights
         now = newest if self.until is None else self.until

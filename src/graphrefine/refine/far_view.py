@@ -34,8 +34,8 @@ Floats = NDArray[np.float32]
 # is known before the first column, since no ratio is above the height of its region.
 LEVELS = 255
 ROWS = 2048  # in a block of logarithms
-# Beyond this many columns more than are wanted, axes come from subspace iteration on the Gram matrix of regions, whose
-# full eigen-decomposition grows with the cube of their number: up to 4,096 in the tier "best".
+# Columns beyond those wanted of the subspace iteration for many regions. It replaces the eigen-decomposition of their
+# Gram matrix, whose cost grows with the cube of their number: up to 4,096 in the tier "best".
 SPARE = 64
 ROUNDS = 4  # products with the Gram matrix, for them
 LEAST = 1e-6  # of the largest eigenvalue of the Gram matrix: dividing by less would amplify rounding

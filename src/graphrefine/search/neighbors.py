@@ -6,7 +6,7 @@ table, so that no more than a block is held at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -88,7 +88,9 @@ def ask(
         lists = name_rows(embedding, search.nearest(vectors=vectors, k=k, among=allowed))
         return Rankings(lists, range(len(lists)), ("vector", "neighbor"))
     names = list(nodes)
-    rows = rows_of(embedding, names, side, unknown=unknown)
+    first = 0 if side is None else embedding.sides.first(side)
+    rows = embedding.lookup.rows(names, side, unknown=unknown)
+    rows = np.where(rows < 0, rows, rows + first)
     known = rows[rows >= 0]
     without = None if unlinked is None else LinkedRows(embedding, as_graph(embedding, unlinked)).of(known)
     rankings = iter(name_rows(embedding, search.nearest(rows=known, k=k, among=allowed, without=without)))
@@ -105,18 +107,6 @@ def name_rows(embedding: VectorTable, nearest: NearestRows) -> list[Ranking[Neig
         )
         for rows, scores in zip(nearest.rows, nearest.scores, strict=True)
     ]
-
-
-def rows_of(
-    embedding: VectorTable, nodes: Iterable[object], side: Side | None = None, *, unknown: Unknown | None = None
-) -> Rows:
-    """Return the rows of nodes among all of the embedding's; of a bipartite graph, on one side if it is named.
-
-    With ``unknown="skip"``, -1 for a name that no node has.
-    """
-    first = embedding.sides.first(side) if side is not None and embedding.sides.kind == "rows" else 0
-    rows = embedding.lookup.rows(nodes, side, unknown=unknown)
-    return np.where(rows < 0, rows, rows + first)
 
 
 def allowed_rows(
@@ -283,26 +273,19 @@ def _search_blocks(
     batch: int,
     stages: Stages,
 ) -> Iterator[Table]:
-    count = len(search.embedding)
+    embedding, count = search.embedding, len(search.embedding)
     starts = range(0, count, batch)
     with stages.stage("neighbors", steps=max(len(starts), 1)):
         for start in starts or (0,):  # an empty embedding has one table, without rows
             rows = np.arange(start, min(start + batch, count))
             without = None if linked is None else linked.of(rows)
             nearest = search.nearest(rows=rows, k=k, among=allowed, without=without)
-            yield _as_table(search.embedding, rows, nearest.rows, nearest.scores)
+            there = nearest.rows >= 0
+            query, rank = np.nonzero(there)
+            columns: dict[str, Any] = {"node": embedding.names[rows[query]]}
+            if embedding.sides.kind == "rows":
+                on_target = rows[query] >= embedding.sides.start
+                columns["side"] = np.array(SIDES, object)[on_target.astype(np.int64)]
+            columns |= {"neighbor": embedding.names[nearest.rows[there]], "rank": rank + 1}
+            yield Table({**columns, "score": nearest.scores[there]})
             stages.advance()
-
-
-def _as_table(
-    embedding: VectorTable, rows: NDArray[np.int64], nearest: NDArray[np.int64], scores: NDArray[np.float32]
-) -> Table:
-    """Return the neighbors of some rows; those that are -1 are none."""
-    there = nearest >= 0
-    query, rank = np.nonzero(there)
-    columns: dict[str, Any] = {"node": embedding.names[rows[query]]}
-    if embedding.sides.kind == "rows":
-        on_target = rows[query] >= embedding.sides.start
-        columns["side"] = np.array(SIDES, object)[on_target.astype(np.int64)]
-    columns |= {"neighbor": embedding.names[nearest[there]], "rank": rank + 1, "score": scores[there]}
-    return Table(columns)

@@ -29,8 +29,11 @@ from graphrefine.system.arrays import save_npy
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int64]
 
-ADDED = 1 << 14  # rows added at a time
-SPARE = 4  # candidates for each row to return: 16 bits put nearly equal ones in another order
+# Rows added at a time: progress is reported, and a signal answered, between the blocks.
+ADDED = 1 << 14
+# Candidates for each row to return: numbers of 16 bits put nearly equal ones in another order, and the exact scores
+# decide among the candidates alone.
+SPARE = 4
 
 
 @dataclass

@@ -18,11 +18,6 @@ def settle_seed(seed: Any, random_state: Any) -> int | None:
     """Return the seed that ``seed`` or ``random_state``, scikit-learn's name of it, sets; None where neither does.
 
     An integer is the seed itself. A generator of NumPy draws one, so that successive fits differ.
-
-    Examples
-    --------
-    >>> settle_seed(7, None), settle_seed(None, 7), settle_seed(None, None)
-    (7, 7, None)
     """
     if seed is not None and random_state is not None:
         raise InputError(f"seed={seed!r} and random_state={random_state!r} mean the same; set only one of them")

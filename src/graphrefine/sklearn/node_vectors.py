@@ -250,7 +250,7 @@ def read_names(X: Any) -> list[Any]:
 
 
 class EmbeddingCache:
-    """Embeddings by key, the newest last, at most so many bytes of vectors, and always the newest one.
+    """Embeddings by key, the newest last, at most ``most_bytes`` of vectors, and always the newest one.
 
     Examples
     --------
@@ -316,8 +316,8 @@ def _stamp_files(path: str | os.PathLike[str]) -> list[Any] | None:
     """Return the paths, sizes and times of a file or of all that is in a folder; None for an address."""
     if is_address(path):
         return None
-    place = Path(os.fspath(path).partition("?query=")[0]).absolute()
-    files = [place, *sorted(place.rglob("*"))]
+    source = Path(os.fspath(path).partition("?query=")[0]).absolute()
+    files = [source, *sorted(source.rglob("*"))]
     return [os.fspath(path), *((str(each), each.stat().st_size, each.stat().st_mtime_ns) for each in files)]
 
 

@@ -11,7 +11,7 @@ How an input is read:
 input                                  rows
 =====================================  ==============================================================================
 NetworkX graph, `graphrefine.Graph`    its nodes, by name
-data frame, index and columns alike    its nodes, by name, whatever the order of the columns
+data frame, index and columns alike    its nodes, by name, in any order of the columns
 data frame, another labeled index     new nodes, named by the index; the columns are nodes, by name
 matrix, frame without labeled rows    without names: column i is fitted node i
 =====================================  ==============================================================================
@@ -163,8 +163,8 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
     def fit(self, X: Any, y: None = None, features: Any = None) -> REFINE:
         """Embed the graph with this adjacency matrix (n, n), sparse or dense, entries at least 0.
 
-        A NetworkX graph stands for its adjacency matrix, whose rows are ``list(X.nodes)``, in this order.
-        ``features`` (n, f), sparse or dense, are what is known of the nodes beside the edges; with names (a mapping, a
+        A NetworkX graph is read as its adjacency matrix, whose rows are ``list(X.nodes)``, in this order.
+        ``features`` (n, f), sparse or dense, are what else is known of the nodes; with names (a mapping, a
         data frame with an index of names ...) they are joined by name.
         """
         options = {name: value for name, value in self.get_params().items() if name not in _NO_SETTINGS}

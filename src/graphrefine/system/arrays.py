@@ -14,16 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 BLOCK_BYTES = 1 << 21  # written at a time
-LINE = 64  # bytes of a line of the cache; vector instructions load a whole one at its beginning
+LINE = 64  # bytes of a line of the cache
 PAGE = 1 << 21  # bytes of a huge page
 ADVICE: int | None = getattr(mmap, "MADV_HUGEPAGE", None)
 
 
 class OwnFile(np.memmap[Any, Any]):
-    """An array that is all of a temporary ``.npy`` file, such as new vectors larger than memory.
-
-    `save_npy` gives that file a second name rather than copy it.
-    """
+    """An array that is all of a temporary ``.npy`` file, which `save_npy` gives a second name instead of a copy."""
 
 
 def npy_header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:

@@ -1,7 +1,4 @@
-"""Storage of blocks: files by name, written whole or not at all, in a folder or in what fsspec reaches by a URL.
-
-A name is a path below the root, with slashes.
-"""
+"""Storage of blocks: files by name, written whole or not at all, in a folder or in what fsspec reaches by a URL."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ def as_bytes(array: NDArray[Any]) -> memoryview:
 
 
 class Storage(Protocol):
-    """Whole files by name."""
+    """Whole files by name: a path below the root, with slashes."""
 
     root: str
 

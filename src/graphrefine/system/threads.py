@@ -1,4 +1,4 @@
-"""Number of threads that this process may use, and blocks of code in which BLAS has one."""
+"""Threads: how many this process may use, tasks on several, and blocks of code in which BLAS has one."""
 
 from __future__ import annotations
 

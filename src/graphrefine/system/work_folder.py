@@ -89,7 +89,7 @@ class WorkFolder:
 
     def save(self, name: str, state: Any) -> None:
         """Save state under a name: all of it or, in case of an interruption, the state before."""
-        # Not flushed to the disk: a killed run loses nothing, and after a power cut the work begins again.
+        # Not flushed to the disk: a killed run loses nothing; after a power cut the work may have to begin again.
         fresh = self.path / f".{name}.new"
         fresh.write_text(json.dumps(state), encoding="utf-8")
         fresh.replace(self.path / f"{name}.json")

@@ -10,9 +10,10 @@ import codecs
 import re
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.tables.source import MARKS, Source
+from graphrefine.tables.source import Source
 
-LOOK = 1 << 15  # bytes by which text is told from other files
+MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+LOOK = 1 << 15  # bytes in which a zero byte means that this is no text
 _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
 
 
@@ -28,6 +29,8 @@ def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | No
     try:
         " ".encode(encoding)  # some codecs are not of text
         name = codecs.lookup(encoding).name
+        if name in ("idna", "punycode"):  # of single names of hosts
+            raise LookupError
     except (LookupError, ValueError):  # ValueError: a zero byte in the name
         problem = f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252"
         raise InputError(problem, argument="encoding") from None
@@ -38,7 +41,7 @@ def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | No
 
 
 def has_returns_alone(head: bytes) -> bool:
-    """Whether lines end with a return and no line feed, as on old machines."""
+    """Return whether lines end with a return and no line feed, as on old machines."""
     return b"\r" in head and b"\n" not in head
 
 
@@ -48,7 +51,7 @@ def decode(source: Source, option: str | None = None) -> tuple[bytes, str | None
     The bytes of the source are not needed again.
     """
     data = source.data
-    source.release()
+    source.release()  # a text of gigabytes would otherwise be in memory twice while it is decoded
     encoding = find_encoding(source, data, option)
     try:
         text = data if encoding is None else data.decode(encoding).removeprefix("\ufeff").encode("utf-8")
@@ -83,6 +86,7 @@ def decoding_error(
 def _no_text(head: bytes) -> InputError:
     """Return the error for a text with zero bytes: another format, or text in UTF-16 that does not say so."""
     odd, even = head[1::2], head[::2]
+    # Most of the text of Western languages has a zero in every second byte, and hardly any in the others.
     for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
         if 2 * high.count(0) > len(high) and 2 * low.count(0) < len(low):
             return InputError(

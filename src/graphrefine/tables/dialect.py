@@ -15,7 +15,7 @@ from typing import NamedTuple
 from graphrefine.errors import AmbiguousTable, FormatError, InputError
 from graphrefine.kernels.edge_lists import PAIR, Status
 from graphrefine.tables.decode import as_text, refuse_page
-from graphrefine.tables.limits import COLUMNS, check_columns
+from graphrefine.tables.limits import COLUMNS
 from graphrefine.tables.sample import Dialect, Hints, Record, Sample
 from graphrefine.tables.source import Source
 
@@ -54,16 +54,7 @@ class Split(NamedTuple):
 def detect_dialect(source: Source, data: bytes, hints: Hints, *, complete: bool = True) -> Sample | None:
     """Return the first records of a text, split by the delimiter that fits them; None if there is none.
 
-    Parameters
-    ----------
-    source : Source
-        File, for its suffix and for errors.
-    data : bytes
-        Text, or its beginning.
-    hints : Hints
-        What the caller says.
-    complete : bool
-        Whether the text does not go on after ``data``.
+    ``data`` is the text, or its beginning if that is not ``complete``; ``source`` is for its suffix and for errors.
     """
     _check_hints(hints)
     refuse_page(source, data)
@@ -80,7 +71,11 @@ def detect_dialect(source: Source, data: bytes, hints: Hints, *, complete: bool 
         if hints.comments is not None or not complete or not _NAMES_ALONE.fullmatch(data):
             return None
         start, comments, signs = len(data) - len(data.lstrip(b" \t\r\n")), 0, ""
+    # Without an option, no line below the first record is taken for a comment: names such as #tag are common. A later
+    # line that looks like one, as its sign is alone or before a blank, is refused by the compiled parser.
     comment, suspects = ("", signs) if hints.comments is None else (signs, "")
+    # A first record may be longer than the head, with a note of many lines in quotes: more is looked at until there
+    # are two records, or the text ends.
     size = HEAD
     while True:
         head = data[start : start + size]
@@ -93,7 +88,9 @@ def detect_dialect(source: Source, data: bytes, hints: Hints, *, complete: bool 
         return None  # the first record goes on after what there is
     delimiter, split = found
     line = data.count(b"\n", 0, start) + 1
-    check_columns(len(split.rows[0]))
+    if len(split.rows[0]) > COLUMNS:
+        problem = f"a record has more than {COLUMNS:,} fields; a list of edges has one edge on each line"
+        raise source.error(problem, line=line)
     end = start
     for _ in range(split.lines):
         end = data.find(b"\n", end) + 1 or len(data)

@@ -74,7 +74,7 @@ def _judge_edges(source: Source, data: bytes, sample: Sample, hints: Hints) -> t
     if hints.header is not None or hints.are_named:
         return hints.header is not False, False
     first, rest = sample.rows[0], sample.rows[1:]
-    if any(map(is_number, first)):  # columns are not called 7 or 0.5, but by pandas, beside its index
+    if any(map(is_number, first)):  # columns are not called 7 or 0.5, but by pandas, with its index
         rows = list(map(str, range(len(rest))))
         return vocabulary.are_counted(first) and len(rest) > 1 and column_values(rest, 0) == rows, False
     test = is_number if sample.dialect.delimiter == "," else is_amount

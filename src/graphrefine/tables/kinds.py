@@ -17,10 +17,14 @@ from graphrefine.kernels.edge_lists import NUMBER
 from graphrefine.tables import vocabulary
 from graphrefine.tables.sample import Record
 
-FEWEST = 8  # values in which row numbers are no accident
+# Values in which 0, 1, 2, ... are no accident. With fewer, the ids of a short list of edges, such as 1, 2, 3, would be
+# taken for row numbers; a column that is called index or the like needs two.
+FEWEST = 8
 MOST = 1000  # values that are looked at
 UNITS = {"seconds": 1.0, "milliseconds": 1e3, "microseconds": 1e6, "nanoseconds": 1e9}
-EARLIEST, LATEST = 3e8, 4.2e9  # seconds since 1970, from 1979 to 2103: numbers between them are taken for times
+# Seconds since 1970, from 1979 to 2103: numbers between them are taken for times. A wider range would take more ids
+# for times; a column of ids in it is still an end if no other columns can be (`roles._choose_ends`).
+EARLIEST, LATEST = 3e8, 4.2e9
 _DIGITS = re.compile(NUMBER.pattern.decode())
 _DECIMAL = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _NO_NUMBER = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)

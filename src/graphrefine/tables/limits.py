@@ -14,7 +14,8 @@ from graphrefine.system.memory import budget_of, gigabytes
 
 READING = 4  # bytes of memory for each byte of a file, while it is read
 PACKED = 4  # bytes of data for each byte of a compressed file
-UNASKED = 1 << 26  # bytes that are unpacked without a look at the memory
+# Bytes that are unpacked without a look at the memory: asking for what is free takes longer than small files do.
+UNASKED = 1 << 26
 ALWAYS = 1_000_000  # nodes that a file of any size may state
 FIELDS = 1 << 14  # names of fields or attributes that records may have, as many as columns of a spreadsheet
 COLUMNS = 1 << 16  # columns of a table of text, which may be a matrix
@@ -32,7 +33,7 @@ def reading_within(budget: int | None) -> Iterator[None]:
 
 
 def unpacked_limit(copies: int = 2) -> int:
-    """Return the most bytes that a file may unpack to; without a budget, so many copies of them are to fit."""
+    """Return the most bytes that a file may unpack to; without a budget, ``copies`` of them are to fit."""
     budget = _budget.get()
     return budget_of(None) // copies if budget is None else max(budget // READING, UNASKED)
 
@@ -80,13 +81,4 @@ def check_fields(count: int, what: str = "attributes") -> None:
         raise InputError(
             f"there are more than {FIELDS:,} {what}, of which a file may have no more: are names of nodes among them? "
             "leave out those that say nothing about edges"
-        )
-
-
-def check_columns(count: int) -> None:
-    """Refuse a record of text with more fields than any table, or matrix, has columns."""
-    if count > COLUMNS:
-        raise InputError(
-            f"a record has more than {COLUMNS:,} fields, of which a table may have no more; a list of edges has one "
-            "edge on each line"
         )

@@ -177,7 +177,7 @@ def _is_weight(name: str) -> bool:
 
 
 def find_konect(preamble: bytes, width: int) -> Origin | None:
-    r"""Return the origin KONECT, by the lines before records of so many columns, if they are its.
+    r"""Return the origin KONECT, if the lines before records of ``width`` columns are its.
 
     Examples
     --------

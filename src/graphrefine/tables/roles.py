@@ -404,9 +404,8 @@ def assign_vectors(titles: list[str], sample: list[str], *, features: bool = Fal
     """Find the columns of vectors, or of features, by their names and the fields of the first record.
 
     Names are in the column called node, name, id or the like, wherever it is, else in the first. A first column without
-    a title beside such a one, as pandas writes for its index, counts rows and is left out. Vectors are a series, a stem
-    with numbers (v0, v1, ...; 0, 1, ...), where there is one, and any other column is left out; of features, all are
-    meant.
+    a title, as pandas writes for its index, then counts rows and is left out. Vectors are a series, a stem with numbers
+    (v0, v1, ...; 0, 1, ...), where there is one, and any other column is left out; of features, all are meant.
 
     Examples
     --------
@@ -442,7 +441,7 @@ def assign_vectors(titles: list[str], sample: list[str], *, features: bool = Fal
 
 
 def _check_titles(titles: list[str], names: list[int]) -> None:
-    """Refuse data in the place of a header, the header of a list of edges, and two columns with one name."""
+    """Refuse data instead of a header, the header of a list of edges, and two columns with one name."""
     numbers = [title for title in titles if is_finite(title)]
     counting = numbers == [str(column) for column in range(len(numbers))] and len(numbers) < len(titles)
     if numbers and not names and not counting:  # as pandas calls columns

@@ -20,16 +20,8 @@ from graphrefine.tables.source import Source
 def sniff(source: Source, hints: Hints, data: bytes | None = None, *, complete: bool = True) -> Sample | None:
     """Return the dialect, the columns and the first records of a text of edges; None if it has no record.
 
-    Parameters
-    ----------
-    source : Source
-        File, for its suffix and for errors.
-    hints : Hints
-        What the caller says.
-    data : bytes, optional
-        Text in UTF-8 or Latin-1, or its beginning; by default that of the file.
-    complete : bool
-        Whether the text does not go on after ``data``.
+    ``data`` is its text in UTF-8 or Latin-1, or the beginning of it if that is not ``complete``; by default that of the
+    file.
     """
     if data is None:
         data, _ = decode(source, hints.encoding)  # 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import io
 import os
@@ -28,7 +27,6 @@ from graphrefine.tables.limits import PACKED, READING, check_unpacked
 
 _PORTION = 1 << 22  # bytes that are unpacked at a time
 STREAMED = 1 << 18  # bytes of a stream that are read at a time
-MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def _zstd(file: IO[bytes]) -> IO[bytes]:
@@ -96,7 +94,7 @@ class Source:
 
     @cached_property
     def data(self) -> bytes:
-        """All bytes, decompressed, if the memory allows so many."""
+        """All bytes, decompressed, if the memory allows it."""
         data = b"".join(portion for portion, _ in self.chunks())
         if not data:
             raise self.empty_error()
@@ -125,7 +123,7 @@ class Source:
                 while portion := stream.read(step):
                     unpacked += len(portion)
                     # Portion by portion, so that a small file that unpacks to gigabytes is refused before it is in
-                    # memory. Readers with portions of their own keep none of them.
+                    # memory. Readers that state a size keep none of the portions.
                     if size is None and codec is not None:
                         check_unpacked(self.name, unpacked, f"the {codec.suffix[1:]} data")
                     yield portion, min(raw.tell() / whole, 1.0)
@@ -201,9 +199,6 @@ def reading_bytes(path: str) -> int:
 def wrap_errors(source: Source, what: str) -> Iterator[None]:
     """Turn errors into errors of a file that say what it should be.
 
-    On damaged bytes libraries raise whatever they stumble over, so every exception counts; the first cause stays in the
-    traceback.
-
     Examples
     --------
     >>> with wrap_errors(Source("a.mat"), "MATLAB file"):
@@ -224,12 +219,14 @@ def wrap_errors(source: Source, what: str) -> Iterator[None]:
     except MemoryError as error:
         raise source.error(f"this {what} asks for more memory than there is", argument="memory") from error
     except Exception as error:
+        # On damaged bytes libraries raise errors of any type, also SystemError and AssertionError; the first cause
+        # stays in the traceback.
         problem = str(error).strip() or type(error).__name__
         raise source.error(f"this is not a readable {what}: {problem}") from error
 
 
 def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[bytes]:
-    r"""Return the bytes of a source, or of ``file`` if it is open already; compression is told by the first of them.
+    r"""Return the bytes of a source, or of ``file`` if it is open already; their beginning tells the compression.
 
     Bytes before damaged data are given, and then an error is raised. An empty file has no bytes.
 

@@ -121,7 +121,7 @@ def name_two_kinds(labels: Sequence[Any]) -> bool:
 
 
 def are_counted(names: Sequence[str]) -> bool:
-    """Return whether names are those of pandas where nobody named the columns: none for its index, then 0, 1, 2, ...
+    """Return whether names are those of pandas without names of columns: none for its index, then 0, 1, 2, ...
 
     Examples
     --------

@@ -134,7 +134,7 @@ def obtain_layout(
     coordinates, _ = compute_layout(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watch))
     if method != "pca" and embedding.path is not None:
         folder = companions.companion(embedding.path, "map")
-        # The folder of a newer version, or of somebody else, stays as it is: the next run computes the layout again.
+        # The folder of a newer version, or one that is no cache, stays: the next run computes the layout again.
         with contextlib.suppress(OSError):
             making = companions.replacing_companion(folder, FORMAT, VERSION, embedding, FILE, method=method, seed=seed)
             with making as hidden:

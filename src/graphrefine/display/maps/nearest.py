@@ -60,7 +60,7 @@ def partition(vectors: Floats, points: NDArray[Any], *, count: int, probes: int,
     # Sorted, so that rows of a mapped file are read in the order in which they lie on the disk.
     sample = unit_rows(vectors[points[np.sort(rng.choice(n, min(n, SAMPLE * count), replace=False))]])
     # Cells only have to be of like sizes: a few rounds from random rows do that, and k-means++ would take longer. Of
-    # equal rows one begins a cell, or the few other rows would get so many cells that five of them hold no 15 points.
+    # equal rows one begins a cell, or the few other rows would get cells too small for 15 neighbors.
     begin = np.unique(sample[rng.choice(len(sample), count, replace=False)], axis=0)
     centers = unit_rows(find_centers(sample, len(begin), seed=seed, rounds=ROUNDS, begin=begin))
     count, probes = len(centers), min(probes, len(centers))

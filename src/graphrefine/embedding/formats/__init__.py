@@ -90,6 +90,11 @@ class Format:
         if self.check is not None and names.dtype == object:
             self._function(self.check)(names)
 
+    def replace_blanks(self, names: Names, label: str) -> Names:
+        """Return names without blanks, which the format cannot store, with a warning if some have changed."""
+        replaced: Names = self._function("replace_blanks")(names, label)
+        return replaced
+
     def check_package(self) -> None:
         """Raise MissingExtraError if the package that the format needs is not installed."""
         if self.needs is not None and importlib.util.find_spec(self.needs) is None:

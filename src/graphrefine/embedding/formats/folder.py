@@ -33,7 +33,7 @@ from graphrefine.system.files import check_only
 
 _ARRAYS = names_of("column", "array")  # of the state; its numbers are in meta.json
 _FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy", *(f"{name}.npy" for name in _ARRAYS)})
-_ATTEMPTS = 100  # to read a folder; each is lost only to a replacement in those few microseconds
+_ATTEMPTS = 100  # to read a folder; each is lost only to a replacement while its files are opened
 
 
 def write(path: Path, data: EmbeddingData) -> None:

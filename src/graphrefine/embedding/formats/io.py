@@ -58,9 +58,7 @@ def write_embedding(
     blank_names = options.pop("blank_names", "refuse")
     check_choice("blank_names", blank_names, ("refuse", "replace"))
     if blank_names == "replace":
-        from graphrefine.embedding.formats.word2vec import replace_blanks  # the only format with this option
-
-        data = data._replace(names=replace_blanks(data.names, format_place(path)))
+        data = data._replace(names=file_format.replace_blanks(data.names, format_place(path)))
     check_names(path, file_format, data.names)
     save_data(data, path, file_format, durable=durable, **options)
 
@@ -72,6 +70,8 @@ def save_data(
 
     Returns the fingerprint that was stored, so that the vectors are hashed once; None in a format that stores none.
     """
+    # Before the write, though that reads the vectors once more: most formats have their metadata before the arrays.
+    # A format without metadata has no use for a state either.
     fingerprint = fingerprint_of(data) if file_format.state else None
     if fingerprint is None:
         data = data._replace(state=State())

@@ -49,7 +49,7 @@ def replace_blanks(names: Names, label: str) -> Names:
     replaced = object_array([_SPACE.sub("_", name) for name in names])
     if count := int((replaced != names).sum()):
         text = f"{label}: blanks became underscores in {count:,} names, and will be read so"
-        warnings.warn(ArgumentWarning(text), stacklevel=4)
+        warnings.warn(ArgumentWarning(text), stacklevel=5)
     return replaced
 
 
@@ -121,6 +121,8 @@ def read_binary(path: Path) -> EmbeddingData:
     """Read names and vectors."""
     with path.open("rb") as file:
         nodes, dim = read_counts(path, file, bytes_per_value=4)
+        # Names have any length, so that each is searched for from the end of the vector before; mapped, no part of the
+        # file is copied for that.
         start = file.tell()
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             return _read_nodes(path, content, start, np.empty((nodes, dim), dtype=np.float32))

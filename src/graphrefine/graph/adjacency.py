@@ -284,7 +284,7 @@ def describe_reading(
     ]
     parts += [f"not used: {', '.join(unused)}"] if unused else []
     parts += [f"{report['comments']:,} comment line{'s' * (report['comments'] != 1)}"] if report.get("comments") else []
-    parts += [str(note) for note in report.get("remarks", ())]
+    parts += [str(note) for note in report.get("notes", ())]
     parts += list_notes({name: report.get(name, 0) for name in READING_COUNTS}, edges=edges)
     return "; ".join(parts)
 

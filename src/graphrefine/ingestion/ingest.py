@@ -28,9 +28,8 @@ from graphrefine.readers.read import check_options, check_sides, check_values, d
 from graphrefine.system.files import check_free_disk, check_writable, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of
 from graphrefine.system.work_folder import WorkFolder
-from graphrefine.tables.limits import reading_within
 from graphrefine.tables.roles import EdgeRoles
-from graphrefine.tables.source import reading_bytes
+from graphrefine.tables.source import reading_bytes, reading_within
 
 
 @dataclass(frozen=True)

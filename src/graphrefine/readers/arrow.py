@@ -11,10 +11,9 @@ from graphrefine.readers.columns import number_edges
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.kinds import MOST
-from graphrefine.tables.limits import IN_PIECES, check_unpacked
 from graphrefine.tables.roles import EdgeRoles
 from graphrefine.tables.sniff import find_edges
-from graphrefine.tables.source import Source, wrap_errors
+from graphrefine.tables.source import IN_PIECES, Source, check_unpacked, wrap_errors
 
 # Columns whose first values tell what they hold, where none has a usual name: a table with very many columns is not
 # decoded as a whole to find two of them.

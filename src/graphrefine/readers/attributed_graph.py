@@ -30,8 +30,7 @@ from graphrefine.graph.node_ids import (
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.decode import decode
-from graphrefine.tables.limits import check_fields, check_unpacked
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, check_fields, check_unpacked
 
 _LISTED = 8  # attributes and columns that a note or an error names
 _ENTITY = re.compile("&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")

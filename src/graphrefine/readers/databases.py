@@ -18,8 +18,7 @@ from graphrefine.readers.attributed_graph import list_names
 from graphrefine.readers.columns import edges_of_rows
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.tables.limits import check_unpacked, unpacked_limit
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, check_unpacked, unpacked_limit
 
 _SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}

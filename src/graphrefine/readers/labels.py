@@ -31,10 +31,9 @@ from graphrefine.system import distinct_keys
 from graphrefine.tables.decode import decode_text
 from graphrefine.tables.header import detect_label_header
 from graphrefine.tables.kinds import Column, text_of
-from graphrefine.tables.limits import check_stated
 from graphrefine.tables.roles import INDEX, Known, assign_labels, check_counted, describe_column
 from graphrefine.tables.sniff import read_rows
-from graphrefine.tables.source import Source, wrap_errors
+from graphrefine.tables.source import Source, check_stated, wrap_errors
 from graphrefine.tables.vocabulary import EMPTY_WORDS, LABELS, NO_VALUES, NODES
 
 _NEEDS = "a node and a label are expected in each line"

@@ -73,11 +73,6 @@ class Format:
             raise InputError(f"{name}= is no option of the format {self.name}, which has {accepted}", argument=name)
         return values
 
-    def check_names(self, names: Names) -> None:
-        """Raise InputError if the format cannot store one of these names."""
-        if self.check is not None and names.dtype == object:
-            self.function(self.check)(names)
-
     def check_package(self) -> None:
         """Raise MissingExtraError if the package that the format needs is not installed."""
         if self.needs is not None:
@@ -241,7 +236,9 @@ def check_content(path: PathLike, file_format: Format, names: Names, values: int
 
 def check_names(path: PathLike, file_format: Format, names: Names) -> None:
     """Raise InputError, which names the path, if a format cannot store one of these names."""
+    if file_format.check is None or names.dtype != object:
+        return
     try:
-        file_format.check_names(names)
+        file_format.function(file_format.check)(names)
     except InputError as error:
         raise InputError(f"{format_place(path)}: {error}", argument=error.argument) from None

@@ -129,8 +129,8 @@ def _ingest_whole(
         with reading_within(memory):
             graph = read_file(first.source, options)
         if graph.attributes:
-            remarks = [*graph.report.get("remarks", ()), "attributes of nodes are not kept on disk"]
-            graph = replace(graph, report={**graph.report, "remarks": remarks})
+            notes = [*graph.report.get("notes", ()), "attributes of nodes are not kept on disk"]
+            graph = replace(graph, report={**graph.report, "notes": notes})
     with stages.stage("finish"):
         store(graph, output, threads=options.thread_count)
     return Ingestion(open_stored(output, verify=False), stages.seconds, memory, predicted, 0, False)

@@ -168,7 +168,7 @@ class Live(LiveVectors):
         self._is_stale = False
 
     def _catch_up(self) -> None:
-        """Bring memory to what the disk has, after something failed in between."""
+        """Open the folder again, if something failed between memory and disk."""
         if self._is_stale:
             self._open()
 

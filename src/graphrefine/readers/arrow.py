@@ -135,7 +135,7 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
 
     columns = find_edges(list(schema.names), numeric_columns(schema), values, options.hints)
     if len(set(numeric_columns(schema.field(at) for at in columns.positions[:2]))) > 1:
-        columns.report["remarks"] = ["ids are numbers in one column, texts in the other: 1 and '1' are one node"]
+        columns.report["notes"] = ["ids are numbers in one column, texts in the other: 1 and '1' are one node"]
     return columns
 
 

@@ -155,7 +155,7 @@ class AttributedGraph:
             self.notes.append(f"node attributes {list_names(attributes)}")
         report: dict[str, Any] = {"weight_column": None if weights is None else self.weight_name, **self.report}
         report |= {"ignored_columns": list(self.unused)} if self.unused else {}
-        report |= {"remarks": self.notes} if self.notes else {}
+        report |= {"notes": self.notes} if self.notes else {}
         return EdgeTable(
             (rank[ends[:, 0]], rank[ends[:, 1]], names[order]),
             weights,

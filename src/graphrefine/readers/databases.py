@@ -68,7 +68,7 @@ def _load_sqlite(source: Source, options: ReadOptions) -> EdgeTable:
         rows = connection.execute(query)
         columns = [column for column, *_ in rows.description or ()]
         table = edges_of_rows(columns, _watch_rows(source, rows), options)
-    table.report["remarks"] = [note]
+    table.report["notes"] = [note]
     return table
 
 
@@ -125,7 +125,7 @@ def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
     if not result.num_rows:
         raise source.error("there is no edge: the table or query has no rows", argument="query")
     table = edges_of_arrow(result, options)
-    table.report["remarks"] = [note]
+    table.report["notes"] = [note]
     return table
 
 

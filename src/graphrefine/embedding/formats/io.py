@@ -58,7 +58,7 @@ def write_embedding(
     blank_names = options.pop("blank_names", "refuse")
     check_choice("blank_names", blank_names, ("refuse", "replace"))
     if blank_names == "replace":
-        data = data._replace(names=file_format.replace_blanks(data.names, format_place(path)))
+        data = data._replace(names=file_format.function("replace_blanks")(data.names, format_place(path)))
     check_names(path, file_format, data.names)
     save_data(data, path, file_format, durable=durable, **options)
 

@@ -177,7 +177,7 @@ def test_weights_of_every_arrow_type() -> None:
     with pytest.raises(InputError, match="record 2: the weight is missing"):
         read({**ends, "weight": [1.0, None]})
     for frame in (pandas.DataFrame, polars.DataFrame):
-        with pytest.raises(InputError, match="'weight' holds dates, which are hardly weights: pass time='weight'"):
+        with pytest.raises(InputError, match="'weight' holds dates"):
             read(frame({**ends, "weight": np.array(["2024-01-01", "2024-01-02"], "datetime64[us]")}))
 
 
@@ -196,7 +196,7 @@ def test_columns_without_names_are_read_as_those_of_an_array() -> None:
     assert dense(read(polars.DataFrame(rows, orient="row"))) == expected
     assert dense(read(DUCK.sql(f"FROM (VALUES {', '.join(map(str, rows))})"))) == expected
     assert read(pandas.DataFrame(rows), weights=False).weights is None
-    with pytest.raises(InputError, match="4 columns without names, and it is not clear which hold the edges"):
+    with pytest.raises(InputError, match="4 columns without names"):
         read(pandas.DataFrame([(*row, 1) for row in rows[:3]]))
 
 

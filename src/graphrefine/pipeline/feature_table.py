@@ -153,8 +153,8 @@ def _read_tsv(source: Source) -> tuple[Any, Any]:
             odd = next(at for at in columns.numbers if not is_finite(fields[at]))
             problem = f"non-numeric value {fields[odd]!r} in column {columns.titles[odd]!r}"
             raise source.error(f"{problem}; all columns but the name must be numbers", line=line) from None
-    if columns.remarks:
-        warnings.warn(ArgumentWarning(f"{source.name}: {'; '.join(columns.remarks)}"), stacklevel=7)
+    if columns.notes:
+        warnings.warn(ArgumentWarning(f"{source.name}: {'; '.join(columns.notes)}"), stacklevel=7)
     name = columns.name
     return None if name is None else from_strings([fields[name] for fields in rows]), matrix
 

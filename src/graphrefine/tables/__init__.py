@@ -12,7 +12,7 @@ step      module       what it decides
 4         `header`     whether the first record names the columns: `detect_header` for edges, `detect_label_header`
                        for labels
 5         `origin`     which program wrote it: Neo4j, Neptune, Gephi, Cytoscape, KONECT
-roles     `roles`      which columns are used: `assign_edges`, `assign_nodes`, `assign_labels`, `assign_vectors`
+roles     `roles`      which columns are used, by `assign_edges`, `_nodes`, `_labels`, `_changes` and `_vectors`
 ========  ===========  ============================================================================================
 
 What two readings fit is refused where it is decided, as an `AmbiguousTable` with the option for each reading. So

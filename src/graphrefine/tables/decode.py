@@ -24,8 +24,9 @@ def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | No
         if head.startswith(MARKS):
             return "utf-32" if head.startswith(MARKS[:2]) else "utf-16"
         if b"\0" in head[:LOOK]:
-            problem = "this looks like a binary file, or text in UTF-16 without its mark: pass encoding='utf-16-le'"
-            raise source.error(problem, argument="format")
+            problem = "this looks like a binary file, or text in UTF-16 without its mark"
+            ways = "pass encoding='utf-16-le' or encoding='utf-16-be' for text"
+            raise source.error(f"{problem}: {ways}", argument="format")
         return None
     try:
         " ".encode(encoding)  # some codecs are not of text

@@ -103,8 +103,8 @@ def _read_columns(path: Path, *, features: bool) -> tuple[Names | None, NDArray[
         records = _split_records(path, chain([second] if second else [], lines), delimiter, first=2)
         names, vectors = _read_rows(path, records, columns, delimiter)
     _check(path, columns, names, vectors)
-    if columns.remarks:
-        warnings.warn(ArgumentWarning(f"{path}: {'; '.join(columns.remarks)}"), stacklevel=6)
+    if columns.notes:
+        warnings.warn(ArgumentWarning(f"{path}: {'; '.join(columns.notes)}"), stacklevel=6)
     return names, vectors
 
 
@@ -253,7 +253,7 @@ def _check(path: Path, columns: NumberRoles, names: Names | None, vectors: NDArr
         problem = f"no column is called node, name or id, and the first, {first!r}, has numbers that may be names"
         raise FormatError(path, f"{problem}; call it node if these are names, else put a column node before it")
     if names is not None and names.dtype != object and first and not columns.series:
-        columns.remarks.insert(0, f"names are those of its first column, {first!r}")
+        columns.notes.insert(0, f"names are those of its first column, {first!r}")
 
 
 def _may_be_edges(names: Names | None, vectors: NDArray[np.float32]) -> bool:

@@ -29,7 +29,7 @@ from graphrefine.tables.origin import find_origin
         (":START_ID,:END_ID,weight:string", "neo4j", (0, 1, None, None), None),
         (":START_ID,:END_ID,weight:float[]", "neo4j", (0, 1, None, None), None),
         ("weight:IGNORE,:START_ID,:END_ID", "neo4j", (1, 2, None, None), None),
-        ("person:START_ID(P){id-type:long}, film:END_ID(P) ", "neo4j", (0, 1, None, None), ("P", "P")),
+        ("person:START_ID(P){id-type:long}, film:END_ID(P) ", "neo4j", (0, 1, None, None), None),
         ("Source,Target,Type,Id,Label,timeset,Weight", "gephi", (0, 1, 6, 2), None),
         ("Id,Type,Target,Source", "gephi", (3, 2, None, 1), None),
         ("source,target,type,weight", "gephi", (0, 1, 3, 2), None),

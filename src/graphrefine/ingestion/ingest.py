@@ -95,8 +95,6 @@ def ingest_files(
     check_values(options)
     check_sides(options)
     budget = None if memory is None else budget_of(memory)
-    if budget is not None:
-        check_memory(budget)
     output = Path(os.path.realpath(output))
     check_writable(output, folder=True, replaceable=check_replaceable)
     inputs = find_inputs([paths] if isinstance(paths, str | os.PathLike) else list(paths), options.format)
@@ -142,7 +140,7 @@ def _ingest_pieces(
     """Ingest files of formats that are cut into pieces."""
     with WorkFolder(f"{output}.work") as work:
         try:
-            job = begin(work, inputs, options, memory=memory, usual=budget_of(None))
+            job = begin(work, inputs, options, memory=memory)
             with reading_within(job.budget.memory):
                 predicted = _run_stages(work, job, output, stages)
         except (InputError, MissingExtraError):

@@ -142,6 +142,8 @@ def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Sta
             entries.append(entry if entry.names else _own_numbers(spool, entry, job.options, text=text))
             stages.advance()
         spool.replace(entries)
+    # As in `read`, which decodes all names at once, a single name that is not UTF-8 makes all of them Latin-1: that is
+    # known when the last piece has been read, and not before.
     encoding = "utf-8" if all(entry.is_utf8 for entry in spool.entries) else "latin-1"
     with _joining(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.thread_count) as join:
         nodes, sources = join.number()

@@ -32,14 +32,7 @@ class PackedNames(NamedTuple):
 
     @classmethod
     def of_lines(cls, lines: bytes) -> PackedNames:
-        r"""Return names that have a line each.
-
-        Examples
-        --------
-        >>> text, offsets = PackedNames.of_lines(b"ada\nbob")
-        >>> bytes(text), offsets.tolist()
-        (b'adabob', [0, 3, 6])
-        """
+        """Return names that have a line each."""
         text = np.frombuffer(lines, np.uint8)
         ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
         return cls(text[text != ord("\n")], np.append(0, ends - np.arange(len(ends))))
@@ -95,15 +88,7 @@ class PieceEdges(NamedTuple):
 
 
 def select_records(piece: Piece, mask: Mask, weights: NDArray[np.float32] | None) -> Piece:
-    r"""Return the records of a mask with their weights, and the names of these alone.
-
-    Examples
-    --------
-    >>> piece = Piece(np.array([0, 1], np.int32), np.array([1, 2], np.int32), names=PackedNames.of_lines(b"a\nb\nc"))
-    >>> kept = select_records(piece, np.array([False, True]), None)
-    >>> kept.source.tolist(), kept.target.tolist(), bytes(kept.names.text)
-    ([0], [1], b'bc')
-    """
+    """Return the records of a mask with their weights, and the names of these alone."""
     source, target, names = piece.source[mask], piece.target[mask], piece.names
     if names is not None:
         ends = np.concatenate([source, target])
@@ -138,7 +123,7 @@ def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
     ([1], [2, 5, 6], {'records': 3, 'missing': 0, 'zero_weights': 1, 'self_loops': 1, 'trimmed': 0, 'comments': 0})
     """
     source, target, weights = piece.source, piece.target, piece.weights
-    empty = _missing(piece)
+    empty = missing_ends(piece)
     missing = empty[0] | empty[1]
     zero = np.zeros_like(missing) if weights is None else ~missing & (weights == 0)
     loop = ~missing & ~zero & (source == target) & (not bipartite)
@@ -175,7 +160,8 @@ def _by_sides(
     return ends[0], ends[1], PackedNames(text, offsets), len(present[0])
 
 
-def _missing(piece: Piece) -> tuple[Mask, Mask]:
+def missing_ends(piece: Piece) -> tuple[Mask, Mask]:
+    """Return which records lack a source, and which lack a target."""
     if piece.names is not None:
         return piece.source < 0, piece.target < 0
     first, second = (np.zeros(len(piece.source), np.bool_) if mask is None else mask for mask in piece.missing)

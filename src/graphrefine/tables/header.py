@@ -89,8 +89,6 @@ def _judge_edges(source: Source, data: bytes, sample: Sample, hints: Hints) -> t
         verdict = judge_names(sample.rows, text, sample.dialect, hints)
     if verdict is None:
         problem = f"this line can be a header, or the edge {' - '.join(map(repr, first[:2]))}"
-        if not all(first):
-            problem += f"; it names {sum(map(bool, first))} of {len(first)} columns (if it is a title, take it away)"
         readings = {"header=True": "a header", "header=False": "an edge"}
         raise source.error(AmbiguousTable(problem, readings, argument="header"), line=sample.line)
     return verdict, verdict and find_pair(first) is None

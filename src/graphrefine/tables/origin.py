@@ -45,8 +45,8 @@ class Origin:
     """Meaning of the columns of an edge table, by position from 0.
 
     ``direction`` is the column whose values declare the direction of each edge (`read_direction`), called
-    ``direction_name``; ``directed`` the direction that is declared for all. ``spaces`` are the sets from which the ids
-    of the two ends come: where they differ, the same id is two nodes.
+    ``direction_name``; ``directed`` the direction that is declared for all. ``spaces`` are the two sets from which the
+    ids of the ends come, if there are two: the same id is then two nodes.
     """
 
     name: str
@@ -107,13 +107,13 @@ class Origin:
 
     def refuse_two_spaces(self, source: Source, hints: Hints) -> None:
         """Refuse a file with ids of two sets where only the whole of it tells whether they overlap."""
-        if self.spaces is not None and self.spaces[0] != self.spaces[1] and not hints.bipartite:
+        if self.spaces is not None and not hints.bipartite:
             problem = "the ids of the two ends are of two sets, which may overlap: pass bipartite=True"
             raise source.error(problem, argument="bipartite")
 
     def check_spaces(self, numbered: Numbered, hints: Hints) -> None:
         """Refuse ids of two sets that overlap, unless the graph is read as bipartite."""
-        if self.spaces is None or self.spaces[0] == self.spaces[1] or hints.bipartite:
+        if self.spaces is None or hints.bipartite:
             return
         both = np.intersect1d(numbered[0], numbered[1])
         both = both[both >= 0]
@@ -150,7 +150,8 @@ def find_origin(header: Sequence[str]) -> Origin | None:
     }
     if {"START_ID", "END_ID"} <= roles.keys():
         (source, first), (target, second) = roles["START_ID"], roles["END_ID"]
-        return Origin("neo4j", source, target, weight, True, (first, second) if first and second else None)
+        spaces = (first, second) if first and second and first != second else None
+        return Origin("neo4j", source, target, weight, True, spaces)
     if {"~from", "~to"} <= set(folded):
         return Origin("neptune", folded.index("~from"), folded.index("~to"), weight, True)
     if {"source", "target", "type"} <= set(folded) and _GEPHI & set(folded):

@@ -241,9 +241,8 @@ def _find_weight(
     # Dates, times and row numbers would be weights of 10^9 or of 1, 2, 3, ..., and give vectors without a word that
     # they are wrong.
     if found is not None and found.kind in NO_ENDS:
-        readings = {f"time={found.label!r}": "times", "weights=False": "neither"}
-        if found.is_numeric:
-            readings[f"weights={found.label!r}"] = "weights all the same"
+        weights = {f"weights={found.label!r}": "weights all the same"} if found.is_numeric else {}
+        readings = {f"time={found.label!r}": "times", **weights, "weights=False": "neither"}
         problem = f"column {found.label!r} holds {found.kind.value}, which are hardly weights"
         raise AmbiguousTable(problem, readings, argument="weights")
     return None if found is None else found.position

@@ -17,11 +17,11 @@ from graphrefine import Embedding, Graph, load
 from graphrefine.embedding import fold_in
 from graphrefine.embedding.fold_in import (
     CLASSES,
-    FoldIn,
     Links,
     Neighbors,
     Scale,
     features,
+    fold,
     learn,
     sample,
     turn_fold_map,
@@ -253,8 +253,8 @@ def test_turned_maps_fold_turned_vectors() -> None:
     W = learn(Neighbors(X), degrees, np.arange(40), links(A))
     R = np.linalg.qr(rng.standard_normal((3, 3)))[0]
     some, none = links(A[:5]), links(np.zeros((5, 5)))
-    straight = FoldIn(X, degrees, W).fold(some, none)
-    round_ = FoldIn((X @ R).astype(np.float32), degrees, turn_fold_map(W, R)).fold(some, none)
+    straight = fold(X, degrees, W, some, none)
+    round_ = fold((X @ R).astype(np.float32), degrees, turn_fold_map(W, R), some, none)
     np.testing.assert_allclose(straight @ R, round_, atol=1e-5)
 
 

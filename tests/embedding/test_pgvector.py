@@ -21,7 +21,7 @@ import postgres_server
 from cli_runs import check_refused, ring_of_cliques, run, works
 from graphrefine import embed, read
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.embedding.formats import check_address, check_output, format_address, pgvector
+from graphrefine.embedding.formats import check_address, check_output, format_place, pgvector
 from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
 from postgres_server import Server
 from processes import start_process
@@ -371,7 +371,7 @@ def test_addresses_with_several_hosts_or_none_are_taken(good: str) -> None:
 @pytest.mark.parametrize("secret", SECRETS)
 def test_passwords_are_never_shown(secret: str, tmp_path: Path) -> None:
     address = f"postgresql://{secret}"
-    assert "s3cret" not in format_address(address)
+    assert "s3cret" not in format_place(address)
     sample(2, 2).save(tmp_path / "a")
     with pytest.raises((OutputError, InputError)) as caught:
         sample(2, 2).save(address)

@@ -12,7 +12,7 @@ import click
 from graphrefine.cli.common import check_not_input, read_token, show_notes
 from graphrefine.cli.options import GRAPH, JSON, READING, SUFFIXES, THREADS, TOKEN, Group, Option, reading_options
 from graphrefine.display.console import note, progress_bar, show_json
-from graphrefine.embedding.formats import check_address, format_address
+from graphrefine.embedding.formats import check_address, format_place
 from graphrefine.errors import FormatError, InputError
 from graphrefine.progress import Stages
 
@@ -232,7 +232,7 @@ def _export_table(live: LiveReader, address: str, table: str) -> tuple[int, str]
     else:
         some = live.snapshot(after=int(recipe["group"]))
         update(address, some.data._replace(state=State()), every=live.names, table=table)
-    return len(some), f"{format_address(address)}, table {table}"
+    return len(some), f"{format_place(address)}, table {table}"
 
 
 @live.command(

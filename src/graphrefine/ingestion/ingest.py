@@ -28,9 +28,8 @@ from graphrefine.readers.read import check_options, check_sides, check_values, d
 from graphrefine.system.files import check_free_disk, check_writable, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of
 from graphrefine.system.work_folder import WorkFolder
-from graphrefine.tables.limits import reading_within
 from graphrefine.tables.roles import EdgeRoles
-from graphrefine.tables.source import reading_bytes
+from graphrefine.tables.source import reading_bytes, reading_within
 
 
 @dataclass(frozen=True)
@@ -131,8 +130,8 @@ def _ingest_whole(
         with reading_within(memory):
             graph = read_file(first.source, options)
         if graph.attributes:
-            remarks = [*graph.report.get("remarks", ()), "attributes of nodes are not kept on disk"]
-            graph = replace(graph, report={**graph.report, "remarks": remarks})
+            notes = [*graph.report.get("notes", ()), "attributes of nodes are not kept on disk"]
+            graph = replace(graph, report={**graph.report, "notes": notes})
     with stages.stage("finish"):
         store(graph, output, threads=options.thread_count)
     return Ingestion(open_stored(output, verify=False), stages.seconds, memory, predicted, 0, False)

@@ -295,7 +295,8 @@ class Store:
         # for longer than BUSY keeps it; the next switch empties it then.
         with suppress(OutputError):
             self._all("PRAGMA wal_checkpoint(TRUNCATE)")
-        self.remove_old_files()
+        with suppress(OSError):  # it goes when the folder is opened for writing
+            self.remove_old_files()
 
     def remove_old_files(self) -> None:
         """Remove other checkpoints than the one in use, and unfinished ones; readers that have one open keep it."""
@@ -344,8 +345,6 @@ def disk_errors(path: Path) -> Iterator[None]:
     """Raise errors of databases and disks, while something is made at a path, as ours."""
     try:
         yield
-    except FileNotFoundError:  # `Store.retry` tries again
-        raise
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, GraphRefineError):
             raise

@@ -64,7 +64,7 @@ class VectorTable:
     # ---- updates -----------------------------------------------------------------------------------------------------
 
     def apply(self, update: Update) -> None:
-        """Bring the table to the moment after a group."""
+        """Add the nodes of a group, put in the vectors that moved, and take out the nodes that it removes."""
         names, moved = update.group.names, update.moved
         first = len(self._names)
         self._names += names

@@ -93,10 +93,11 @@ def copy_live(store: Store, path: str | os.PathLike[str]) -> None:
     target = Path(path)
 
     def copy() -> None:
-        with disk_errors(target), replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
+        with replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
             Checkpoint(store.copy_to(folder)).check_files()
 
-    store.retry(copy)
+    with disk_errors(target):
+        store.retry(copy)
 
 
 class Commit(NamedTuple):
@@ -167,7 +168,7 @@ class Live(LiveVectors):
         self._is_stale = False
 
     def _catch_up(self) -> None:
-        """Bring memory to what the disk has, after something failed in between."""
+        """Open the folder again, if something failed between memory and disk."""
         if self._is_stale:
             self._open()
 
@@ -345,7 +346,12 @@ class Live(LiveVectors):
         model, kernel, vectors, stats = refresh.result(self._store.groups(after=refresh.group), self._table)
         self._save(model, kernel, vectors, stats)
         del refresh, model, kernel, vectors  # what is opened takes as much memory
-        self._open()
+        # The new checkpoint counts already, and a disk that fails once must not make the refresh look as if it had
+        # failed. If it fails again, each later answer tries to open the checkpoint.
+        try:
+            self._open()
+        except OSError:
+            self._open()
         return stats
 
     def _save(

@@ -33,8 +33,7 @@ from graphrefine.refine.settings import MethodSettings
 from graphrefine.system.files import temporary_folder
 from graphrefine.system.memory import budget_of, gigabytes, private_bytes, release_free_memory
 from graphrefine.system.threads import one_blas_thread, usable_threads
-from graphrefine.tables.limits import UnpackedError, reading_within
-from graphrefine.tables.source import reading_bytes
+from graphrefine.tables.source import UnpackedError, reading_bytes, reading_within
 
 if TYPE_CHECKING:
     from graphrefine.refine.dimension import Dimension

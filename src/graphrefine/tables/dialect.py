@@ -15,9 +15,8 @@ from typing import NamedTuple
 from graphrefine.errors import AmbiguousTable, FormatError, InputError
 from graphrefine.kernels.edge_lists import PAIR, Status
 from graphrefine.tables.decode import as_text, refuse_page
-from graphrefine.tables.limits import COLUMNS
 from graphrefine.tables.sample import Dialect, Hints, Record, Sample
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import COLUMNS, Source
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blanks"}
 SIGNS = "#%"  # of comment lines

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from graphrefine.graph.node_ids import is_missing_id
 from graphrefine.kernels.edge_lists import NUMBER
 from graphrefine.tables import vocabulary
-from graphrefine.tables.sample import Record
 
 # Values in which 0, 1, 2, ... are no accident. With fewer, the ids of a short list of edges, such as 1, 2, 3, would be
 # taken for row numbers; a column that is called index or the like needs two.
@@ -72,7 +71,7 @@ class Column:
         return self.position if self.name is None else self.name
 
 
-def detect_kinds(rows: Sequence[Record], names: Sequence[str] | None, delimiter: str) -> list[Column]:
+def detect_kinds(rows: Sequence[Sequence[str]], names: Sequence[str] | None, delimiter: str) -> list[Column]:
     """Return the columns of records of text."""
     count = len(names or rows[0])
     while names is None and count > 2 and not any(len(row) >= count and row[count - 1] for row in rows):
@@ -88,7 +87,7 @@ def detect_kinds(rows: Sequence[Record], names: Sequence[str] | None, delimiter:
     return [make(at) for at in range(count)]
 
 
-def column_values(rows: Sequence[Record], at: int) -> list[str]:
+def column_values(rows: Sequence[Sequence[str]], at: int) -> list[str]:
     """Return the values of a column that are not empty."""
     return [row[at] for row in rows if at < len(row) and row[at]]
 

@@ -148,8 +148,8 @@ def _plan_with(
     return plan
 
 
-def _too_little(budget: int, why: str) -> BudgetError:
-    return BudgetError(f"memory={megabytes(budget)} is too little: {why}", argument="memory")
+def _too_little(budget: int, work: str, need: str) -> BudgetError:
+    return BudgetError(f"memory={megabytes(budget)} is too little for {work}: {need}", argument="memory")
 
 
 def begun_plan(folder: Path | None) -> dict[str, Any]:
@@ -185,8 +185,8 @@ def plan_local(
     least = base + max(panel_bytes(graph, settings, PAD, need), extra)
     fast = base + max(panel_bytes(graph, settings, PAD), extra)
     lower = f"; quality='fast' needs {megabytes(fast)}" if fast < least else ""
-    size = f"with {PAD} columns at a time, {megabytes(least)} are needed at least"
-    raise _too_little(budget, f"{graph.source} has {graph.nodes:,} nodes, and {size}{lower}")
+    words = f"with {PAD} columns at a time, {megabytes(least)} are needed at least{lower}"
+    raise _too_little(budget, f"{graph.source} ({graph.nodes:,} nodes)", words)
 
 
 def in_memory_bytes(graph: Graph, settings: Any, method: Method[Any], *, extra: int = 0) -> int:
@@ -269,7 +269,8 @@ def plan_cluster(
     each = (budget - here - MANAGING) // workers - WORKER
     if each < LEAST_OF_WORKER:
         least = here + MANAGING + workers * (WORKER + LEAST_OF_WORKER)
-        raise _too_little(budget, f"{megabytes(least)} are needed at least for {workers} workers; start fewer")
+        words = f"{megabytes(least)} are needed at least; give that much, or start fewer"
+        raise _too_little(budget, f"{workers} workers on this machine", words)
     layout, group = plan_layout(graph, columns=need.columns, workers=workers, memory=each)
     needed = here + MANAGING + workers * (WORKER + task_bytes(graph, layout, group))
     return MemoryPlan("dask", budget, needed, disk, padded, each=each)

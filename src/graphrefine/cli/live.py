@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, read_token
+from graphrefine.cli.common import check_not_input, read_token, show_notes
 from graphrefine.cli.options import GRAPH, JSON, READING, SUFFIXES, THREADS, TOKEN, Group, Option, reading_options
 from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.embedding.formats import check_address, format_place
@@ -65,7 +65,6 @@ def create(
     \b
     graphrefine live create friends.csv -o friends.live
     """  # noqa: D301
-    from graphrefine.cli.describe import list_notes
     from graphrefine.live.model import LiveSettings
     from graphrefine.live.writer import create_live
     from graphrefine.readers.read import read
@@ -77,8 +76,7 @@ def create(
         edges = read(graph, threads=threads, **reading_options(options))
         seconds = create_live(edges, output, settings, threads=threads, watcher=bar)
     note(f"read: {edges.reading}")
-    for line in list_notes(edges):
-        note(f"note: {line}")
+    show_notes(edges)
     seconds["total"] = total = perf_counter() - start
     stats = {"output": output, "nodes": edges.nodes, "edges": edges.edges, "reading": edges.reading, "seconds": seconds}
     _report(as_json, stats, f"{output}: {edges.nodes:,} nodes x {dim}, {edges.edges:,} edges, in {total:,.1f} s")

@@ -345,7 +345,7 @@ def test_a_graph_may_lose_all_edges_and_nodes(live: Live, monkeypatch: pytest.Mo
         live.refresh()
     live.close()
     with Live(live.path, threads=1) as again:
-        assert (len(again), again._table.has_integer_names) == (0, True)
+        assert (len(again), again._table.has_integers) == (0, True)
         again.add(3, 4)
         again.commit()
         assert graph_of(again).edges == {frozenset((3, 4)): 1.0}

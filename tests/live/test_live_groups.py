@@ -18,7 +18,7 @@ import graphrefine.live
 from graphrefine.errors import InputError, OutputError
 from graphrefine.live import refresh as refreshing
 from graphrefine.live import writer
-from graphrefine.live.name_resolution import Change
+from graphrefine.live.change_log import Change
 from graphrefine.live.reader import LiveReader
 from graphrefine.live.service import LiveService
 from graphrefine.live.writer import Live

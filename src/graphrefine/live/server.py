@@ -36,7 +36,7 @@ from graphrefine.explore.routes import NO_QUERY, CurrentSession, make_router
 from graphrefine.explore.server import Access, answer_requests, bind, end_background, make_access
 from graphrefine.explore.session import Session
 from graphrefine.graph.graph import Graph
-from graphrefine.live.name_resolution import parse_change
+from graphrefine.live.change_log import parse_change
 from graphrefine.live.reader import Neighbor
 from graphrefine.live.service import LiveService
 

@@ -72,7 +72,7 @@ class LiveService(Live):
 
     def degree(self, name: Any, *, side: Side | None = None) -> int:
         """Return the number of neighbors of a node."""
-        return len(self._linked_rows(self._row(name, side)))
+        return len(self._linked_rows(self._vectors.row(name, side)))
 
     def state(self) -> dict[str, Any]:
         """Return stats of this moment: counts, quantiles of the bounds, rate of changes, refreshes."""
@@ -102,7 +102,7 @@ class LiveService(Live):
 
         In a bipartite graph, ``sides`` has the side of each.
         """
-        rows = self._rows()
+        rows = self._vectors.ordered()
         total = len(rows)
         if total > most:
             rows = rows[spread_rows(total, most, seed=0)]
@@ -119,8 +119,8 @@ class LiveService(Live):
         if len(rows) > most:  # those of the newest groups, as far as they are few enough
             rows = rows[table.groups[rows] > np.sort(table.groups[rows])[-most - 1]]
             is_complete = False
-        gone = table.names_array(rows[table.removed[rows]]).tolist()
-        names, sides = self._split(list(dict.fromkeys(key for key in gone if key not in table)))
+        gone = table.keys(rows[table.removed[rows]]).tolist()
+        names, sides = self._split([key for key in dict.fromkeys(gone) if table.row_of(key) is None])
         points = self._points(rows[~table.removed[rows]], axes)
         return {**self._moment(), "complete": is_complete, **points, "removed": names, "removed_sides": sides}
 
@@ -129,11 +129,10 @@ class LiveService(Live):
 
     def _points(self, rows: Rows, axes: tuple[int, int]) -> dict[str, Any]:
         points = self._vectors.rows(rows)[:, list(axes)].astype(np.float64).round(DIGITS)
-        names, sides = self._split(self._vectors.names_array(rows).tolist())
+        names, sides = self._split(self._vectors.keys(rows).tolist())
         return {"names": names, "sides": sides, "points": points.tolist()}
 
     def _split(self, keys: list[Any]) -> tuple[list[Any], list[Side] | None]:
         """Return the names of keys of the folder, and the sides of them in a bipartite graph."""
-        if self._sides is None:
-            return keys, None
-        return [self._sides.name(key) for key in keys], [self._sides.side(key) for key in keys]
+        names = [self._vectors.name(key) for key in keys]
+        return names, ["source" if key[0] == "s" else "target" for key in keys] if self._vectors.has_sides else None

@@ -118,6 +118,13 @@ class Commit(NamedTuple):
     moved: int  # vectors that were published
 
 
+class Receipt(NamedTuple):
+    """Answer to a request for changes."""
+
+    group: int  # that the request has made
+    commit: Commit | None  # its stats; None if it was made before, and nothing was changed now
+
+
 class Live(LiveVectors):
     """A folder of live vectors, open for writing. Made by `graphrefine.live.open` and `graphrefine.live.create`.
 
@@ -304,6 +311,29 @@ class Live(LiveVectors):
         with self._warning():
             self._maintain(len(changes))
         return Commit(self.group, len(changes), skipped + position, len(group.names), len(update.moved))
+
+    def submit(self, request: str, changes: Sequence[Any], *, skip_unknown: bool = False) -> Receipt:
+        """Commit changes as one group, once for each ``request``: if it was made before, nothing is changed.
+
+        Parameters
+        ----------
+        request : str
+            Id of the request. The last 100,000 groups are remembered by theirs.
+        changes : list
+            See `collect`.
+        skip_unknown : bool
+            Skip edges and nodes to remove that do not exist, and count them.
+
+        Returns
+        -------
+        Receipt
+            Number of the group that the request has made, and stats of it if it is new.
+        """
+        if (group := self._store.request_group(request)) is not None:
+            return Receipt(group, None)
+        self.collect(changes)
+        commit = self.commit(Origin(request=request), skip_unknown=skip_unknown)
+        return Receipt(commit.group, commit)
 
     # ---- refreshes ---------------------------------------------------------------------------------------------------
 

@@ -121,13 +121,6 @@ def test_fields_without_quotes_are_those_of_the_csv_module(tmp_path: Path, rows:
     ]
 
 
-def test_two_delimiters_that_both_fit_are_refused(tmp_path: Path) -> None:
-    message = "split in two ways: .*delimiter=.* 'a;b', 'c'"
-    for name in ("t.csv", "t.txt"):
-        with pytest.raises(FormatError, match=message):
-            read_table(table(tmp_path, name, "# note\na;b,c\nd;e,f\n"))
-
-
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow"])
 def test_parquet_and_arrow_as_strings(tmp_path: Path, name: str) -> None:
     pa: Any = pytest.importorskip("pyarrow")

@@ -60,7 +60,7 @@ def ingest(
         are parts of one list of edges.
     output
         Folder of the graph on disk; ``.grf`` is its usual suffix. `graphrefine.read` opens it. Work in progress is in
-        a folder beside it, with ``.work`` at the end of its name; a run that was killed goes on from there.
+        a folder next to it, with ``.work`` at the end of its name; a run that was killed goes on from there.
     memory
         Largest amount of memory: bytes, or ``"8GB"``. By default most of the free memory.
     directed, bipartite, weights, source, target, nodes, format, delimiter, header, quote, comments, encoding, time

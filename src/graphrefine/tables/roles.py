@@ -1,4 +1,4 @@
-"""Roles: which columns of a table hold the ends and weights of edges, the nodes, the labels, the numbers.
+"""Roles: which columns of a table hold the ends and weights of edges, the nodes, the labels, changes, vectors.
 
 Columns that the caller chooses are used. Otherwise usual names (`vocabulary`) decide, then the kinds of the values and,
 for tables about the nodes of a graph, their names. What stays open is refused with its readings: so are csv edges such

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,8 +14,6 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_links
 from graphs import data_folder, graphs, random_graph
 from strategies import PATIENT
-
-KEEP_STATE = ("folder", "npz", "parquet", "arrow", "safetensors")  # and a server: test_pgvector
 
 
 def embedded(graph: Graph, dim: int = 4) -> Embedding:
@@ -49,7 +45,9 @@ def test_without_degrees_the_score_is_the_cosine_and_says_so() -> None:
     X = np.array([[3, 4], [4, 3], [0, 0]], np.float32)
     plain = Embedding(["a", "b", "c"], X)
     assert plain.score_name == "cosine" and plain.score("a", "b") == pytest.approx(0.96)
-    assert plain.score("a", "c") == 0
+    assert plain.score("a", "c") == 0 and plain.score([], []).shape == (0,)
+    with pytest.raises(InputError, match="2 nodes cannot be paired with 3"):
+        plain.score(["a", "b"], ["a", "b", "a"])
     assert Embedding(["a", "b", "c"], X, degrees=[1, 1, 0]).score_name == "cosine-degree"
 
 
@@ -96,28 +94,6 @@ def test_the_ends_of_an_edge_are_described_without_each_other() -> None:
     there = graph.to_scipy().toarray() > 0
     assert there[first[rows[edges]], ends.links.indices[edges]].all()
     np.testing.assert_array_equal(ends.degrees[:SAMPLE], graph.out_counts[first] - 1)
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        {"degrees": [1.0]},
-        {"degrees": [1.0, np.nan]},
-        {"degrees": [1.0, -1.0]},
-        {"degrees": ["a", "b"]},
-        *({"degrees": [1, 1], "degree_weight": weight} for weight in (-0.1, float("nan"), "much", [0.1])),
-    ],
-)
-def test_state_that_cannot_be_is_refused(state: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="degree"):
-        Embedding(["a", "b"], np.eye(2), **state)
-
-
-def test_unequal_numbers_of_names_are_refused() -> None:
-    people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
-    with pytest.raises(InputError, match="2 nodes cannot be paired with 3"):
-        people.score(["ada", "bob"], ["ada", "bob", "ada"])
-    assert people.score([], []).shape == (0,)
 
 
 def test_without_learning_degrees_have_the_usual_weight_with_a_warning_where_it_was_called() -> None:

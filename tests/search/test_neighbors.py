@@ -172,15 +172,13 @@ def labels_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_unlinked_leaves_out_the_neighbors_in_the_graph() -> None:
+def test_unlinked_leaves_out_exactly_the_neighbors_in_the_graph() -> None:
     known = people()
     assert [near.node for near in known.neighbors("bob", unlinked=[("bob", "cy"), ("bob", "zoe")])] == ["ada", "eve"]
     assert known.neighbors("bob", unlinked=graphrefine.read([("eve", "ada")]))[0].node == "cy"
     with pytest.raises(InputError, match=r"none of its 2 nodes is in the embedding.*'ada'.*'x'.*another graph"):
         known.neighbors("bob", unlinked=[("x", "y")])
 
-
-def test_unlinked_nodes_are_exactly_those_without_an_edge() -> None:
     rng = np.random.default_rng(0)
     edges = rng.integers(0, 60, (300, 2))
     graph = graphrefine.read(edges)
@@ -188,7 +186,7 @@ def test_unlinked_nodes_are_exactly_those_without_an_edge() -> None:
     for node in (0, 5, 17):
         found = {near.node for near in embedding.neighbors(node, k=60, unlinked=graph)}
         linked = {int(b) for a, b in edges.tolist() if a == node} | {int(a) for a, b in edges.tolist() if b == node}
-        assert found == set(embedding.names.tolist()) - linked - {node}
+        assert found == set(embedding.names) - linked - {node}
 
 
 def bipartite() -> Embedding:
@@ -441,6 +439,10 @@ def test_neighbors_prints_what_the_library_finds(friends: Path) -> None:
     assert figures["score"] == "cosine" and figures["search"] == "exact"
     out = works("neighbors", friends, "bob", "-k", "1").out
     assert out.splitlines() == ["node  neighbor  cosine", "bob   cy        0.8000"]
+    figures = works("neighbors", friends, "bob", "--index", "--json").figures
+    assert figures["search"] == "index" and 0 <= figures["index"]["recall"] <= 1
+    assert Path(figures["index"]["path"]).is_dir()
+    assert "recall@10" in works("neighbors", friends, "bob", "--index").err
 
 
 def test_neighbors_by_file_stdin_vectors_and_filters(friends: Path, labels_file: Path, tmp_path: Path) -> None:
@@ -457,23 +459,11 @@ def test_neighbors_by_file_stdin_vectors_and_filters(friends: Path, labels_file:
     assert [near["node"] for near in red["results"][0]["neighbors"]] == ["ada", "eve"]
     edges = tmp_path / "edges.csv"
     edges.write_text("bob,cy\nbob,ada\n")
+    Embedding([10, 20], [[1, 0], [1, 1]]).save(tmp_path / "numbers")
+    found = works("neighbors", tmp_path / "numbers", "10", "--json").figures["results"]
+    assert found[0]["node"] == 10 and found[0]["neighbors"][0]["node"] == 20
     rest = works("neighbors", friends, "bob", "--unlinked", edges, "--score", "link", "--json").figures
     assert [near["node"] for near in rest["results"][0]["neighbors"]] == ["dan", "eve"]
-
-
-def test_neighbors_by_index_tells_its_recall(friends: Path) -> None:
-    figures = works("neighbors", friends, "bob", "--index", "--json").figures
-    assert figures["search"] == "index" and 0 <= figures["index"]["recall"] <= 1
-    assert Path(figures["index"]["path"]).is_dir()
-    again = works("neighbors", friends, "bob", "--index")
-    assert "recall@10" in again.err
-
-
-def test_names_that_are_integers(tmp_path: Path) -> None:
-    Embedding([10, 20], [[1, 0], [1, 1]]).save(tmp_path / "e")
-    found = works("neighbors", tmp_path / "e", "10", "--json").figures["results"]
-    assert found[0]["node"] == 10 and found[0]["neighbors"][0]["node"] == 20
-    refuses("neighbors", tmp_path / "e", "ten", folder=tmp_path, expected=("names are integers, such as 10",))
 
 
 def test_neighbors_refuses_mistakes(friends: Path, tmp_path: Path) -> None:

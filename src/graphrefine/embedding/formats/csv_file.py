@@ -29,10 +29,9 @@ from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.graph.node_ids import Names, encode_all, from_strings, object_array
 from graphrefine.tables.dialect import detect_delimiter
 from graphrefine.tables.kinds import is_finite
-from graphrefine.tables.limits import COLUMNS
 from graphrefine.tables.roles import NumberRoles, assign_vectors
 from graphrefine.tables.sample import Dialect, Hints
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import COLUMNS, Source
 
 DELIMITERS = (",", ";", "\t", "|")
 # Bytes of a line. A text that is no table may have no line end at all, and would be in memory as a whole before

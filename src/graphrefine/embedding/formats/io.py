@@ -33,7 +33,7 @@ from graphrefine.errors import ArgumentWarning, FormatError, InputError, OutputE
 from graphrefine.graph.node_ids import Names, as_names, text_names, unpack
 from graphrefine.system.checks import check_choice, version_problem
 from graphrefine.system.files import replacing, replacing_folder
-from graphrefine.tables.limits import check_unpacked
+from graphrefine.tables.source import check_unpacked
 
 _log = logging.getLogger(__name__)
 MARK = "graphrefine embedding"  # the "format" of a folder and of an npz archive

@@ -56,12 +56,9 @@ def labels(embedding: str, labels: str, format: str | None, cluster: bool, as_js
         scores = evaluate_labels(vectors, node_labels, progress=bar, **protocol)
         clusters = evaluate_clusters(vectors, node_labels, seed=protocol["seed"], progress=bar) if cluster else None
     show_labels(node_labels, vectors.names)
-    if as_json:
-        also = {} if clusters is None else {"clusters": clusters.to_dict()}
-        show_json({"embedding": format_place(embedding), **scores.to_dict(), **also})
-        return
-    _show(scores, as_json)
-    if clusters is not None:
+    also = {} if clusters is None else {"clusters": clusters.to_dict()}
+    _show(scores, as_json, embedding=format_place(embedding), **also)
+    if clusters is not None and not as_json:
         print()
         _show(clusters, as_json)
 

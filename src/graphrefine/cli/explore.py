@@ -76,11 +76,9 @@ def _make_session(
     session = Session(vectors, graph=links, labels=node_labels, columns=table, index=index, name=name)
     if not session.named:
         note(f"note: {name} has no names of nodes; they are called by their rows, 0 to {max(len(vectors) - 1, 0)}")
-    found = {}
+    found = {} if table is None else {f"the table {columns}": matches}
     if session.graph is not None:
         found[f"the graph, which has {session.graph.graph.nodes:,} nodes"] = session.graph.matches
-    if table is not None:
-        found[f"the table {columns}"] = matches
     for source, count in found.items():
         warning = "" if count == len(vectors) else "warning: "
         note(f"{warning}{count:,} of {len(vectors):,} nodes of the embedding are in {source}")

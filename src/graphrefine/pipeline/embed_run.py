@@ -95,16 +95,6 @@ class EmbedRun:
     """One run, as a context manager: `read`, then `make_plan`, then `embed`.
 
     Vectors too large for the memory are in the work folder, which goes away at the end, unless an error ends the block.
-
-    Examples
-    --------
-    >>> from graphrefine.methods.registry import make_settings
-    >>> ring = [(i, (i + 1) % 6) for i in range(6)]
-    >>> with EmbedRun(Request(ring, make_settings("refine", dim=2, quality="fast"))) as run:
-    ...     graph, plan = run.read(), run.make_plan()
-    ...     embedding = run.embed()
-    >>> graph.nodes, plan.mode, list(run.stages.seconds)
-    (6, 'memory', ['read', 'proximity', 'range', 'filter'])
     """
 
     def __init__(self, request: Request) -> None:

@@ -120,13 +120,6 @@ def test_unequal_numbers_of_names_are_refused() -> None:
     assert people.score([], []).shape == (0,)
 
 
-def test_the_weight_is_the_same_in_any_run() -> None:
-    graph = datasets.power_law(1000, 8000, exponent=2.2).graph
-    one, other = (graphrefine.embed(graph, 16, filter="none", threads=threads, learn=True) for threads in (1, 2))
-    assert one.degree_weight == other.degree_weight != 0.1
-    assert Embedding(None, np.eye(2), degrees=[1, 1]).degree_weight == 0.1
-
-
 def test_without_learning_degrees_have_the_usual_weight_with_a_warning_where_it_was_called() -> None:
     plain = graphrefine.embed(random_graph(60), 4)
     assert plain.degree_weight == 0.1 and plain.score_name == "cosine-degree"

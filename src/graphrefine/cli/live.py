@@ -18,7 +18,6 @@ from graphrefine.progress import Stages
 
 if TYPE_CHECKING:
     from graphrefine.live.reader import LiveReader
-    from graphrefine.live.service import LiveService
     from graphrefine.live.writer import Live
 
 FOLDER = click.Argument(["folder"], metavar="FOLDER")
@@ -293,7 +292,7 @@ def serve(
     from graphrefine.explore.server import can_open_browser
     from graphrefine.live.server import serve_live
 
-    def print_address(url: str, bound: int, token: str, live: LiveService) -> None:
+    def print_address(url: str, bound: int, token: str, live: Live) -> None:
         if as_json:
             counts = {"nodes": len(live), "dim": live.dim, "group": live.group}
             # Flushed, as a program that has started the server waits for this line.
@@ -301,7 +300,7 @@ def serve(
         else:
             note(f"{url}  (Ctrl-C ends it)")
 
-    def note_refresh(live: LiveService) -> None:
+    def note_refresh(live: Live) -> None:
         if live.refreshing:
             note("a refresh is under way; the folder is closed after it. All changes are on the disk already")
 

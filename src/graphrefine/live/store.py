@@ -188,15 +188,13 @@ class Store:
     # ---- groups ------------------------------------------------------------------------------------------------------
 
     def append(self, update: Update, origin: Origin, *, changes: int) -> None:
-        """Commit a group with the vectors that moved; InputError for a request that has made a group."""
-        request, number = origin.request, update.number
-        if request is not None and (before := self.request_group(request)) is not None:
-            raise InputError(f"the request {request!r} has made group {before} already; nothing was changed")
+        """Commit a group with the vectors that moved."""
+        number = update.number
         # The id of the request and the position in the stream are committed with the group: after a kill the sender
         # repeats what was not acknowledged, and what counts already is known.
         with self.transaction():
             self._write_update(update)
-            self._all("INSERT INTO moments VALUES (?, ?, ?, ?)", number, time.time(), changes, request)
+            self._all("INSERT INTO moments VALUES (?, ?, ?, ?)", number, time.time(), changes, origin.request)
             self._all("UPDATE moments SET request = NULL WHERE id = ?", number - REQUESTS)
             if origin.stream is not None:
                 self._all("INSERT OR REPLACE INTO streams VALUES (?, ?, ?)", *origin[1:])

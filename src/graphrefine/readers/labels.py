@@ -655,7 +655,8 @@ def _positions(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
     if not (position >= 0).any():
         raise InputError(
             f"none of the {len(position)} nodes of {labels.source} is in the embedding: the labels have "
-            f"{list_some(labels.names[:4].tolist())}, the embedding has {list_some(names[:4].tolist())}; call them the same in both",
+            f"{list_some(labels.names[:4].tolist())}, the embedding has {list_some(names[:4].tolist())}; call them the "
+            "same in both",
             argument="labels",
         )
     return position
@@ -673,8 +674,8 @@ def _positions_by_row(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
         return position
     if labels.by_number or (numbered and not np.array_equal(names, np.arange(n))):
         raise InputError(
-            f"{rows} in order, and the embedding calls its nodes {list_some(names[:4].tolist())}: row i may be node i, or the node "
-            "of row i; give a pair (nodes, labels), or a table (node, label)",
+            f"{rows} in order, and the embedding calls its nodes {list_some(names[:4].tolist())}: row i may be node i, "
+            "or the node of row i; give a pair (nodes, labels), or a table (node, label)",
             argument="labels",
         )
     return np.arange(n)

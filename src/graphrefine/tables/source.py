@@ -209,15 +209,7 @@ def reading_bytes(path: str) -> int:
 
 @contextlib.contextmanager
 def wrap_errors(source: Source, what: str) -> Iterator[None]:
-    """Turn errors into errors of a file that say what it should be.
-
-    Examples
-    --------
-    >>> with wrap_errors(Source("a.mat"), "MATLAB file"):
-    ...     int("x")
-    Traceback (most recent call last):
-    graphrefine.errors.FormatError: a.mat: this is not a readable MATLAB file: invalid literal for int()...
-    """
+    """Turn errors into errors of a file that say what it should be."""
     try:
         yield
     except FormatError:
@@ -238,16 +230,9 @@ def wrap_errors(source: Source, what: str) -> Iterator[None]:
 
 
 def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[bytes]:
-    r"""Return the bytes of a source, or of ``file`` if it is open already; their beginning tells the compression.
+    """Return the bytes of a source, or of ``file`` if it is open already; their beginning tells the compression.
 
     Bytes before damaged data are given, and then an error is raised. An empty file has no bytes.
-
-    Examples
-    --------
-    >>> import gzip
-    >>> packed = gzip.compress(b"+,ann,bob\n")
-    >>> list(stream_bytes(Source("changes"), io.BytesIO(packed)))
-    [b'+,ann,bob\n']
     """
     with contextlib.nullcontext(file) if file is not None else source.open_once() as raw:
         # A pipe may stay open for hours: `peek` and `read1` wait for the next bytes, but not for all they may give.

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pyarrow import parquet
 
+from cli_runs import contents
 from graphrefine.errors import InputError
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "scale"))
@@ -32,10 +33,6 @@ def ends_of(folder: Path) -> NDArray[Any]:
     """All edges in the order of the files.  # (edges, 2)."""
     tables = [parquet.read_table(path) for path in sorted(folder.iterdir())]
     return np.concatenate([np.stack([table["source"], table["target"]], axis=1) for table in tables])
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("model", edge_streams.MODELS)

@@ -94,10 +94,7 @@ def test_bad_input(given: Any, message: str) -> None:
 
 
 def test_after_a_function_in_a_pipeline(matrix: sp.csr_array) -> None:
-    def damped(X: Any) -> Any:
-        return X.log1p()
-
-    pipeline = make_pipeline(FunctionTransformer(damped, accept_sparse=True), REFINE(dim=4))
+    pipeline = make_pipeline(FunctionTransformer(sp.csr_array.log1p, accept_sparse=True), REFINE(dim=4))
     pipeline.set_params(refine__dim=6)
     np.testing.assert_array_equal(pipeline.fit_transform(matrix), REFINE(dim=6).fit_transform(matrix.log1p()))
     assert isinstance(pipeline[-1], BaseEstimator) and pipeline[-1].embedding_.shape == (60, 6)

@@ -303,27 +303,22 @@ def test_tables_of_edges_are_graphs_whatever_their_suffix(tmp_path: Path) -> Non
         assert NodeVectors(tmp_path / name, dim=2).fit([1]).model_.recipe["method"] == "refine", name
 
 
-def test_directed_graphs_have_two_halves() -> None:
+def test_directed_and_bipartite_graphs_have_two_sides() -> None:
     arcs = networkx.gnp_random_graph(30, 0.2, directed=True, seed=1)
     whole = embed(arcs, dim=8, directed=True)
     np.testing.assert_array_equal(NodeVectors(arcs, 8, directed=True).fit_transform([3]), [whole[3]])
+    sales = [(user, item) for user in range(6) for item in range(4) if (user + item) % 3]
+    bought = embed(sales, dim=2, bipartite=True)
     for side in ("source", "target"):
         estimator = NodeVectors(arcs, 8, directed=True, side=side)
         np.testing.assert_array_equal(estimator.fit_transform([3]), [getattr(whole, side)[3]])
         assert len(estimator.get_feature_names_out()) == 4
-
-
-def test_bipartite_graphs_have_two_sides() -> None:
-    sales = [(user, item) for user in range(6) for item in range(4) if (user + item) % 3]
-    whole = embed(sales, dim=2, bipartite=True)
-    for side in ("source", "target"):
-        row = whole.index(1, side=side)
-        estimator = NodeVectors(sales, 2, bipartite=True, side=side)
-        np.testing.assert_array_equal(estimator.fit_transform([1]), [getattr(whole, side)[row]])
+        one = NodeVectors(sales, 2, bipartite=True, side=side).fit_transform([1])
+        np.testing.assert_array_equal(one, [getattr(bought, side)[bought.index(1, side=side)]])
     with pytest.raises(InputError, match="1 is a name on both sides"):
         NodeVectors(sales, 2, bipartite=True).fit([1])
-    np.testing.assert_array_equal(NodeVectors(sales, 2, bipartite=True).fit_transform([5]), [whole[5]])
-    with pytest.raises(InputError, match="no node is called 5 on the target side"):
+    np.testing.assert_array_equal(NodeVectors(sales, 2, bipartite=True).fit_transform([5]), [bought[5]])
+    with pytest.raises(InputError, match="5 on the target side"):
         NodeVectors(sales, 2, bipartite=True, side="target").fit([5])
 
 
@@ -352,19 +347,7 @@ def test_missing_names(graph: networkx.Graph, missing: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "X",
-    [
-        pd.DataFrame({"name": ["red 1"], "text": ["x"]}),
-        [["red 1", "red 2"]],
-        np.zeros((3, 0)),
-        np.zeros((3, 1, 1)),
-        "red 1",
-        7,
-        sp.csr_array(np.eye(2)),
-        np.array([1j]),
-        [1.5],
-        [{"a": 1}],
-    ],
+    "X", [[["red 1", "red 2"]], np.zeros((3, 0)), np.zeros((3, 1, 1)), "red 1", 7, sp.csr_array(np.eye(2)), [1.5]]
 )
 def test_bad_columns(graph: networkx.Graph, X: Any) -> None:
     with pytest.raises((InputError, ValueError, TypeError)):

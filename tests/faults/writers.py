@@ -48,9 +48,9 @@ def embeddings() -> list[Writer]:
     """Return `embed` in every format, and with work on disk."""
     writers = []
     for name in ("x", *(f"x.{suffix}" for suffix in FORMATS)):
-        command = (*EMBED, "-o", f"TO/{name}", "--quality", "fast", "--dim")
+        embed = (*EMBED, "-o", f"TO/{name}", "--quality", "fast", "--dim")
         title = f"embed, {name.partition('.')[2] or 'folder'}"
-        writers.append(Writer(title, (*command, "8"), before=[(*command, "4")], outputs=[name]))
+        writers.append(Writer(title, (*embed, "8"), [(*embed, "4")], [name]))
     before = [("ingest", "FROM/graph.csv", "-o", "FROM/graph.grf"), (*EMBED, "--dim", "4", "-o", "TO/x")]
     for title, graph in (("embed, columns on disk", "graph.csv"), ("embed, graph on disk", "graph.grf")):
         command = ("embed", f"FROM/{graph}", "-o", "TO/x", *ONE, "--dim", "8", "--memory", "3GB")

@@ -31,7 +31,7 @@ Table = dict[str, Any]
 
 
 def read_table() -> Table:
-    """The table as it is stored."""
+    """Return the table as it is stored."""
     table: Table = json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else {}
     return table
 
@@ -44,18 +44,18 @@ def write_table(table: Table) -> None:
 
 
 def arithmetic_name() -> str:
-    """The name of the hashes that hold on every processor."""
+    """Return the name of the hashes that hold on every processor."""
     return f"arithmetic {adapter.numerics_version()}"
 
 
 def covered_hashes() -> dict[str, str]:
-    """The hashes of covered rows."""
+    """Return the hashes of covered rows."""
     hashes: dict[str, str] = read_table().get(arithmetic_name(), {})
     return hashes
 
 
 def local_hashes() -> tuple[dict[str, str], str]:
-    """The hashes of rows of one kind of processor, this one; and why there are none, where there are none."""
+    """Return the hashes of rows of one kind of processor, this one; and why there are none, where there are none."""
     name = column_name()
     column = read_table().get(PROCESSORS, {}).get(name)
     if column is None:
@@ -67,7 +67,7 @@ def local_hashes() -> tuple[dict[str, str], str]:
 
 
 def column_name() -> str:
-    """The column of this process, such as avx512-SkylakeX."""
+    """Return the column of this process, such as avx512-SkylakeX."""
     import scipy.linalg  # noqa: F401  SciPy has an OpenBLAS of its own
 
     libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
@@ -80,6 +80,6 @@ def column_name() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions that the bits of a column may depend on."""
+    """Return versions that the bits of a column may depend on."""
     names = ("numpy", "scipy", "scikit-learn")
     return {name: version(name) for name in names} | {"libc": " ".join(platform.libc_ver())}

@@ -19,7 +19,7 @@ from goldens import adapter, graphs
 from goldens.covered import DIRECTED, GENERATED, METHODS, SHORT, real
 from goldens.hashes import hash_embedding, hash_of, run_command
 
-FAST = {"quality": "fast"}  # REFINE alone
+FAST: dict[str, Any] = {"quality": "fast"}  # REFINE alone
 
 
 class Row(NamedTuple):

@@ -36,8 +36,8 @@ def main() -> None:
     parser.add_argument("--only", default="", metavar="TEXT", help="rows whose names hold this")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # about graphs that are made to be odd
-    rows = {name: row for name, row in (*covered.ROWS.items(), *local.ROWS.items()) if options.only in name}
-    hashes = compute({name: row.hash for name, row in rows.items()})
+    rows: dict[str, covered.Row | local.Row] = {**covered.ROWS, **local.ROWS}
+    hashes = compute({name: row.hash for name, row in rows.items() if options.only in name})
     ours = {name: hashes[name] for name in hashes.keys() & covered.ROWS.keys()}
     theirs = {name: hashes[name] for name in hashes.keys() & local.ROWS.keys()}
     differing = [row for row in ours if covered_hashes().get(row, ours[row]) != ours[row]]

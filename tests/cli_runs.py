@@ -85,14 +85,14 @@ def embeds(*arguments: str | Path, to: Path, stdin: bytes = b"") -> Embedding:
 def check_refused(done: Outcome, *expected: str) -> str:
     """The end of a user's mistake: code 2 and one message, which holds what is expected; no traceback.
 
-    A graph that was read before the mistake was found has its one line on reading above the message.
+    A graph and labels that were read before the mistake was found have a line each on reading above the message.
     """
     assert done.code == 2, done
     assert done.out == "", "stdout is for results"
     assert "Traceback" not in done.err
     *above, message = done.err.splitlines()
     assert message.startswith("error: ") and done.err.endswith(f"{message}\n"), done.err
-    assert len(above) <= 1 and all(line.startswith("read: ") for line in above), done.err
+    assert [line.partition(" ")[0] for line in above] in ([], ["read:"], ["labels:"], ["read:", "labels:"]), done.err
     for text in expected:
         assert text in message, (text, message)
     return message

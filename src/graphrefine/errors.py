@@ -22,6 +22,7 @@ Python callers can catch the base class or the built-in parent. No message has t
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
@@ -149,6 +150,12 @@ class MissingExtraError(GraphRefineError, ImportError):
     def __init__(self, purpose: str, package: str, extra: str | None = None) -> None:
         command = f"pip install {package}" if extra is None else f'pip install "graphrefine[{extra}]"'
         super().__init__(f"{purpose} needs the package {package!r}, which is not installed; install it with: {command}")
+
+
+def require(package: str, purpose: str, extra: str | None = None) -> None:
+    """Raise MissingExtraError, without an import, if a package that this purpose needs is not installed."""
+    if importlib.util.find_spec(package) is None:
+        raise MissingExtraError(purpose, package, extra)
 
 
 class ArgumentWarning(UserWarning):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +22,22 @@ def vectors() -> Embedding:
     return graphrefine.embed(EDGES, dim=8, quality="fast")
 
 
-def flip(path: Path, byte: int = -1) -> None:
-    content = bytearray(path.read_bytes())
-    content[byte] ^= 1
-    path.write_bytes(content)
-
-
 @pytest.mark.parametrize("name", ["x", "x.npz", "x.parquet", "x.arrow", "x.safetensors"])
-def test_a_whole_file_passes_and_a_changed_one_does_not(name: str, vectors: Embedding, tmp_path: Path) -> None:
+def test_a_whole_file_passes_and_one_of_another_bit_does_not(name: str, vectors: Embedding, tmp_path: Path) -> None:
     vectors.save(tmp_path / name)
     verdict = check(tmp_path / name)
     assert verdict.ok and verdict.stats["whole"] is True
     assert verdict.stats["fingerprint"]["name"] == verdict.stats["stored"]["name"] == str(vectors.fingerprint)
     file = tmp_path / name / "degrees.npy" if name == "x" else tmp_path / name
-    flip(file, -1 if name == "x" else file.stat().st_size // 2)
+    content = bytearray(file.read_bytes())
+    content[-1 if name == "x" else len(content) // 2] ^= 1
+    file.write_bytes(content)
     verdict = check(tmp_path / name)
     assert not verdict and verdict.stats["whole"] is False and verdict.problems
 
 
 @pytest.mark.parametrize("name", ["x.npy", "x.csv", "x.csv.gz", "x.vec", "x.bin"])
-def test_formats_without_a_place_for_it_are_held_to_one_that_is_expected(
+def test_formats_without_a_fingerprint_are_held_to_one_that_is_expected(
     name: str, vectors: Embedding, tmp_path: Path
 ) -> None:
     plain = Embedding(None, vectors.vectors)
@@ -51,8 +46,6 @@ def test_formats_without_a_place_for_it_are_held_to_one_that_is_expected(
     assert verdict.ok and "no fingerprint is stored" in verdict.notes[0]
     assert check(tmp_path / name, expect=str(plain.fingerprint)).ok
     assert not check(tmp_path / name, expect="0" * 32).ok
-    with pytest.raises(InputError, match="is no fingerprint"):
-        check(tmp_path / name, expect="grf1:abc")
 
 
 def test_the_recipe_is_run_again(vectors: Embedding, tmp_path: Path) -> None:
@@ -65,16 +58,14 @@ def test_the_recipe_is_run_again(vectors: Embedding, tmp_path: Path) -> None:
         "differing_nodes": 0,
         "largest_difference": 0.0,
     }
-    other = check(tmp_path / "x", graph=EDGES[:-1])
-    assert not other.ok and "not the one that the vectors were made from" in other.problems[0]
+    for other in ({"graph": EDGES[:-1]}, {"graph": EDGES, "reading": {"directed": True}}):
+        (problem,) = check(tmp_path / "x", **other).problems
+        assert "not the one that the vectors were made from" in problem
     moved = vectors.vectors.copy()
     moved[5, 2] = np.nextafter(moved[5, 2], np.float32(9))
     verdict = check(Embedding(vectors.names, moved, vectors.recipe), graph=EDGES)
     assert verdict.stats["remade"]["differing_nodes"] == 1
-    assert (
-        "1 of 120 vectors have other bits here" in verdict.problems[0]
-        and "nothing in the recipes" in verdict.problems[0]
-    )
+    assert "1 of 120 vectors have other bits here" in verdict.problems[0]
 
 
 @pytest.mark.parametrize(
@@ -91,50 +82,38 @@ def test_recipes_of_all_kinds_can_be_run_again(settings: dict[str, Any]) -> None
 
 
 def test_why_the_bits_differ_is_said(vectors: Embedding) -> None:
-    claimed = Embedding(vectors.names, vectors.vectors + 1, {**vectors.recipe, "kernel": "scipy"})
-    (problem,) = check(claimed, graph=EDGES).problems
-    assert "there and here: kernel 'scipy' and 'native'" in problem
-    newer = Embedding(vectors.names, vectors.vectors, {**vectors.recipe, "numerics_version": 9})
-    assert "numerics version 9, and this graphrefine has version 1" in check(newer, graph=EDGES).problems[0]
-    turned = vectors.align_to(vectors)
-    for derived, text in [
-        (turned, "aligned"),
+    for changes, fact in (({"kernel": "scipy"}, "kernel 'scipy' and 'native'"), ({"numerics_version": 9}, "version 9")):
+        claimed = Embedding(vectors.names, vectors.vectors + 1, {**vectors.recipe, **changes})
+        assert fact in check(claimed, graph=EDGES).problems[0]
+    for derived, fact in (
+        (vectors.align_to(vectors), "aligned"),
         (vectors.truncated(2), "truncated"),
         (Embedding(None, [[1]]), "no method is recorded"),
-    ]:
-        with pytest.raises(InputError, match=text):
+    ):
+        with pytest.raises(InputError, match=fact):
             check(derived, graph=EDGES)
+    other = Embedding(vectors.names, vectors.vectors, {**vectors.recipe, "kernel": "none"})
+    for compare in (graphrefine.measure_drift, Embedding.align_to):
+        with pytest.warns(ArgumentWarning, match="made by different computations"):
+            compare(vectors, other)
 
 
 def test_the_gate(vectors: Embedding, tmp_path: Path) -> None:
     near = vectors.vectors + np.random.default_rng(1).normal(0, 0.05, vectors.shape).astype(np.float32)
-    np.save(tmp_path / "near.npy", near)
-    same = check(vectors, against=Embedding(vectors.names, vectors.vectors), max_drift=0.001, min_neighbors=1.0)
-    assert same.ok and same.stats["drift"]["kept"] == 1.0
-    figures = graphrefine.measure_drift(vectors, graphrefine.load(tmp_path / "near.npy")).stats
+    new = tmp_path / "near.npy"
+    np.save(new, near)
+    figures = graphrefine.measure_drift(vectors, graphrefine.load(new)).stats
     moved, kept = figures["moved"]["mean"], figures["kept"]
     assert 0.05 < moved < 1 and 0.1 < kept < 0.99
-    new = tmp_path / "near.npy"
     assert check(vectors, against=new, max_drift=moved + 1e-6, min_neighbors=kept - 1e-6).ok
     beyond = check(vectors, against=new, max_drift=moved - 1e-6, min_neighbors=kept + 1e-6)
     assert len(beyond.problems) == 2 and "mean drift" in beyond.problems[0] and "are kept" in beyond.problems[1]
     assert {name: beyond.stats["drift"][name] for name in figures} == figures
-
-
-def test_nodes_that_are_lost_are_held_to_a_limit(vectors: Embedding) -> None:
     fewer = Embedding(vectors.names[:90], vectors.vectors[:90])
     assert check(vectors, against=fewer, max_drift=0.001).ok  # of the nodes that are there
     beyond = check(vectors, against=fewer, max_drift=0.001, max_lost=0.2)
     assert beyond.problems == ["30 nodes of 120 are lost, 0.25, above 0.2"]
     assert check(vectors, against=fewer, max_lost=0.25).ok
-    assert beyond.stats["drift"]["max_lost"] == 0.2
-
-
-def test_a_gate_of_neighbors_can_fail_however_few_nodes_there_are() -> None:
-    old, new = (Embedding("abcdef", np.random.default_rng(seed).normal(size=(6, 3))) for seed in (0, 1))
-    verdict = check(old, against=new, min_neighbors=0.9)
-    assert not verdict.ok and verdict.notes == ["k=10 is reduced to 2: all of the 5 others would be neighbors"]
-    assert verdict.stats["drift"]["k"] == 2 and verdict.stats["drift"]["chance"] == 0.4
 
 
 def test_the_command_and_its_exit_codes(vectors: Embedding, tmp_path: Path) -> None:
@@ -148,11 +127,6 @@ def test_the_command_and_its_exit_codes(vectors: Embedding, tmp_path: Path) -> N
     verdict = json.loads(done.out)
     assert done.code == 1 and verdict["ok"] is False and verdict["whole"] is True
     assert (verdict["drift"]["lost"], verdict["drift"]["new"], verdict["drift"]["shared"]) == (0, 0, 120)
-    shutil.copytree(old, tmp_path / "z")
-    flip(tmp_path / "z" / "vectors.npy")
-    done = run("check", tmp_path / "z")
-    assert done.code == 1 and "other vectors than it was written with" in done.out
-    assert run("check", tmp_path / "nothing").code == 2
     assert run("check", old, "--max-drift", "1").code == 2
 
 
@@ -167,14 +141,6 @@ def test_options_of_reading_leave_the_direction_to_the_recipe(given: dict[str, A
     other = run(*check_command, "--undirected")
     assert other.code == 1 and "not the one that the vectors were made from" in other.out
     assert check(tmp_path / "x", graph=path, reading={"delimiter": ";"}).ok
-
-
-def test_other_computations_are_told(vectors: Embedding) -> None:
-    other = Embedding(vectors.names, vectors.vectors, {**vectors.recipe, "kernel": "none"})
-    with pytest.warns(ArgumentWarning, match="made by different computations"):
-        graphrefine.measure_drift(vectors, other)
-    with pytest.warns(ArgumentWarning, match="far more than rounding"):
-        vectors.align_to(other)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import normalized_mutual_info_score
 
 import graphrefine
 from cli_runs import refuses, works
@@ -28,8 +30,6 @@ def blocks(classes: int = 6) -> tuple[Embedding, Graph, Any]:
 @PATIENT
 @given(graphs(directed=False, most=60), st.integers(1, 6), st.integers(0, 99))
 def test_modularity_is_that_of_networkx(graph: Graph, count: int, seed: int) -> None:
-    import networkx as nx
-
     groups = np.random.default_rng(seed).integers(0, count, graph.nodes)
     whole = nx.from_scipy_sparse_array(graph.to_scipy())
     sets = [set(np.flatnonzero(groups == group).tolist()) for group in range(count)]
@@ -40,11 +40,10 @@ def test_modularity_is_that_of_networkx(graph: Graph, count: int, seed: int) -> 
 
 
 @pytest.mark.parametrize("with_graph", [True, False])
-def test_the_blocks_of_a_graph_are_its_communities(with_graph: bool) -> None:
-    from sklearn.metrics import normalized_mutual_info_score
-
+def test_the_blocks_of_a_graph_are_its_communities_on_any_threads(with_graph: bool) -> None:
     embedding, graph, labels = blocks()
-    table = find_communities(embedding, graph if with_graph else None)
+    one, table = (find_communities(embedding, graph if with_graph else None, threads=threads) for threads in (1, 3))
+    assert one == table and one.stats == table.stats
     truth = np.asarray(labels.indicator.argmax(axis=1)).ravel()
     assert len(table.stats["communities"]) == 6
     assert normalized_mutual_info_score(truth, table["community"]) > 0.95
@@ -67,12 +66,6 @@ def test_the_facts_of_each_community() -> None:
         assert each["cohesion"] == pytest.approx(
             (X[rows] @ X[rows].mean(0)).mean() / np.linalg.norm(X[rows].mean(0)), abs=0.02
         )
-
-
-def test_threads_make_no_difference() -> None:
-    embedding, _, _ = blocks(3)
-    one, three = (find_communities(embedding, threads=threads) for threads in (1, 3))
-    assert one == three and one.stats["communities"] == three.stats["communities"]
 
 
 @pytest.mark.parametrize("vectors", [[[1.0, 0.0]], [[0.0, 0.0]], np.ones((5, 2))])

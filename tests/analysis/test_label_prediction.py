@@ -133,48 +133,42 @@ def test_the_answer_does_not_depend_on_threads_or_on_the_order_of_nodes() -> Non
     vectors, kind = blobs(300)
     names = np.array([f"n{node:03}" for node in range(300)], object)
     labels = {name: str(each) for name, each in zip(names[:200], kind, strict=False)}
-    tables = [predict_labels(Embedding(names, vectors), labels, threads=threads) for threads in (1, 3)]
-    assert tables[0] == tables[1] and tables[0].stats == tables[1].stats
+    one, three = (predict_labels(Embedding(names, vectors), labels, threads=threads) for threads in (1, 3))
+    assert one == three and one.stats == three.stats
     turned = predict_labels(Embedding(names[::-1], vectors[::-1]), labels)
-    assert by_node(turned) == by_node(tables[0])
-    assert turned.stats["held_out"] == tables[0].stats["held_out"]
-
-
-def test_nodes_without_a_vector_are_told_and_left_out() -> None:
-    vectors, kind = blobs(300)
-    vectors[[5, 290]] = 0
-    table = predict_labels(vectors, {node: str(kind[node]) for node in range(200)})
-    assert table.stats["without_vectors"] == 2 and table.stats["labeled"] == 199
-    assert 290 not in table["node"].tolist() and table.stats["predicted"] == 99 == len(table)
+    assert by_node(turned) == by_node(one) and turned.stats["held_out"] == one.stats["held_out"]
 
 
 def test_refused() -> None:
     vectors, kind = blobs(60)
     some = {node: str(kind[node]) for node in range(40)}
-    for labels, fact in (
-        (dict.fromkeys(range(40), "x"), "'x'"),
-        (kind.astype(str), "nodes='all'"),
-        ({0: "a", 1: "b", 2: "a"}, "folds=5"),
-        ({"ann": "a", "bob": "b"}, "none of the 2 nodes"),
+    broken = np.where(np.arange(60)[:, None] == 3, np.nan, vectors)
+    for rows, labels, fact in (
+        (vectors, dict.fromkeys(range(40), "x"), "'x'"),
+        (vectors, kind.astype(str), "nodes='all'"),
+        (vectors, {0: "a", 1: "b", 2: "a"}, "folds=5"),
+        (vectors, {"ann": "a", "bob": "b"}, "none of the 2 nodes"),
+        (broken, some, "node 3"),
     ):
         with pytest.raises(InputError, match=fact):
-            predict_labels(vectors, labels)
-    with pytest.raises(InputError, match="node 3"):
-        predict_labels(np.where(np.arange(60)[:, None] == 3, np.nan, vectors), some)
+            predict_labels(rows, labels)
     for options in ({"nodes": "both"}, {"top": 0}, {"folds": 1}, {"seed": -1}, {"C": -1.0}):
         with pytest.raises(InputError) as refused:
             predict_labels(vectors, some, **options)
         assert refused.value.argument in options
 
 
-def test_a_class_of_one_node_and_a_class_of_all_nodes() -> None:
+def test_classes_of_one_and_of_all_nodes_and_nodes_without_a_vector() -> None:
     vectors, kind = blobs(200)
+    vectors[[5, 190]] = 0
     labels = {node: ["all", str(kind[node])] for node in range(100)}
     labels[0] = ["all", "rare"]
     table = predict_labels(vectors, labels, top=9)
     assert np.isfinite(table["probability"]).all()
     assert table["probability"][table["label"] == "all"].min() > 0.9
     assert np.isfinite(table.stats["held_out"]["log_loss"])
+    assert 190 not in table["node"].tolist()
+    assert (table.stats["without_vectors"], table.stats["labeled"], table.stats["predicted"]) == (2, 99, 99)
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,21 +179,17 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [f"{name},class {each}\n" for name, each in zip(names[:250], kind, strict=False)]
     Path("labels.csv").write_text("node,label\n" + "".join(lines))
     expected = predict_labels(graphrefine.load("blobs.npz"), "labels.csv")
-    done = works("predict", "labels", "blobs.npz", "labels.csv", "-o", "predicted.csv")
-    assert "250 of 300 nodes labeled" in done.err.splitlines()[0] and "Micro F1" in done.err
+    typed = ("predict", "labels", "blobs.npz", "labels.csv")
+    assert "250 of 300 nodes labeled" in works(*typed, "-o", "predicted.csv").err
     with Path("predicted.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["label"] for row in rows] == expected["label"].tolist()
     assert [float(row["probability"]) for row in rows] == expected["probability"].tolist()
-    figures = works("predict", "labels", "blobs.npz", "labels.csv", "--json").figures
-    assert len(figures["rows"]) == figures["count"] == 50
-    assert figures["held_out"] == expected.stats["held_out"]
-    assert "rows" not in works("predict", "labels", "blobs.npz", "labels.csv", "--json", "-o", "p.parquet").figures
-    assert "the first 10 of 50 rows" in works("predict", "labels", "blobs.npz", "labels.csv").err
-    assert works("predict", "labels", "blobs.npz", "labels.csv", "--all", "--json").figures["count"] == 300
-    check_refused(run("predict", "labels", "blobs.npz", "labels.csv", "-o", "x.xlsx"), "x.xlsx", ".xlsx")
-    Path("one.csv").write_text("node,label\nn0,a\nn1,a\nn2,a\nn3,a\nn4,a\n")
-    check_refused(run("predict", "labels", "blobs.npz", "one.csv"), "one.csv", "'a'")
+    figures = works(*typed, "--json").figures
+    assert len(figures["rows"]) == figures["count"] == 50 and figures["held_out"] == expected.stats["held_out"]
+    assert "rows" not in works(*typed, "--json", "-o", "p.parquet").figures
+    assert works(*typed, "--all", "--json").figures["count"] == 300
+    check_refused(run(*typed, "-o", "x.xlsx"), ".xlsx")
 
 
 def test_a_few_right_nodes_do_not_make_probabilities_sure() -> None:

@@ -62,12 +62,9 @@ def drawn(page: Page, tone: str) -> int:
     return int(counted)
 
 
-def test_points_are_drawn_in_the_colors_of_their_classes(page: Page) -> None:
-    assert eventually(page, lambda: drawn(page, LIGHT.classes[0]) == 2 * drawn(page, LIGHT.classes[1]) > 20)
+def test_points_are_drawn_by_class_and_hidden_by_its_button(page: Page) -> None:
     assert page.inner_text("h1") == "Four <people>"
-
-
-def test_a_class_is_hidden_and_shown_again_by_its_button(page: Page) -> None:
+    assert eventually(page, lambda: drawn(page, LIGHT.classes[0]) == 2 * drawn(page, LIGHT.classes[1]) > 20)
     before = drawn(page, LIGHT.classes[0])
     button = page.get_by_role("button", name="red 2")
     button.click()

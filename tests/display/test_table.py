@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrefine.display.table import WRITERS, Table, check_table_path
+from graphrefine.display.table import Table, check_table_path
 from graphrefine.errors import InputError
 
 NAMES = ["ann", 'b"o,b', "line\nbreak", "ünï"]
@@ -38,14 +38,8 @@ def test_rows_columns_and_parts(table: Table) -> None:
     assert table[table["count"] > 2]["node"].tolist() == NAMES[2:]
     assert table[[2, 0]].stats == {"k": 3}
     assert table[:3] == Table({"node": NAMES[:3], "score": SCORES[:3], "count": COUNTS[:3]}) != table[:2]
-
-
-def test_a_column_that_is_not_there_is_a_key_error_with_the_near_one(table: Table) -> None:
-    with pytest.raises(KeyError, match=r"no column 'nod'.*did you mean 'node'.*node, score, count"):
+    with pytest.raises(KeyError, match="did you mean 'node'"):
         table["nod"]
-
-
-def test_columns_of_other_lengths_are_refused() -> None:
     with pytest.raises(InputError, match=r"'a': 1, 'b': 2"):
         Table({"a": [1], "b": [1, 2]})
 
@@ -104,11 +98,11 @@ def test_names_that_are_objects_are_text_in_files(tmp_path: Path) -> None:
 
 
 def test_an_output_that_cannot_be_is_refused_and_nothing_is_left(table: Table, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no table has the suffix '\.xlsx'"):
+    with pytest.raises(InputError, match=r"'\.xlsx'"):
         table.save(tmp_path / "t.xlsx")
     with pytest.raises(InputError, match=r"did you mean '\.parquet'"):
         check_table_path("t.paquet")
-    assert list(tmp_path.iterdir()) == [] and len(WRITERS) == 5
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_it_shows_its_first_rows_and_escapes_names(table: Table) -> None:

@@ -72,24 +72,19 @@ def test_dlpack_of_mapped_vectors_is_read_only_or_refused(tmp_path: Path) -> Non
     ("key", "rows"),
     [
         ("cy", 2),
-        (np.str_("cy"), 2),
         (["dan", "ann"], [3, 0]),
         (["ann", "ann"], [0, 0]),
         ([], []),
         (np.array(["bob", "cy"]), [1, 2]),
-        (np.array(["bob", "cy"], object), [1, 2]),
         (pd.Series(["dan", "bob"], index=[7, 3]), [3, 1]),
-        (pd.Index(["dan", "bob"]), [3, 1]),
         (pl.Series(["dan", "bob"]), [3, 1]),
         (dict.fromkeys(["dan", "bob"]).keys(), [3, 1]),
         (slice(1, 3), [1, 2]),
         (slice(None, None, -1), [3, 2, 1, 0]),
         (np.array([True, False, False, True]), [0, 3]),
         ([True, False, False, True], [0, 3]),
-        (pd.Series([False, True, False, False]), [1]),
         (pd.Series([False, True, False, False], index=["ann", "bob", "cy", "dan"]), [1]),
         (pl.Series([False, True, False, False]), [1]),
-        (np.array([2, 0]), [2, 0]),
         (np.array([-1, 1], np.int32), [3, 1]),
         (np.array([], np.int64), []),
     ],
@@ -211,15 +206,6 @@ def test_equality_is_by_content() -> None:
     assert PEOPLE != "ann" and PEOPLE is not None and np.equal(PEOPLE, VECTORS).all()
     with pytest.raises(TypeError, match="unhashable"):
         hash(PEOPLE)
-
-
-def test_two_runs_are_equal_and_so_is_a_file(tmp_path: Path) -> None:
-    edges = [(i, (i * 7 + 1) % 40) for i in range(40)] + [(i, i + 1) for i in range(39)]
-    one, again = (graphrefine.embed(edges, dim=8, learn=True) for _ in range(2))
-    assert one == again != graphrefine.embed(edges, dim=8, learn=True, seed=1)
-    for name in ("x.parquet", "x", "x.safetensors", "x.npz"):
-        one.save(tmp_path / name)
-        assert graphrefine.load(tmp_path / name) == one
 
 
 @pytest.mark.parametrize("table", [PEOPLE, SIDES, grid()])

@@ -15,8 +15,8 @@ import pytest
 import graphrefine
 from graphrefine.embedding.formats import csv_file
 from graphrefine.errors import FormatError
-from graphrefine.tables import limits
-from graphrefine.tables.limits import UnpackedError, reading_within
+from graphrefine.tables import source as limits
+from graphrefine.tables.source import UnpackedError, reading_within
 
 ROWS, DIM = 20_000, 16
 

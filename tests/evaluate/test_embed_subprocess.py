@@ -56,36 +56,30 @@ def test_a_child_does_what_the_library_does(graph: Path, tmp_path: Path) -> None
     assert np.array_equal(made.vectors, same.vectors) and made.recipe == same.recipe
 
 
-def test_a_child_that_gives_up_says_why(graph: Path, tmp_path: Path) -> None:
-    outcome = run_embed(graph, method="refine", dim=21, seed=0, threads=1, output=tmp_path / "out")
+def test_a_child_that_gives_up_says_why(graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {"method": "refine", "seed": 0, "threads": 1, "output": tmp_path / "out"}
+    outcome = run_embed(graph, dim=21, **given)
     assert outcome.status == "failed" and "--dim 21" in outcome.message
-    assert not outcome.message.startswith("error") and outcome.seconds is None and not (tmp_path / "out").exists()
-
-
-def test_a_bug_is_told_by_its_last_line(graph: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert outcome.seconds is None and not (tmp_path / "out").exists()
+    # A bug is told by the last line of its traceback.
     (tmp_path / "sitecustomize.py").write_text(
         "import graphrefine.cli.main\ndef broken(): raise ZeroDivisionError('of a method')\n"
         "graphrefine.cli.main.main = broken\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    outcome = run_embed(graph, method="refine", dim=4, seed=0, threads=1, output=tmp_path / "out")
+    outcome = run_embed(graph, dim=4, **given)
     assert (outcome.status, outcome.message) == ("failed", "ZeroDivisionError: of a method")
 
 
 @needs_signals
-def test_a_child_is_stopped_in_time(large: Path, tmp_path: Path) -> None:
+def test_a_child_is_stopped_at_its_limits(large: Path, tmp_path: Path) -> None:
     start = time.perf_counter()
     outcome = run_embed(large, seconds=1.5, output=tmp_path / "out", **ENDLESS)
-    assert (outcome.status, outcome.message) == ("timeout", "not done after 1.5 s")
+    assert outcome.status == "timeout" and "1.5 s" in outcome.message
     assert 1.5 <= outcome.total <= time.perf_counter() - start < 10
-    assert not (tmp_path / "out").exists()
-
-
-@needs_signals
-def test_a_child_is_stopped_when_it_holds_too_much(large: Path, tmp_path: Path) -> None:
     outcome = run_embed(large, memory=40_000_000, seconds=60, output=tmp_path / "out", **ENDLESS)
-    assert outcome.status == "memory" and outcome.peak_bytes > 40_000_000
-    assert outcome.message.endswith("more than 40 MB")
+    assert outcome.status == "memory" and outcome.peak_bytes > 40_000_000 and "40 MB" in outcome.message
+    assert not (tmp_path / "out").exists()
 
 
 @needs_proc
@@ -107,22 +101,6 @@ def test_a_killed_child_is_an_outcome(
     assert outcome.status == "killed" and outcome.message.startswith(f"ended by signal {by.value}")
     assert not alive(seen[0])
 
-
-@needs_signals
-def test_an_interrupted_caller_leaves_no_child(large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-
-    def interrupt(pid: int) -> int:
-        seen.append(pid)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(embed_subprocess, "tree_bytes", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        run_embed(large, output=tmp_path / "out", **ENDLESS)
-    assert not alive(seen[0])
-
-
-# No orphans.
 
 PARENT = """
 import signal, sys

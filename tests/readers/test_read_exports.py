@@ -75,33 +75,6 @@ def test_read_as_it_is_meant(tmp_path: Path, name: str) -> None:
     assert edges(stored) == edges(graph) and stored.directed == graph.directed
 
 
-# text, suffix, the fact
-REFUSED: list[tuple[str, str, str]] = [
-    ("1;2;1,5\n2;3;2,25\n", ".csv", "delimiter=';'"),
-    *[(f"source;target;weight\na;b;1,5\nb;c;{weight}\n", ".csv", "weight")
-      for weight in ("1.234", "1.234,5", "2.5", "kg", "", "1,2,3")],
-    ("source;target;weight\n" + "a;b;1,5\n" * 6000 + "b;c;2.5\n", ".csv", "weight"),
-    ("Friends in 2024,,\nsource,target,weight\na,b,1\nb,c,2\n", ".csv", "if it is a title, take it away"),
-    ("5 6\n0 1\n1 2\n2 3\n3 4\n4 0\n1 3\n", ".txt", "numbers of nodes and of edges"),
-    ("1::1193::5::978300760\n1::661::3::978302109\n", ".dat", "there are 4 columns without names"),
-    ("a::b\nb::c\n::b\n", ".txt", "two columns"),  # they may be names, as fe80::1 is
-    *[(text, ".dat", "a single colon") for text in ("a::b::1\nb:x::c::2\n", 'a::b::1\n"b:x"::c::2\n')],
-    ("1::2::3\n1::2::3::4\n", ".dat", "4 columns"),
-    ("% bip unweighted\n1 1\n1 2\n2 1\n", ".txt", "bipartite=True"),
-    *[(text, suffix, problem) for suffix in (".csv", ".txt") for text, problem in (
-        ("<!DOCTYPE html>\n<html><body>404, not found</body></html>\n", "this is a web page"),
-        ("version https://git-lfs.github.com/spec/v1\noid sha256:4d7\nsize 12345\n", "a pointer of Git LFS"))],
-    ("0 1\n1 2\n2 0\n", ".graph", 'format="text"'),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("text", "suffix", "fact"), REFUSED, ids=range(len(REFUSED)))
-def test_refused(tmp_path: Path, text: str, suffix: str, fact: str) -> None:
-    with pytest.raises(FormatError) as caught:
-        read(write(tmp_path, text, suffix))
-    assert fact in str(caught.value)
-
-
 @pytest.mark.parametrize("records", ["a,b\nb,c\n", "1,2\n2,3\n" * 10_000])
 def test_header_that_stands_again_in_joined_files(tmp_path: Path, records: str) -> None:
     path = write(tmp_path, f"source,target\n{records}source,target\n{records}")

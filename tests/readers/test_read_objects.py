@@ -148,7 +148,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     ([("a\nb", "c")], {}, "line end"),
     ([(["a"], "c")], {}, r"the id \['a'\] is a list, which can change"),
     ([(True, 2), (1, 3)], {}, "the ids True and 1 are equal in Python"),
-    ([(object(), 1)], {}, "has no text of its own"),
+    ([(object(), 1)], {}, "has no text"),
     (7, {}, "cannot be read from int"),
     (sp.coo_array(np.ones(4)), {}, "an adjacency matrix must be square, not 4"),
     (sp.csr_array(np.ones((4, 4)) * 1j), {}, "must hold real numbers, not complex128"),

@@ -165,7 +165,8 @@ METAVARS = {  # by the kind of an option of reading
     "characters": "CHARS", "name": "NAME", "moment": "TIME", "count": "N",
 }  # fmt: skip
 PARSERS: dict[str, Callable[[str], Any]] = {
-    "weights": lambda value: False if value == "none" else value,
+    # Messages say weights=False, as the keyword of Python has it.
+    "weights": lambda value: False if value in ("none", "False") else value,
     "delimiter": lambda value: DELIMITERS.get(value, value),
     "nodes": lambda value: int(value) if value.isdecimal() else value,
 }

@@ -77,11 +77,7 @@ def links(graph: str, output: str | None, threads: int | None, as_json: bool, **
     What makes an edge likely is learned from the graph: a tenth of its edges is hidden, and found again by degrees,
     common neighbors, paths of three steps and low-rank parts of its matrix. The scores at the end say how many of the
     first pairs were hidden edges, by this score and by plain ones.
-
-    \b
-    graphrefine predict links friends.csv --top 100 -o missing.csv
-    graphrefine predict links follows.csv --directed -o missing.parquet
-    """  # noqa: D301
+    """
     from graphrefine.analysis.link_prediction import describe_links, predict_links
 
     check_table_output(output, graph, options["nodes"])

@@ -262,15 +262,7 @@ def rotate(vectors: Floats, R: NDArray[np.float64]) -> Floats:
 
 
 def drift(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows], R: NDArray[np.float64]) -> Drift:
-    """Return the mean distance of the unit rows of shared nodes, as they are and after the rotation.
-
-    Examples
-    --------
-    >>> quarter = np.array([[0.0, 1.0], [-1.0, 0.0]])
-    >>> one = np.array([[1, 0]], np.float32)
-    >>> drift(one, one, (np.array([0]), np.array([0])), quarter)
-    Drift(shared=1, before=0.0, after=1.4142135623730951)
-    """
+    """Return the mean distance of the unit rows of shared nodes, as they are and after the rotation."""
     count, before, after = 0, 0.0, 0.0
     with one_blas_thread():
         for mine, theirs in _blocks(moved, fixed, shared):

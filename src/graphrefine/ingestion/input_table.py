@@ -14,7 +14,7 @@ from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import object_array, pack
 from graphrefine.ingestion.job import Input, Job
 from graphrefine.ingestion.pieces import TableFile, TextFile
-from graphrefine.ingestion.spool import Edges, PackedNames, Piece, PieceEdges, Spool, select_edges
+from graphrefine.ingestion.spool import TALLY, Edges, PackedNames, Piece, PieceEdges, Spool, select_edges
 from graphrefine.progress import Stages
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.text import NO_RECORD
@@ -100,16 +100,15 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
     for number, piece in _pieces(job, table, done):
         if job.options.bipartite is None and piece.names is None:
             _refuse_two_kinds(table.parts[number], piece)
-        spool.add(select_edges(piece, bipartite=bool(job.options.bipartite)), file=number, comments=piece.comments)
+        spool.add(select_edges(piece, bipartite=bool(job.options.bipartite)), file=number)
         share = (sizes[number] + piece.share * (sizes[number + 1] - sizes[number])) / max(sizes[-1], 1)
         while percent < int(100 * share):
             percent += 1
             stages.advance()
     if sum(entry.tally["records"] for entry in spool.entries) == 0:
         raise FormatError(table.name, "there is no edge in the file, only a header", argument="header")
-    extra = None if job.nodes is None else _alone(job.nodes, spool)
-    if extra is not None:
-        spool.add(extra, file=len(job.inputs), comments=0)
+    if job.nodes is not None:
+        spool.add(_alone(job.nodes, spool), file=len(job.inputs))
     for plain in work.path.glob("plain-*"):
         plain.unlink()
     work.save("read", True)
@@ -159,8 +158,7 @@ def is_compressed(each: Input) -> bool:
 
 def _alone(nodes: Any, spool: Spool) -> PieceEdges:
     """Return the option ``nodes`` as a piece without edges."""
-    none = {"records": 0, "missing": 0, "trimmed": 0, "zero_weights": 0, "self_loops": 0}
-    empty = np.zeros(0, np.int32)
+    none, empty = dict.fromkeys(TALLY, 0), np.zeros(0, np.int32)
     if isinstance(nodes, int):
         filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
         lowest = min((entry.lowest for entry in filled), default=0)

@@ -20,8 +20,7 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from graphrefine.errors import FormatError, InputError, suggest
-from graphrefine.live.change_log import Origin
-from graphrefine.live.name_resolution import SIGNS, Change, parse_change, shorten
+from graphrefine.live.change_log import SIGNS, Change, Origin, parse_change, shorten
 from graphrefine.readers.arrow import PARQUET, import_pyarrow, parquet_batches, sound
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.tables.decode import refuse_page

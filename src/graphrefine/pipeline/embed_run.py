@@ -7,7 +7,7 @@ import os
 import warnings
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from graphrefine.graph.lookup import ONE, Sides
 from graphrefine.kernels.numerics import made_on, numerics_entry
 from graphrefine.methods.contract import Method, Resources, Shape
 from graphrefine.methods.registry import find_method, make_settings
-from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, choose_dimension, plan_run
+from graphrefine.pipeline.memory_plan import MemoryPlan, choose_dimension, plan_run
 from graphrefine.pipeline.settings import RunSettings, work_folder
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
@@ -33,8 +33,7 @@ from graphrefine.refine.settings import MethodSettings
 from graphrefine.system.files import temporary_folder
 from graphrefine.system.memory import budget_of, gigabytes, private_bytes, release_free_memory
 from graphrefine.system.threads import one_blas_thread, usable_threads
-from graphrefine.tables.limits import UnpackedError, reading_within
-from graphrefine.tables.source import reading_bytes
+from graphrefine.tables.source import UnpackedError, reading_bytes, reading_within
 
 if TYPE_CHECKING:
     from graphrefine.refine.dimension import Dimension
@@ -111,7 +110,7 @@ class EmbedRun:
     def __init__(self, request: Request) -> None:
         self.request, self.method, self.cluster = request, request.method, request.run.cluster()
         self.settings: Any = request.settings
-        self.resumed, self.blocks, self.learn = False, 0, False
+        self.resumed, self.blocks = False, 0
         self.dimension: Dimension | None = None  # where it is automatic
         self.workers: list[dict[str, Any]] | None = None
         self.graph: Graph
@@ -207,11 +206,11 @@ class EmbedRun:
         elif self.request.align_to is not None:
             reason = "vectors are aligned in memory"
         self.method.check(self.graph, self.settings, in_memory=False)
-        self.learn = learn and self.can_learn
-        plan = partial(
-            plan_run,
+        self.plan = plan_run(
             self.graph,
             self.settings,
+            learn=learn,
+            must_learn=bool(self.request.run.learn),
             method=self.method,
             budget=self.budget,
             folder=self.named_folder,
@@ -220,13 +219,6 @@ class EmbedRun:
             writing=writing,
             threads=self.threads,
         )
-        try:
-            self.plan = plan(learn=self.learn)
-        except BudgetError:
-            if not self.learn or self.request.run.learn:
-                raise
-            self.learn = False
-            self.plan = plan(learn=False)
         sizes = gigabytes(self.plan.predicted), gigabytes(self.plan.budget)
         _log.info("plan: %s, %s expected of %s", self.plan.mode, *sizes)
         return self.plan
@@ -253,7 +245,7 @@ class EmbedRun:
             self.method,
             Resources(self.threads, self.stages, engines),
             features=self.request.features,
-            learn=self.learn,
+            learn=self.plan.learn,
         )
         if self.dimension is not None:
             embedding.recipe["auto_dim"] = self.dimension.stats()

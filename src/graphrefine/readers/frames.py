@@ -275,7 +275,7 @@ def _without_empty(values: NDArray[np.float64], format: str) -> tuple[NDArray[np
     count = int(empty.sum())
     if not count:
         return values, {"format": format}
-    return np.where(empty, 0, values), {"format": format, "remarks": [f"empty cells are no edges: {count:,}"]}
+    return np.where(empty, 0, values), {"format": format, "notes": [f"empty cells are no edges: {count:,}"]}
 
 
 def _ambiguous(shape: tuple[int, int]) -> InputError:

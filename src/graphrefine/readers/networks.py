@@ -105,7 +105,7 @@ def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
     ends = network.ends if network.directed else np.sort(network.ends, axis=1)
     if len(np.unique(ends[:, 0] * len(names) + ends[:, 1])) < len(ends):
         notes.append("parallel edges are one, with the sum of their weights (1 each where there are none)")
-    report: dict[str, Any] = {"weight_column": network.weight_column, "remarks": notes}
+    report: dict[str, Any] = {"weight_column": network.weight_column, "notes": notes}
     report |= {"ignored_columns": list(network.unused)} if network.unused else {}
     if options.bipartite:
         notes.append(f"sides by the nodes' attribute {network.side!r}")
@@ -113,7 +113,7 @@ def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
     if network.side in network.attributes and set(network.attributes[network.side].tolist()) == {0, 1}:
         notes.append(f"bipartite=True would read the nodes' attribute {network.side!r} as two sides")
     if not notes:
-        del report["remarks"]
+        del report["notes"]
     if options.directed and not network.directed:
         ends = np.concatenate([ends, ends[:, ::-1]])
         weights = None if weights is None else np.concatenate([weights, weights])
@@ -282,7 +282,7 @@ def load_pyg(data: Any, options: ReadOptions) -> EdgeTable:
     directed = bool(data.is_directed()) if callable(getattr(data, "is_directed", None)) else None
     if directed is not None:
         listed = "one direction only" if directed else "both directions"
-        report["remarks"] = [f"the edge_index lists edges in {listed}"]
+        report["notes"] = [f"the edge_index lists edges in {listed}"]
     report["weight_column"] = None if table.weights is None else name
     return EdgeTable(table.numbered, table.weights, report, row_numbers=True, directed=directed, attributes=attributes)
 
@@ -309,7 +309,7 @@ def load_hetero(data: Any, options: ReadOptions) -> EdgeTable:
         raise InputError(f"weights={options.weights!r}: no type of edges has it", argument="weights")
     names = object_array([f"{kind}:{number}" for kind in kinds for number in range(counts[kind])])
     numbered = _renumber(np.concatenate(ends, axis=1), names, sort_rows(names))
-    report = {"remarks": [f"types of edges read as one graph: {len(ends)}; names are type:number"]}
+    report = {"notes": [f"types of edges read as one graph: {len(ends)}; names are type:number"]}
     if all(each is None for each in weights):
         return EdgeTable(numbered, None, report)
     # Edges without weights count as 1 where others have some.

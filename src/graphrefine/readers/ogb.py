@@ -59,7 +59,7 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
     known = (path.parent if path.name == "raw" else path).name.lower().replace("-", "_")
     directed = _DIRECTIONS.get(known.removeprefix("ogbn_").removeprefix("ogbl_"))
     if directed is None and options.directed is None:
-        report["remarks"] = ["the folder does not say whether edges have a direction"]
+        report["notes"] = ["the folder does not say whether edges have a direction"]
     labels = _labels(source, folder, count)
     return EdgeTable(numbered, weights, report, row_numbers=True, directed=directed, attributes=labels)
 

@@ -73,7 +73,7 @@ class Layout:
             "header": dialect.header,
             "comments": comments + dialect.comments,
             "encoding": encoding,
-            **({"remarks": notes} if notes else {}),
+            **({"notes": notes} if notes else {}),
         }
 
 
@@ -278,5 +278,5 @@ def _read_matrix(records: Sequence[Record], *, is_bipartite: bool) -> MatrixTabl
         raise InputError("a matrix needs a name for each row and column, all of them different, and rows of one length")
     weights = np.array(values, dtype=np.float64).reshape(len(labels), len(names))
     columns = from_strings(names) if is_bipartite else None
-    report = {"remarks": ["a matrix with names in its header and first column"]}
+    report = {"notes": ["a matrix with names in its header and first column"]}
     return MatrixTable(weights, report, from_strings(labels), column_names=columns)

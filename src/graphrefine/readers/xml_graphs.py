@@ -13,8 +13,7 @@ from xml.parsers import expat
 from graphrefine.readers.attributed_graph import AttributedGraph
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.tables.limits import check_fields
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, check_fields
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _NUMBERS: dict[str, type[int] | type[float]] = {

@@ -14,7 +14,6 @@ that usearch looks at, the width, is chosen when the index is made, by exact sea
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import threading
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import MissingExtraError, OutputError
+from graphrefine.errors import OutputError, require
 from graphrefine.kernels.nearest import ExcludedRows, NearestRows, nearest
 from graphrefine.progress import Stages, Watcher
 from graphrefine.search import companions, usearch_graph
@@ -98,8 +97,7 @@ def open_index(
 
     An embedding that is in no file has its index in memory, as has one whose folder cannot be written.
     """
-    if importlib.util.find_spec("usearch") is None:
-        raise MissingExtraError("an index of neighbors", "usearch", "ann")
+    require("usearch", "an index of neighbors", "ann")
     folder = None if embedding.path is None else companions.companion(embedding.path, f"{score}.index")
     if folder is not None and (index := _stored_index(folder, embedding, score, threads=threads)) is not None:
         return index

@@ -22,6 +22,6 @@ Data frames, parquet, Arrow, JSON records and databases have typed columns with 
 `sniff.find_edges`. Small tables of text (labels, features, lists of nodes) are read whole, by `sniff.read_rows`; edges
 are parsed by the compiled kernel, in the dialect and roles that were found, and so is every piece of `ingest`.
 
-Besides: `source` opens and decompresses files, `limits` holds them to the memory, `sample` has the types that go from
+Besides: `source` opens and decompresses files within the memory, `sample` has the types that go from
 step to step, and `vocabulary` every usual name of a column, once.
 """

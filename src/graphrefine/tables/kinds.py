@@ -93,13 +93,7 @@ def column_values(rows: Sequence[Sequence[str]], at: int) -> list[str]:
 
 
 def find_kind(values: Sequence[Any], name: str | None = None) -> Kind:
-    """Return the kind of a column with these values.
-
-    Examples
-    --------
-    >>> find_kind(["1082040961", "1082155839"]).value, find_kind(["0", "1", "2"], "index").value, find_kind(["a"]).value
-    ('times', 'row numbers', 'texts')
-    """
+    """Return the kind of a column with these values."""
     present = [value for value in values[:MOST] if not is_missing_id(value)]
     may_count = name is not None and name.strip().lower() in vocabulary.ROW_NUMBERS
     if not present:
@@ -185,13 +179,7 @@ def text_of(value: Any) -> str:
 
 
 def unit_of(numbers: Sequence[float] | NDArray[np.float64]) -> float | None:
-    """Return units in a second if numbers look like times since 1970, else None.
-
-    Examples
-    --------
-    >>> unit_of([1082040961.0, 1082155839.0]), unit_of([1.7e12]), unit_of([1.0, 2.0])
-    (1.0, 1000.0, None)
-    """
+    """Return units in a second if numbers look like times since 1970, else None."""
     if not len(numbers):
         return None
     lowest, highest = min(numbers), max(numbers)
@@ -199,13 +187,7 @@ def unit_of(numbers: Sequence[float] | NDArray[np.float64]) -> float | None:
 
 
 def read_days(numbers: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Return seconds since 1970 of numbers that are all days, such as 20240131; None if they are not.
-
-    Examples
-    --------
-    >>> read_days([19700102.0, 19700201.0]).tolist(), read_days([20240132.0])
-    ([86400.0, 2678400.0], None)
-    """
+    """Return seconds since 1970 of numbers that are all days, such as 20240131; None if they are not."""
     if not len(numbers) or min(numbers) < 19000101 or max(numbers) > 21001231:
         return None
     values = np.asarray(numbers, np.float64)

@@ -141,15 +141,7 @@ def apply_origin(columns: Sequence[Column], hints: Hints, *, preamble: bytes = b
 
 
 def find_origin(header: Sequence[str]) -> Origin | None:
-    """Return the origin of a table with these names of columns, if it is known.
-
-    Examples
-    --------
-    >>> find_origin([":START_ID(Person)", ":END_ID(Film)", ":TYPE", "weight:float"])
-    Origin(name='neo4j', source=0, target=1, weight=3, directed=True, spaces=('Person', 'Film'), ...)
-    >>> find_origin(["source", "target", "weight"]) is None
-    True
-    """
+    """Return the origin of a table with these names of columns, if it is known."""
     names = [name.strip() for name in header]
     folded = [name.lower() for name in names]
     weight = next((at for at, name in enumerate(names) if _is_weight(name)), None)
@@ -177,13 +169,7 @@ def _is_weight(name: str) -> bool:
 
 
 def find_konect(preamble: bytes, width: int) -> Origin | None:
-    r"""Return the origin KONECT, if the lines before records of ``width`` columns are its.
-
-    Examples
-    --------
-    >>> find_konect(b"% asym positive\n% 9 3 3\n", 4)
-    Origin(name='konect', source=0, target=1, weight=2, directed=True, ...)
-    """
+    """Return the origin KONECT, if the lines before records of ``width`` columns are its."""
     match = _KONECT.match(preamble)
     if match is None:
         return None
@@ -194,13 +180,7 @@ def find_konect(preamble: bytes, width: int) -> Origin | None:
 
 
 def read_direction(values: Iterable[str]) -> set[bool]:
-    """Return which directions of edges are among the values of a column; none if it has other values.
-
-    Examples
-    --------
-    >>> read_direction(["Undirected", "undirected"]), read_direction(["friend", "Directed"])
-    ({False}, set())
-    """
+    """Return which directions of edges are among the values of a column; none if it has other values."""
     kinds = {value.strip().lower() for value in values}
     return {_DIRECTIONS[kind] for kind in kinds} if kinds <= _DIRECTIONS.keys() else set()
 

@@ -279,13 +279,7 @@ def ambiguous_kinds(labels: Sequence[Any], name: int) -> AmbiguousTable:
 
 
 def assign_nodes(titles: Sequence[str]) -> list[int]:
-    """Return the positions of the columns that are called as nodes are: those called node, else id, name and the like.
-
-    Examples
-    --------
-    >>> assign_nodes(["id", "age", "Node"]), assign_nodes(["id", "age", "name"]), assign_nodes(["who"])
-    ([2], [0, 2], [])
-    """
+    """Return the positions of the columns that are called node, else of those called id, name or the like."""
     words = [title.strip().lower() for title in titles]
     usual = [at for at, word in enumerate(words) if word in vocabulary.NODES]
     return [at for at in usual if words[at] in ("node", "nodes")] or usual

@@ -81,7 +81,6 @@ class Sample:
     end: tuple[int, int]  # bytes, and lines, before the end of the first record
     line: int  # of the first record, from 1
     preamble: bytes = b""  # what comes before it: blank lines and comments
-    problem: ValueError | None = None  # the first bad quote
     columns: list[Column] = field(default_factory=list)
     origin: Any = None  # an `Origin`, whose module needs this one
     is_matrix: bool = False

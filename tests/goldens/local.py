@@ -2,7 +2,7 @@
 
 Other methods, and what is learned from vectors or computed from them. A row
 has a hash for each kind of processor in ``vectors.json``. All of it goes through the public surface
-(``graphrefine.embed``, the methods of an `Embedding`, ``python -m graphrefine``) and the few lines of ``adapter.py``.
+(``graphrefine.embed``, the methods of an `Embedding`, ``python -m graphrefine``).
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import graphrefine
-from goldens import adapter, graphs
-from goldens.covered import DIRECTED, GENERATED, METHODS, SHORT, real
+from goldens import graphs
+from goldens.covered import DIRECTED, GENERATED, METHODS, SHORT, is_covered, real
 from goldens.hashes import hash_embedding, hash_of, run_command
 
 FAST: dict[str, Any] = {"quality": "fast"}  # REFINE alone
@@ -40,7 +40,7 @@ def hash_vectors(graph: Callable[[], Any], **settings: Any) -> str:
 
 def hash_learned(graph: Callable[[], Any], **settings: Any) -> str:
     """Return the hash of what was learned, and of what follows from it: new nodes and scores of pairs."""
-    embedding = adapter.embed_and_learn(graph(), **settings)
+    embedding = graphrefine.embed(graph(), learn=True, **settings)
     known = embedding.names[:12].tolist()
     new = "new" if isinstance(known[0], str) else 10**6
     edges = [(new, name) for name in known[:3]] + [(new * 2, name) for name in known[4:]] + [(new, new * 2)]
@@ -68,7 +68,7 @@ def hash_aligned(graph: Callable[[], Any], **settings: Any) -> str:
 
 def hash_neighbors(graph: Callable[[], Any], score: str, **settings: Any) -> str:
     """Return the hash of the nearest nodes and their scores."""
-    embedding = adapter.embed_and_learn(graph(), **settings)
+    embedding = graphrefine.embed(graph(), learn=True, **settings)
     lists = embedding.neighbors(embedding.names[:20].tolist(), k=8, score=score)
     return hash_of([(near.node, float(near.score).hex()) for nearest in lists for near in nearest])
 
@@ -103,7 +103,7 @@ def row(name: str, compute: Callable[..., str], *arguments: Any, slow: bool = Fa
 def list_rows() -> Iterator[Row]:
     """List all rows."""
     for method in METHODS:
-        if not adapter.is_covered(method):
+        if not is_covered(method):
             yield from method_rows(method)
     yield row("setting/netmf-exact", hash_vectors, graphs.weighted, dim=20, method="netmf")
     yield row("setting/randne-standardize", hash_vectors, graphs.weighted, dim=20, method="randne", standardize=True)

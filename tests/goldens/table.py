@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from goldens import adapter
+from graphrefine.kernels import native
+from graphrefine.kernels.numerics import NUMERICS_VERSION
 
 PATH = Path(__file__).with_name("vectors.json")
 PROCESSORS = "processors"
@@ -45,7 +46,7 @@ def write_table(table: Table) -> None:
 
 def arithmetic_name() -> str:
     """Return the name of the hashes that hold on every processor."""
-    return f"arithmetic {adapter.numerics_version()}"
+    return f"arithmetic {NUMERICS_VERSION}"
 
 
 def covered_hashes() -> dict[str, str]:
@@ -72,7 +73,7 @@ def column_name() -> str:
 
     libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
     cores = {str(library.get("architecture", "unknown")) for library in libraries}
-    kind, names = adapter.instruction_set(), sorted(cores)
+    kind, names = str(native.simd()), sorted(cores)
     if kind != "avx512" and hasattr(np.lib, "introspect"):  # NumPy 2 or newer
         logarithms = np.lib.introspect.opt_func_info(func_name="^log1p$")["log1p"]
         names += [] if logarithms["dd"]["current"].startswith("baseline") else ["NumPyAVX512"]

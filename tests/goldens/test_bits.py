@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from goldens import adapter
+from graphrefine.kernels import native
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks"
 SIDES = [f"{sides} {tier}" for sides in ("directed", "bipartite") for tier in ("default", "fast")]
@@ -45,7 +45,7 @@ def run_bits(*options: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
-@pytest.mark.skipif(adapter.instruction_set() == "none", reason="no compiled kernels here")
+@pytest.mark.skipif(str(native.simd()) == "none", reason="no compiled kernels here")
 @pytest.mark.parametrize(("row", "column"), [
     ("deepwalk, weighted", "2 threads"), pytest.param("rbqr, weighted", "dask", marks=pytest.mark.slow)
 ])  # fmt: skip

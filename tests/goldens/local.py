@@ -68,7 +68,7 @@ def hash_aligned(graph: Callable[[], Any], **settings: Any) -> str:
 
 def hash_neighbors(graph: Callable[[], Any], score: str, **settings: Any) -> str:
     """Return the hash of the nearest nodes and their scores."""
-    embedding = graphrefine.embed(graph(), learn=True, **settings)
+    embedding: Any = graphrefine.embed(graph(), learn=True, **settings)
     lists = embedding.neighbors(embedding.names[:20].tolist(), k=8, score=score)
     return hash_of([(near.node, float(near.score).hex()) for nearest in lists for near in nearest])
 

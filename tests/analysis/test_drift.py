@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding, measure_drift
 from graphrefine.errors import InputError
@@ -91,10 +90,3 @@ def test_the_command(tmp_path: Path) -> None:
     figures = works("drift", tmp_path / "old", tmp_path / "new", "--json", "--all").figures
     assert figures["shared"] == 19 and len(figures["rows"]) == 22 and figures["rows"][-1]["moved"] is None
     refuses("drift", tmp_path / "old", tmp_path / "none", folder=tmp_path, expected=("none",))
-
-
-def test_a_path_in_place_of_an_embedding_names_load() -> None:
-    some, uses = Embedding(range(9), normal(9, 3)), (graphrefine.find_communities, graphrefine.find_duplicates)
-    for use in (*uses, some.align_to, lambda path: measure_drift(path, some), lambda path: measure_drift(some, path)):
-        with pytest.raises(InputError, match=r"graphrefine\.load\('.*old\.npz'\)"):
-            use("old.npz")  # type: ignore[operator]

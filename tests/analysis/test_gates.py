@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import graphrefine
-from cli_runs import run
 from graphrefine import Embedding, check, measure_drift
 from graphrefine.analysis import drift as drift_module
 from strategies import PATIENT
@@ -190,26 +189,11 @@ def test_another_seed_passes_and_the_order_of_rows_does_not_count(kind: str, emb
         assert check(old, against=old.subset(old.names[::-1].tolist()), max_drift=1e-3, min_neighbors=1).ok
 
 
-def test_rows_of_other_lengths_keep_neighbors_but_not_targets(embeddings: dict[str, Embedding]) -> None:
-    scale = np.random.default_rng(0).uniform(0.2, 5, (120, 1))
-    plain, directed = embeddings["undirected"], embeddings["directed"]
-    assert check(plain, against=change(plain, plain.vectors * scale), max_drift=1e-3, min_neighbors=1).ok
-    figures = measure_drift(directed, change(directed, directed.vectors * scale)).stats
-    assert figures["kept"] == 1 and figures["targets"]["kept"] < 0.8
-
-
-def test_a_vector_that_became_zeros_has_moved_and_kept_nothing(embeddings: dict[str, Embedding], tmp_path: Any) -> None:
+def test_a_vector_that_became_zeros_has_moved_and_kept_nothing(embeddings: dict[str, Embedding]) -> None:
     old = embeddings["undirected"]
     vectors = old.vectors.copy()
     vectors[5:] = 0
-    new = change(old, vectors)
-    verdict = check(old, against=new, max_drift=0, min_neighbors=1)
+    verdict = check(old, against=change(old, vectors), max_drift=0, min_neighbors=1)
     drift = verdict.stats["drift"]
     assert len(verdict.problems) == 2 and drift["vanished"] == 115 and drift["sampled"] == drift["eligible"] == 120
     assert drift["moved"]["median"] == pytest.approx(1, abs=1e-6) and drift["kept"] < 0.02
-    old.save(tmp_path / "old")
-    new.save(tmp_path / "new")
-    done = run("check", tmp_path / "old", "--against", tmp_path / "new", "--max-drift", "0")
-    assert done.code == 1 and "drawn at random" not in done.err
-    back = run("drift", tmp_path / "new", tmp_path / "old")  # those that had no vector have nothing to keep
-    assert "of the 5 shared nodes that had vectors" in back.err and "drawn at random" not in back.err

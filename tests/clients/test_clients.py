@@ -15,11 +15,9 @@ import json
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
 import networkx
 import numpy as np
@@ -156,43 +154,6 @@ def test_neighbors_of_a_client_are_ours(
         np.testing.assert_allclose(cosines, best, atol=1e-5)  # by value: of equal nodes any may come first
 
 
-@pytest.mark.parametrize("package", ["polars", "pandas", "duckdb", "datasets"])
-def test_a_parquet_file_is_read_whole(package: str, crowd: Embedding, tmp_path: Path) -> None:
-    spec = importlib.util.find_spec(package)
-    if spec is None or spec.origin is None:
-        pytest.skip(f"make check-clients installs {package}")
-    path = str(tmp_path / "crowd.parquet")
-    crowd.save(path)
-    module = importlib.import_module(package)
-    if package == "duckdb":
-        rows = module.sql(f"select node, vector::float[16] from '{path}'").fetchall()
-        names, vectors = [name for name, _ in rows], [vector for _, vector in rows]
-    elif package == "datasets":
-        columns = module.Dataset.from_parquet(path, cache_dir=str(tmp_path / "cache"))
-        names, vectors = list(columns["node"]), list(columns["vector"])
-    else:
-        frame = module.read_parquet(path)
-        names, vectors = frame["node"].to_list(), frame["vector"].to_list()
-    assert names == crowd.names.tolist()
-    np.testing.assert_array_equal(np.array(vectors, np.float32), crowd.vectors)
-
-
-def test_search_sections_are_known() -> None:
-    assert len(SEARCH) == 14
-    assert set(APPROXIMATE) < set(SEARCH)
-
-
-def test_the_table_names_every_client_and_its_package() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    rows = re.findall(r"^\| \[.*?\]\(#(.*?)\) \|.*\| (.*?) \|$", page, re.MULTILINE)
-    anchors = [name.lower().replace(" ", "-") for name in SECTIONS if "every day" not in name]
-    assert sorted(anchor for anchor, _ in rows) == sorted(anchors)
-    groups = tomllib.loads((PAGE.parents[1] / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
-    packages = {re.split(r"[\[>;]", each)[0] for each in groups["clients"] + groups["clients-alone"]}
-    helpers = {"apsw", "psycopg", "inquirer", "cryptography"}
-    assert {cell.split()[0] for _, cell in rows} == packages - helpers | {"torch", "the"}
-
-
 def test_umap_keeps_neighbors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     need(SECTIONS["UMAP"])
     monkeypatch.chdir(tmp_path)
@@ -242,19 +203,14 @@ def test_the_file_for_gephi_has_places_edges_and_weights(tmp_path: Path, monkeyp
     monkeypatch.chdir(tmp_path)
     names = run_section(SECTIONS["Gephi"])
     places = dict(zip(names["embedding"].names.tolist(), 1000 * names["places"].coordinates.astype(float), strict=True))
-    space = {"gexf": "http://www.gexf.net/1.2draft", "viz": "http://www.gexf.net/1.2draft/viz"}
-    nodes = ElementTree.parse("people.gexf").findall("gexf:graph/gexf:nodes/gexf:node", space)
-    assert {node.get("id") for node in nodes} == set(places)
-    for node in nodes:
-        position = node.find("viz:position", space)
-        assert position is not None
-        x, y = places[str(node.get("id"))]
-        assert (float(position.attrib["x"]), float(position.attrib["y"])) == (x, y)
-    original = networkx.les_miserables_graph()
-    again = networkx.read_gexf("people.gexf")
-    assert {(*sorted(edge), weight) for *edge, weight in again.edges.data("weight")} == {
-        (*sorted(edge), weight) for *edge, weight in original.edges.data("weight")
-    }
+    original, again = networkx.les_miserables_graph(), networkx.read_gexf("people.gexf")
+    assert {
+        name: (node["viz"]["position"]["x"], node["viz"]["position"]["y"]) for name, node in again.nodes.items()
+    } == {name: tuple(place) for name, place in places.items()}
+    one, other = (
+        {(*sorted(edge), weight) for *edge, weight in graph.edges.data("weight")} for graph in (original, again)
+    )
+    assert one == other
     graph = graphrefine.read("people.gexf")
     assert graph.weights is not None
     assert (graph.nodes, graph.weights.sum()) == (77, 2 * original.size("weight"))

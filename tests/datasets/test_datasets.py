@@ -116,28 +116,32 @@ def test_trouble_on_the_way_is_overcome(cache: Path, site: Site, trouble: dict[s
     assert (cache / "tiny.mat").read_bytes() == MAT and left_in(cache) == ["tiny.mat"]
 
 
-FAILURES: dict[str, tuple[dict[str, Any], dict[str, Any], type[Exception], str]] = {
-    "cut again and again": ({"cuts": [60_000] * 4}, {}, DownloadError, "cannot be downloaded .*save it as"),
-    "missing page": ({"statuses": [404] * 4}, {}, DownloadError, "cannot be downloaded .*404"),
-    "other checksum": ({"content": MAT[:-1] + b"x"}, {}, DownloadError, f"is not kept: .*{SUM}.*save it as"),
-    "other sizes": ({}, {"sha256": None, "nodes": 301}, DownloadError, r"not Tiny: it has 300 nodes.* and 301 nodes"),
-    "no graph": ({"content": b"<html>moved</html>"}, {"sha256": None}, DownloadError, "not a readable"),
+FAILURES: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
+    "cut again and again": ({"cuts": [60_000] * 4}, {}, "cannot be downloaded"),
+    "missing page": ({"statuses": [404] * 4}, {}, "404"),
+    "silent server": ({"delay": 0.3}, {}, "timed out"),
+    "other checksum": ({"content": MAT[:-1] + b"x"}, {}, SUM),
+    "other sizes": ({}, {"sha256": None, "nodes": 301}, "300 nodes.* 301 nodes"),
+    "no graph": ({"content": b"<html>moved</html>"}, {"sha256": None}, "not a readable"),
 }
 
 
 @pytest.mark.parametrize("kind", FAILURES)
-def test_a_download_that_fails_leaves_nothing(cache: Path, site: Site, kind: str) -> None:
-    trouble, changes, error, message = FAILURES[kind]
+def test_a_download_that_fails_leaves_nothing(
+    cache: Path, site: Site, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trouble, changes, fact = FAILURES[kind]
     for name, value in trouble.items():
         setattr(site, name, value)
-    with pytest.raises(error, match=message) as caught:
+    monkeypatch.setattr(download, "TIMEOUT", 0.05 if site.delay else download.TIMEOUT)
+    with pytest.raises(DownloadError, match=fact) as caught:
         load(entry_for(site, **changes), unverified=True)
     assert site.url in str(caught.value) and str(cache / "tiny.mat") in str(caught.value)
     assert left_in(cache) == []
 
 
 def test_what_nobody_can_verify_is_asked_for_by_name_only(cache: Path, site: Site) -> None:
-    with pytest.raises(DownloadError, match=r"has neither TLS nor a published checksum.* is Tiny;.*unverified=True"):
+    with pytest.raises(DownloadError, match="unverified=True"):
         load(entry_for(site, sha256=None))
     assert not site.requests and left_in(cache) == []
     load(entry_for(site, sha256=None), unverified=True)
@@ -152,25 +156,16 @@ def test_a_download_that_ends_midway_leaves_nothing(
         path.write_bytes(MAT[:70_000])
         raise end
 
-    kind = OutputError if isinstance(end, OSError) else KeyboardInterrupt
-    expected = r"No space left.* free some space .* GRAPHREFINE_CACHE" if kind is OutputError else None
     with monkeypatch.context() as ending:
         ending.setattr("sklearn.datasets._base.urlretrieve", retrieve_some)
-        with pytest.raises(kind, match=expected):
+        with pytest.raises(OutputError if isinstance(end, OSError) else KeyboardInterrupt):
             load(entry_for(site))
     assert left_in(cache) == [] and socket.getdefaulttimeout() is None
     load(entry_for(site))
     assert (cache / "tiny.mat").read_bytes() == MAT
 
 
-def test_a_silent_server_is_not_waited_for_forever(cache: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    site.delay = 0.3
-    monkeypatch.setattr(download, "TIMEOUT", 0.05)
-    with pytest.raises(DownloadError, match=r"cannot be downloaded \(.*timed out"):
-        load(entry_for(site))
-
-
-def test_a_cache_that_cannot_be_written_is_said(cache: Path, site: Site) -> None:
+def test_a_cache_that_cannot_be_written_is_an_error_of_output(cache: Path, site: Site) -> None:
     cache.write_text("a file in the way")
     with pytest.raises(OutputError, match="cannot be written"):
         load(entry_for(site))
@@ -215,25 +210,24 @@ def test_where_the_cache_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert datasets.cache_folder() == tmp_path / "mine"
     monkeypatch.delenv("GRAPHREFINE_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    monkeypatch.setattr(sys, "platform", "linux")
-    assert datasets.cache_folder() == tmp_path / "xdg" / "graphrefine"
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert datasets.cache_folder() == Path.home() / "Library" / "Caches" / "graphrefine"
-    monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert datasets.cache_folder() == tmp_path / "local" / "graphrefine"
+    for platform, folder in {
+        "linux": tmp_path / "xdg",
+        "darwin": Path.home() / "Library" / "Caches",
+        "win32": tmp_path / "local",
+    }.items():
+        monkeypatch.setattr(sys, "platform", platform)
+        assert datasets.cache_folder() == folder / "graphrefine"
 
 
 def test_the_catalog_is_table_3() -> None:
-    sizes = {name: (e.nodes, e.table_edges, e.classes) for name, e in datasets.DATASETS.items()}
-    assert sizes == {
+    assert {name: (e.nodes, e.table_edges, e.classes) for name, e in datasets.DATASETS.items()} == {
         "blogcatalog": (10312, 333983, 39),
         "wikipedia": (4777, 184812, 40),
         "ppi": (3890, 76584, 50),
         "flickr": (80513, 5899882, 195),
         "youtube": (1138499, 2990443, 47),
     }
-    assert all(e.url.startswith("http") and e.license and e.reference for e in datasets.DATASETS.values())
 
 
 @pytest.mark.parametrize("name", ["blogcatalog", "ppi", "wikipedia"])

@@ -40,16 +40,12 @@ def test_the_peak_is_that_of_the_whole_tree() -> None:
 def test_a_killed_command_leaves_no_child() -> None:
     below = HOLDS.format(mb=1, seconds=60)
     program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {below!r}])"
-    seen: list[int] = []
 
     def end(root: int) -> None:
         until = time.monotonic() + 30
         while len(measuring.processes(root)) < 2 and time.monotonic() < until:
             time.sleep(0.01)
-        seen.extend(measuring.processes(root))
         measuring.kill(root)
 
     run = measuring.watch([sys.executable, "-c", program], after=0, then=end)
-    assert run.code == -9
-    assert len(seen) >= 2
-    assert run.seconds < 60
+    assert run.code == -9 and run.seconds < 60

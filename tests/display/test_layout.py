@@ -223,9 +223,3 @@ def test_real_graphs_keep_their_neighbors(name: str, least: float) -> None:
     vectors = graphrefine.embed(graphrefine.read(data_folder() / f"{name}.mat")).vectors
     vectors = vectors[vectors.any(axis=1)]
     assert share_kept(vectors, layout(vectors)) > least
-
-
-@pytest.mark.slow
-def test_many_points_have_the_same_bits_for_any_number_of_threads() -> None:
-    vectors, _ = groups(600, 100)
-    np.testing.assert_array_equal(layout(vectors, threads=1), layout(vectors, threads=3))

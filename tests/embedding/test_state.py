@@ -17,7 +17,7 @@ from round_trips import counts, finite
 from arrow_tables import change_metadata
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.state import COLUMNS, FOLD_BLOCKS, State, names_of
-from graphrefine.errors import FormatError
+from graphrefine.errors import FormatError, InputError
 from strategies import PATIENT
 
 FILES = ("x", "x.npz", "x.parquet", "x.arrow", "x.safetensors")
@@ -96,9 +96,10 @@ def test_damaged_text_in_a_file_is_a_format_error(tmp_path: Path, suffix: str, n
     ("arrays", "problem"),
     [
         ({"degree_weight": np.array(-1.0)}, "the degree weight is -1.0"),
-        ({"degree_weight": np.array("much")}, "the degree weight is"),
+        *(({"degree_weight": np.array(weight)}, "the degree weight is") for weight in ("much", np.nan, [0.1, 0.2])),
         ({"degrees": np.ones(2, np.float32)}, "one number for each of 3"),
-        ({"degrees": np.full(3, np.nan, np.float32)}, "finite"),
+        *(({"degrees": np.full(3, value, np.float32)}, "finite and not negative") for value in (np.nan, -1)),
+        ({"degrees": np.array(["a", "b", "c"])}, "one number for each of 3"),
         ({"fold_map": np.ones((2, 2), np.float32)}, r"fold_map has the shape \(2, 2\); it must be \(12, 2\)"),
         ({"degrees": None}, "degrees be given"),
     ],
@@ -131,3 +132,6 @@ def test_weights_of_other_types_are_kept_as_they_are(tmp_path: Path) -> None:
         for name in FILES:
             embedding.save(tmp_path / name)
             assert load(tmp_path / name).degree_weight == weight
+    for state in ({"degrees": [1]}, {"degrees": [1, 1], "degree_weight": "much"}):
+        with pytest.raises(InputError, match="degree"):
+            Embedding(None, np.ones((2, 1)), **state)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Barrier, Thread
+from threading import Barrier
 from typing import Any
 
 import networkx
@@ -26,9 +27,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
-import graphrefine
 from graphrefine import Embedding, NodeVectors, embed
-from graphrefine.errors import ArgumentWarning, InputError, KeywordError
+from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.sklearn import node_vectors
 
 LINES = [f"{color} {place}" for color in ("red", "blue") for place in range(20)]
@@ -93,12 +93,10 @@ def test_what_those_checks_would_see_of_a_column(graph: networkx.Graph) -> None:
     estimator = NodeVectors(graph, dim=4)
     before = estimator.get_params()
     whole = estimator.fit(column).transform(column)
-    state = {name: value for name, value in vars(estimator).items() if name != "model_"}
     order = np.random.default_rng(0).permutation(40)
     np.testing.assert_array_equal(estimator.transform(column[order]), whole[order])
     np.testing.assert_array_equal(np.vstack([estimator.transform(column[at : at + 1]) for at in range(40)]), whole)
     np.testing.assert_array_equal(estimator.fit_transform(np.asfortranarray(column)), whole)
-    assert {name: value for name, value in vars(estimator).items() if name != "model_"} == state
     assert estimator.get_params() == before and estimator.n_features_in_ == 1
     assert NodeVectors(graph, dim=4).fit(column[:1]).transform(column[5:]).shape == (35, 4)
 
@@ -191,44 +189,30 @@ def test_a_search_embeds_once_for_each_setting(graph: networkx.Graph, runs: list
     assert len(runs) == 6, "another search finds them too"
 
 
-def test_the_cache_knows_graphs_by_their_content(graph: networkx.Graph, runs: list[dict[str, Any]]) -> None:
+def test_the_cache_knows_graphs_by_their_content(
+    graph: networkx.Graph, runs: list[dict[str, Any]], tmp_path: Path
+) -> None:
     first = NodeVectors(graph, dim=4).fit_transform(LINES)
     np.testing.assert_array_equal(NodeVectors(graph.copy(), dim=4).fit_transform(LINES), first)
     assert len(runs) == 1
     changed = graph.copy()
     estimator = NodeVectors(changed, dim=4).fit(LINES)
-    changed.add_edges_from(("red 0", f"blue {place}") for place in range(20))
-    np.testing.assert_array_equal(estimator.fit_transform(LINES), embed(changed, dim=4).vectors[_places(changed)])
+    changed.add_edges_from(("red 0", f"blue {number}") for number in range(20))
+    expected = embed(changed, dim=4)
+    np.testing.assert_array_equal(estimator.fit_transform(LINES), [expected[name] for name in LINES])
     assert len(runs) == 2, "the object is the same, and its edges are not"
-    names = networkx.relabel_nodes(graph, {"red 0": "red 99"})
-    assert NodeVectors(names, dim=4).fit(["red 99"]).transform(["red 99"]).any()
+    NodeVectors(networkx.relabel_nodes(graph, {"red 0": "red 99"}), dim=4).fit(["red 99"])
     arcs = NodeVectors(graph, dim=4, directed=True).fit_transform(LINES)
     assert len(runs) == 4 and not np.array_equal(arcs, first)
-
-
-def _places(graph: networkx.Graph) -> list[int]:
-    return [sorted(graph.nodes).index(name) for name in LINES]
-
-
-def test_the_cache_knows_files_by_size_and_time(tmp_path: Path, runs: list[dict[str, Any]]) -> None:
-    path = tmp_path / "friends.csv"
+    for _ in range(2):  # a table has no fingerprint: what is made with it is not kept
+        NodeVectors(graph, dim=4, features=pd.DataFrame(np.eye(40), index=LINES)).fit(LINES)
+    assert len(runs) == 6
+    path = tmp_path / "friends.csv"  # a file is known by its size and time
     path.write_text("ann,bob\nbob,cleo\ncleo,dora\ndora,ann\n")
-    first = NodeVectors(path, dim=2).fit_transform(["ann"])
-    np.testing.assert_array_equal(NodeVectors(str(path), dim=2).fit_transform(["ann"]), first)
+    for each in (path, str(path)):
+        NodeVectors(each, dim=2).fit(["ann"])
     path.write_text("ann,bob\nbob,cleo\ncleo,dora\ndora,emil\nemil,ann\n")
-    assert NodeVectors(path, dim=2).fit_transform(["emil"]).any()
-    assert len(runs) == 2
-    assert NodeVectors(path, dim=2, method="prone").fit(["emil"]).model_.recipe["method"] == "prone"
-
-
-def test_what_has_no_fingerprint_is_not_kept(graph: networkx.Graph, runs: list[dict[str, Any]]) -> None:
-    table = pd.DataFrame(np.eye(40), index=LINES)
-    for _ in range(2):
-        NodeVectors(graph, dim=4, features=table).fit(LINES)
-    assert len(runs) == 2
-    for _ in range(2):
-        NodeVectors(graphrefine.Graph.from_matrix(np.eye(6, k=1)), dim=2, features=np.eye(6)).fit([1])
-    assert len(runs) == 3, "an array has one"
+    assert NodeVectors(path, dim=2).fit_transform(["emil"]).any() and len(runs) == 8
 
 
 def test_the_cache_is_bounded() -> None:
@@ -246,21 +230,17 @@ def test_the_cache_is_bounded() -> None:
 
 
 def test_threads_share_one_run(graph: networkx.Graph, runs: list[dict[str, Any]]) -> None:
-    results: list[NDArray[np.float32]] = []
     start = Barrier(4)
 
-    def work() -> None:
+    def work(_: int) -> NDArray[np.float32]:
         start.wait()
-        results.append(NodeVectors(graph, dim=4).fit_transform(LINES))
+        return NodeVectors(graph, dim=4).fit_transform(LINES)
 
-    threads = [Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(runs) == 1 and len(results) == 4
-    for vectors in results:
-        np.testing.assert_array_equal(vectors, results[0])
+    with ThreadPoolExecutor(4) as pool:
+        first, *others = pool.map(work, range(4))
+    assert len(runs) == 1
+    for vectors in others:
+        np.testing.assert_array_equal(vectors, first)
 
 
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
@@ -291,15 +271,15 @@ def test_clones_share_the_graph_and_nothing_else(graph: networkx.Graph) -> None:
 def test_set_params_takes_settings_of_every_method(graph: networkx.Graph) -> None:
     estimator = NodeVectors(graph, dim=4).set_params(window=2, method="netmf")
     assert estimator.get_params()["window"] == 2
-    np.testing.assert_array_equal(
-        estimator.fit(LINES).model_.vectors, embed(graph, dim=4, method="netmf", window=2).vectors
-    )
-    with pytest.raises(KeywordError, match=r"'windw' is neither .*did you mean 'window'"):
-        clone(estimator).set_params(windw=2).fit(LINES)
-    with pytest.raises(KeywordError, match="'window' is neither an option of embed nor a setting of method 'refine'"):
-        NodeVectors(graph, window=2).fit(LINES)
-    with pytest.raises(InputError, match=r"method='deepwlak' is not known \(did you mean 'deepwalk'\?\)"):
-        NodeVectors(graph, method="deepwlak").fit(LINES)
+    expected = embed(graph, dim=4, method="netmf", window=2).vectors
+    np.testing.assert_array_equal(estimator.fit(LINES).model_.vectors, expected)
+    for options, fact in (
+        ({"method": "netmf", "windw": 2}, "did you mean 'window'"),
+        ({"window": 2}, "'window' is neither"),
+        ({"method": "deepwlak"}, "did you mean 'deepwalk'"),
+    ):
+        with pytest.raises(InputError, match=fact):
+            NodeVectors(graph, dim=4).set_params(**options).fit(LINES)
 
 
 @pytest.mark.parametrize("name", ["folder", "v.npz", "v.parquet", "v.arrow", "v.safetensors", "v.vec", "v.bin"])
@@ -309,7 +289,7 @@ def test_vectors_that_are_made_already(tmp_path: Path, name: str) -> None:
     for graph in (embedding, tmp_path / name, str(tmp_path / name)):
         np.testing.assert_array_equal(NodeVectors(graph).fit_transform(["cleo", "ann"])[0], embedding["cleo"])
         for options in ({"dim": 2}, {"method": "refine"}, {"seed": 0}, {"directed": True}):
-            with pytest.raises(InputError, match=f"{next(iter(options))}=.* cannot be set: graph= is an embedding"):
+            with pytest.raises(InputError, match=f"{next(iter(options))}="):
                 NodeVectors(graph, **options).fit(["cleo"])
 
 
@@ -323,45 +303,37 @@ def test_tables_of_edges_are_graphs_whatever_their_suffix(tmp_path: Path) -> Non
         assert NodeVectors(tmp_path / name, dim=2).fit([1]).model_.recipe["method"] == "refine", name
 
 
-def test_directed_graphs_have_two_halves() -> None:
+def test_directed_and_bipartite_graphs_have_two_sides() -> None:
     arcs = networkx.gnp_random_graph(30, 0.2, directed=True, seed=1)
     whole = embed(arcs, dim=8, directed=True)
     np.testing.assert_array_equal(NodeVectors(arcs, 8, directed=True).fit_transform([3]), [whole[3]])
+    sales = [(user, item) for user in range(6) for item in range(4) if (user + item) % 3]
+    bought = embed(sales, dim=2, bipartite=True)
     for side in ("source", "target"):
         estimator = NodeVectors(arcs, 8, directed=True, side=side)
         np.testing.assert_array_equal(estimator.fit_transform([3]), [getattr(whole, side)[3]])
         assert len(estimator.get_feature_names_out()) == 4
-
-
-def test_bipartite_graphs_have_two_sides() -> None:
-    sales = [(user, item) for user in range(6) for item in range(4) if (user + item) % 3]
-    whole = embed(sales, dim=2, bipartite=True)
-    for side in ("source", "target"):
-        row = whole.index(1, side=side)
-        estimator = NodeVectors(sales, 2, bipartite=True, side=side)
-        np.testing.assert_array_equal(estimator.fit_transform([1]), [getattr(whole, side)[row]])
+        one = NodeVectors(sales, 2, bipartite=True, side=side).fit_transform([1])
+        np.testing.assert_array_equal(one, [getattr(bought, side)[bought.index(1, side=side)]])
     with pytest.raises(InputError, match="1 is a name on both sides"):
         NodeVectors(sales, 2, bipartite=True).fit([1])
-    np.testing.assert_array_equal(NodeVectors(sales, 2, bipartite=True).fit_transform([5]), [whole[5]])
-    with pytest.raises(InputError, match="no node is called 5 on the target side"):
+    np.testing.assert_array_equal(NodeVectors(sales, 2, bipartite=True).fit_transform([5]), [bought[5]])
+    with pytest.raises(InputError, match="5 on the target side"):
         NodeVectors(sales, 2, bipartite=True, side="target").fit([5])
 
 
 def test_unknown_names(graph: networkx.Graph) -> None:
-    with pytest.raises(InputError, match=r"no node is called 'red 71'; near it: red 7.*1 of 2 names"):
+    with pytest.raises(InputError, match=r"'red 71'; near it: red 7.*1 of 2 names"):
         NodeVectors(graph, 4).fit(["red 1", "red 71"])
-    estimator = NodeVectors(graph, 4).fit(LINES)
-    with pytest.raises(InputError, match=r"no node is called 'green'.*unknown='skip'"):
-        estimator.transform(["green"])
+    with pytest.raises(InputError, match=r"'green'.*unknown='skip'"):
+        NodeVectors(graph, 4).fit(LINES).transform(["green"])
     estimator = NodeVectors(graph, 4, unknown="skip").fit(["red 1", "green", None])
-    with pytest.warns(ArgumentWarning, match="names that no node has: 2 of 3, such as 'green'; their rows are zero"):
+    with pytest.warns(ArgumentWarning, match="2 of 3, such as 'green'"):
         vectors = estimator.transform(["green", "red 1", None])
     assert not vectors[[0, 2]].any() and vectors[1].any()
     assert estimator.model_.vectors.any(axis=1).all(), "rows of the graph are left as they were"
     with pytest.raises(ValueError, match="read-only"):
         estimator.model_.vectors[0] = 0  # which other estimators share
-    with pytest.raises(InputError, match="unknown='zero' is not known"):
-        NodeVectors(graph, 4, unknown="zero").fit(["red 1"])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
@@ -375,38 +347,27 @@ def test_missing_names(graph: networkx.Graph, missing: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "X",
-    [
-        pd.DataFrame({"name": ["red 1"], "text": ["x"]}),
-        [["red 1", "red 2"]],
-        np.zeros((3, 0)),
-        np.zeros((3, 1, 1)),
-        "red 1",
-        7,
-        sp.csr_array(np.eye(2)),
-        np.array([1j]),
-        [1.5],
-        [{"a": 1}],
-    ],
+    "X", [[["red 1", "red 2"]], np.zeros((3, 0)), np.zeros((3, 1, 1)), "red 1", 7, sp.csr_array(np.eye(2)), [1.5]]
 )
 def test_bad_columns(graph: networkx.Graph, X: Any) -> None:
     with pytest.raises((InputError, ValueError, TypeError)):
         NodeVectors(graph, 4).fit(X)
 
 
-BAD_GRAPHS: list[tuple[Any, dict[str, Any], str]] = [
-    ((pair for pair in [(1, 2)]), {}, "graph= is a generator, which can be read only once"),
-    ("-", {}, "graph='-' can be read only once"),
-    ([(1, 2), (2, 3)], {"dim": 2, "side": "source"}, "side='source' is for directed and bipartite graphs"),
-    ([(1, 2), (2, 3)], {"dim": 2, "side": "both"}, "side='both' is not known"),
-    ([(1, 2), (2, 3)], {"dim": 400}, "dim=400 is larger than the graph"),
-]
-
-
-@pytest.mark.parametrize(("graph", "options", "message"), BAD_GRAPHS)
-def test_bad_graphs(graph: Any, options: dict[str, Any], message: str) -> None:
+@pytest.mark.parametrize(
+    ("graph", "options", "fact"),
+    [
+        ((pair for pair in [(1, 2)]), {}, "generator"),
+        ("-", {}, "graph='-'"),
+        ([(1, 2), (2, 3)], {"dim": 2, "side": "source"}, "side='source'"),
+        ([(1, 2), (2, 3)], {"dim": 2, "side": "both"}, "side='both'"),
+        ([(1, 2), (2, 3)], {"dim": 2, "unknown": "zero"}, "unknown='zero'"),
+        ([(1, 2), (2, 3)], {"dim": 400}, "dim=400"),
+    ],
+)
+def test_bad_graphs(graph: Any, options: dict[str, Any], fact: str) -> None:
     estimator = NodeVectors(graph, **options)
     with pytest.raises(NotFittedError):
         estimator.transform([1])
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=fact):
         estimator.fit([1])

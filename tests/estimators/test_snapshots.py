@@ -69,7 +69,7 @@ def test_the_fitted_graph_has_the_fitted_vectors(matrix: NDArray[np.float64]) ->
     np.testing.assert_array_equal(estimator.transform(arcs), estimator.embedding_)
 
 
-def test_a_snapshot_is_embedded_anew_and_turned_onto_the_fitted_vectors(
+def test_a_snapshot_is_embedded_and_turned_onto_the_fitted_vectors(
     matrix: NDArray[np.float64], later: NDArray[np.float64]
 ) -> None:
     estimator = REFINE(dim=8).fit(matrix)
@@ -78,6 +78,9 @@ def test_a_snapshot_is_embedded_anew_and_turned_onto_the_fitted_vectors(
     np.testing.assert_array_equal(vectors, expected.vectors)
     alone = REFINE(dim=8, seed=4).fit_transform(later)  # not turned: the control
     assert cosines(vectors, estimator.embedding_).mean() > max(0.9, cosines(alone, estimator.embedding_).mean() + 0.01)
+    # Neither settings that change after the fit nor a copy change it.
+    np.testing.assert_array_equal(estimator.set_params(dim=4, power=1, seed=9).transform(later), vectors)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(estimator)).transform(later), vectors)
 
 
 def test_names_match_nodes_whatever_their_order(matrix: NDArray[np.float64], later: NDArray[np.float64]) -> None:
@@ -110,18 +113,6 @@ def test_nodes_come_and_go(matrix: NDArray[np.float64]) -> None:
     assert estimator.model_.names.tolist() == list(graph.nodes)
 
 
-def test_a_graph_of_this_library_gives_what_embed_gives() -> None:
-    ring = ["ann", "bob", "cleo", "dora", "emil", "fay", "gus"]
-    friends = [*zip(ring, [*ring[1:], ring[0]], strict=True), ("ann", "cleo"), ("dora", "gus")]
-    graph = Graph.from_edges(*zip(*friends, strict=True))
-    estimator = REFINE(dim=2).fit(graph)
-    old = embed(graph, dim=2)
-    np.testing.assert_array_equal(estimator.embedding_, old.vectors)
-    assert estimator.n_features_in_ == 7
-    after = Graph.from_edges(*zip(*[*friends, ("ines", "ann"), ("ines", "bob")], strict=True))
-    np.testing.assert_array_equal(estimator.transform(after), embed(after, dim=2, align_to=old).vectors)
-
-
 def test_new_nodes_are_folded_in(matrix: NDArray[np.float64]) -> None:
     estimator = REFINE(dim=8).fit(matrix)
     rows = np.zeros((3, 90))
@@ -136,6 +127,10 @@ def test_new_nodes_are_folded_in(matrix: NDArray[np.float64]) -> None:
     assert (vectors @ means.T).argmax(axis=1).tolist() == [0, 1, 2]
     np.testing.assert_allclose(estimator.transform(sp.csr_array(rows)), vectors, atol=1e-6)
     np.testing.assert_allclose(estimator.transform(rows[:1]), vectors[:1], atol=1e-6)  # each by itself
+    rows[1] = 0
+    with pytest.warns(UserWarning, match="1 of 3, such as 'new node in row 1'"):
+        vectors = estimator.transform(rows)
+    assert vectors[[0, 2]].any(axis=1).all() and not vectors[1].any()
 
 
 def test_new_nodes_by_names(matrix: NDArray[np.float64]) -> None:
@@ -144,20 +139,10 @@ def test_new_nodes_by_names(matrix: NDArray[np.float64]) -> None:
     rows[0, 1:9], rows[1, 40:50] = 1, 1
     frame = pd.DataFrame(rows, index=["eve", "fay"], columns=named(matrix).columns)
     expected = REFINE(dim=8).fit(matrix).transform(rows)
-    vectors = estimator.transform(frame)
-    assert vectors.index.tolist() == ["eve", "fay"] and vectors.columns[0] == "refine0"
-    np.testing.assert_allclose(vectors, expected, atol=1e-6)
-    used = frame.loc[:, frame.any()].iloc[:, ::-1]  # columns of edges alone, in another order
-    np.testing.assert_allclose(estimator.transform(used), expected, atol=1e-6)
-
-
-def test_a_new_node_without_edges_has_a_zero_vector(matrix: NDArray[np.float64]) -> None:
-    estimator = REFINE(dim=8).fit(matrix)
-    rows = np.zeros((2, 90))
-    rows[0, 1] = 1
-    with pytest.warns(UserWarning, match="1 of 2, such as 'new node in row 1'"):
-        vectors = estimator.transform(rows)
-    assert vectors[0].any() and not vectors[1].any()
+    for given in (frame, frame.loc[:, frame.any()].iloc[:, ::-1]):  # columns of edges alone, in another order
+        vectors = estimator.transform(given)
+        assert vectors.index.tolist() == ["eve", "fay"]
+        np.testing.assert_allclose(vectors, expected, atol=1e-6)
 
 
 def test_cross_validation_embeds_the_training_nodes_alone(matrix: NDArray[np.float64]) -> None:
@@ -176,16 +161,13 @@ def test_cross_validation_embeds_the_training_nodes_alone(matrix: NDArray[np.flo
 def test_a_square_matrix_that_may_be_new_nodes_is_refused_until_it_is_said(matrix: NDArray[np.float64]) -> None:
     estimator = REFINE(dim=8).fit(matrix)
     turned = np.roll(matrix, 1, axis=0)
-    with pytest.raises(InputError, match=r"90 x 90 without names can be read in two ways: rows='nodes' .* rows='new'"):
+    with pytest.raises(InputError, match=r"rows='nodes' .* rows='new'"):
         estimator.transform(turned)
-    snapshot = estimator.set_params(rows="nodes").transform(turned)
-    new = estimator.set_params(rows="new").transform(turned)
+    snapshot, new = (estimator.set_params(rows=rows).transform(turned) for rows in ("nodes", "new"))
     np.testing.assert_allclose(new, np.roll(estimator.transform(matrix), 1, axis=0), atol=1e-6)
     assert not np.allclose(snapshot, new, atol=0.1)
-    half = cross_val_score(
-        make_pipeline(REFINE(dim=8, rows="new"), LogisticRegression()), matrix, np.repeat([0, 1, 2], 30), cv=2
-    )
-    assert half.min() > 0.6
+    model = make_pipeline(REFINE(dim=8, rows="new"), LogisticRegression())
+    assert cross_val_score(model, matrix, np.repeat([0, 1, 2], 30), cv=2).min() > 0.6
 
 
 @pytest.mark.parametrize("container", ["pandas", "polars"])
@@ -195,20 +177,12 @@ def test_output_in_frames(matrix: NDArray[np.float64], container: str) -> None:
     assert isinstance(frame, pd.DataFrame if container == "pandas" else pl.DataFrame)
     assert list(frame.columns) == ["refine0", "refine1", "refine2"]
     np.testing.assert_array_equal(frame.to_numpy(), REFINE(dim=3).fit_transform(matrix))
-    graph = networkx.relabel_nodes(networkx.from_numpy_array(matrix), lambda node: f"node {node}")
-    again = estimator.fit_transform(graph)
-    assert list(again.columns) == ["refine0", "refine1", "refine2"]
     if container == "pandas":
-        assert frame.index.tolist() == again.index.tolist() == list(graph.nodes)
-        assert estimator.transform(graph).index.tolist() == list(graph.nodes)
-
-
-def test_frames_without_labeled_rows_are_matched_by_their_columns(matrix: NDArray[np.float64]) -> None:
-    frame = named(matrix).reset_index(drop=True)
-    for X in (frame, pl.from_pandas(frame)):
-        estimator = REFINE(dim=4).fit(X)
-        assert estimator.model_.names.tolist() == estimator.feature_names_in_.tolist() == list(frame.columns)
-        np.testing.assert_array_equal(estimator.transform(X), estimator.embedding_)
+        assert frame.index.tolist() == named(matrix).index.tolist()
+    given = named(matrix).reset_index(drop=True)  # names of columns alone
+    for X in (given, pl.from_pandas(given)):
+        estimator.fit(X)
+        assert estimator.model_.names.tolist() == estimator.feature_names_in_.tolist() == list(given.columns)
         with pytest.raises(ValueError, match="feature names should match"):
             estimator.transform(X[X.columns[::-1]])
 
@@ -267,16 +241,6 @@ def test_a_pipeline_routes_features(matrix: NDArray[np.float64]) -> None:
             make_pipeline(REFINE(dim=6), LogisticRegression()).fit(matrix, labels, features=table)
 
 
-def test_what_set_params_changes_after_fit_does_not_change_transform(
-    matrix: NDArray[np.float64], later: NDArray[np.float64]
-) -> None:
-    estimator = REFINE(dim=8).fit(matrix)
-    expected = estimator.transform(later)
-    np.testing.assert_array_equal(estimator.set_params(dim=4, power=1, seed=9).transform(later), expected)
-    again = pickle.loads(pickle.dumps(estimator))
-    np.testing.assert_array_equal(again.transform(later), expected)
-
-
 def test_directed_snapshots(matrix: NDArray[np.float64]) -> None:
     arcs = networkx.from_numpy_array(np.triu(matrix), create_using=networkx.DiGraph)
     estimator = REFINE(dim=8).fit(arcs)
@@ -291,36 +255,26 @@ def test_directed_snapshots(matrix: NDArray[np.float64]) -> None:
     np.testing.assert_array_equal(estimator.transform(out), folded.vectors)
 
 
-BIPARTITE = read([(0, 1), (1, 1)], bipartite=True)
-BAD_FIT: list[tuple[dict[str, Any], Any, str]] = [
-    ({}, lambda frame: frame.rename(columns={"node 3": "nobody"}), "the same nodes in both"),
-    ({}, lambda frame: frame.set_axis(["a"] * 90), "the index of the data frame has a name twice"),
-    ({}, lambda frame: BIPARTITE, "is bipartite"),
-    ({"directed": True}, lambda frame: Graph.from_edges([0, 1], [1, 0]), "directed=True is expected"),
+BAD: list[tuple[bool, dict[str, Any], Any, str]] = [
+    (True, {}, lambda frame: frame.rename(columns={"node 3": "nobody"}), "the same nodes"),
+    (True, {}, lambda frame: frame.set_axis(["a"] * 90), "twice"),
+    (True, {}, lambda frame: read([(0, 1), (1, 1)], bipartite=True), "bipartite"),
+    (True, {"directed": True}, lambda frame: Graph.from_edges([0, 1], [1, 0]), "directed=True"),
+    (False, {}, lambda frame: networkx.path_graph(9), "no node is in both"),
+    (False, {}, lambda frame: networkx.DiGraph([("node 1", "node 2")]), "directed=False"),
+    (False, {}, lambda frame: frame.to_numpy()[:50, :50], "X has 50 features"),
+    (False, {}, lambda frame: frame.iloc[:20], "'node 0'"),
+    (False, {}, lambda frame: pd.DataFrame([[1.0, 1.0]], ["eve"], ["node 1", "nod 2"]), "'nod 2'"),
+    (False, {"rows": "nodes"}, lambda frame: frame.to_numpy()[:5], "rows='nodes'"),
 ]
 
 
-@pytest.mark.parametrize(("options", "make", "message"), BAD_FIT)
-def test_bad_graphs_to_fit(matrix: NDArray[np.float64], options: dict[str, Any], make: Any, message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        REFINE(dim=2, **options).fit(make(named(matrix)))
-
-
-BAD_SNAPSHOTS: list[tuple[dict[str, Any], Any, str]] = [
-    ({}, lambda frame: networkx.path_graph(9), "no node is in both"),
-    ({}, lambda frame: networkx.DiGraph([("node 1", "node 2")]), "directed=False is expected"),
-    ({}, lambda frame: frame.to_numpy()[:50, :50], "X has 50 features, but REFINE is expecting 90"),
-    ({}, lambda frame: frame.iloc[:20], "the row 'node 0' is a fitted node"),
-    ({}, lambda frame: pd.DataFrame([[1.0, 1.0]], ["eve"], ["node 1", "nod 2"]), "no node is called 'nod 2'"),
-    ({"rows": "nodes"}, lambda frame: frame.to_numpy()[:5], "rows='nodes', and X has 5 rows for 90"),
-]
-
-
-@pytest.mark.parametrize(("options", "make", "message"), BAD_SNAPSHOTS)
+@pytest.mark.parametrize(("to_fit", "options", "make", "fact"), BAD)
 @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_bad_snapshots(matrix: NDArray[np.float64], options: dict[str, Any], make: Any, message: str) -> None:
-    estimator = REFINE(dim=4, **options)
+def test_bad_input(matrix: NDArray[np.float64], to_fit: bool, options: dict[str, Any], make: Any, fact: str) -> None:
+    estimator, frame = REFINE(dim=4, **options), named(matrix)
     with pytest.raises(NotFittedError):
         estimator.transform(matrix)
-    with pytest.raises(ValueError, match=message):
-        estimator.fit(named(matrix)).transform(make(named(matrix)))
+    use = estimator.fit if to_fit else estimator.fit(frame).transform
+    with pytest.raises(ValueError, match=fact):
+        use(make(frame))

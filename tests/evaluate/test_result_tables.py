@@ -8,7 +8,7 @@ import pytest
 
 import graphrefine
 from graphrefine.datasets import block_model
-from graphrefine.evaluate import evaluate_labels, evaluate_reconstruction
+from graphrefine.evaluate import evaluate_labels
 from graphrefine.evaluate.results import Comparison, Row
 
 TOWN = block_model(300, 2000, classes=4, mixing=0.1)
@@ -27,13 +27,6 @@ def test_scores_of_labels(embedding: graphrefine.Embedding) -> None:
     assert frame["macro_f1_std"].tolist() == [each.std("macro_f1") for each in scores.ratios]
     assert scores.table().stats == scores.to_dict()
     assert all(cell in scores._repr_html_() for cell in scores.text_rows()[1])
-
-
-def test_reconstruction(embedding: graphrefine.Embedding) -> None:
-    figures = evaluate_reconstruction(TOWN.graph, embedding, top=(10, 100))
-    frame = figures.to_pandas()
-    assert frame["k"].tolist() == [10, 100] and tuple(frame["dot"]) == figures.precision["dot"]
-    assert set(frame["chance"]) == {figures.chance} and tuple(frame["possible"]) == figures.possible
 
 
 def test_a_tuning_is_its_trail() -> None:

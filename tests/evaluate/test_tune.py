@@ -102,12 +102,6 @@ def test_what_is_better_is_found_and_what_is_hopeless_is_given_up(
     assert tuning.changes == {}
 
 
-def test_the_length_is_searched_only_where_it_is_asked_for(graph: Graph, labels: NDArray[np.int64]) -> None:
-    assert {trial.settings.dim for trial in tune(graph, labels, dims=[8]).trail} == {8}
-    assert {trial.settings.dim for trial in tune(graph, labels, dims=[4, 8]).trail} == {4, 8}
-    assert tune(graph, labels).best.dim == graph.nodes  # fewer than 128
-
-
 @pytest.mark.parametrize("weighted", [False, True])
 def test_work_that_trials_share_changes_no_bit(weighted: bool) -> None:
     source, target = edges_of_blocks().T
@@ -142,16 +136,6 @@ def test_labels_of_test_nodes_are_never_seen(graph: Graph, labels: NDArray[np.in
     assert trail(tune(graph, alone, dims=[8])) == trail(first), "labels that are not there cannot be seen"
     leaking = tune(graph, with_others(known, train[:10], 7), train=0.5, split_seed=split_seed, dims=[8])
     assert trail(leaking) != trail(first), "or the labels do not count at all"
-
-
-def test_large_label_sets_are_sampled(graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judges, "MOST_NODES", 60)
-    monkeypatch.setattr(judges, "MOST_TRAINING", 30)
-    monkeypatch.setattr(judges, "MOST_CLASSES", 2)
-    judge = judges.make_label_judge(graph, as_labels(labels), train=None, split_seed=0, C=1.0, seed=0)
-    assert judge.indicator.shape[1] == 2 and 20 <= len(judge.rows) <= 60
-    assert judge.indicator.sum(axis=1).min() == 1
-    assert 0 <= judge.score(judge.prepare(np.eye(graph.nodes, 8, dtype=np.float32)), 0) <= 100
 
 
 def test_the_penalty_is_chosen_once_for_all(graph: Graph, labels: NDArray[np.int64]) -> None:

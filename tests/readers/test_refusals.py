@@ -98,7 +98,8 @@ TEXT = [
     Bad("none.txt", None, 0, "no such file", None, {"nodes": 3}),
     Bad("none.mat", None, 0, "no such file"),
     *[Bad("e.csv", f"source,target,weight\n{name},2,1\n# note\n2,3,{weight}\n", 4, f"'{weight}'", "weights",
-          {"comments": "#"}) for name in ("1", "one") for weight in ("x", "", "-1", "-inf", "nan", "inf", "1e39", "1e999")],
+          {"comments": "#"})
+      for name in ("1", "one") for weight in ("x", "", "-1", "-inf", "nan", "inf", "1e39", "1e999")],
     Bad("e.csv", "source,target,weight\n1,2,1\n2,3,1,5\n", 3, "4 columns"),
     # As other programs write them: decimal commas, titles, MovieLens, KONECT, pages and pointers instead of data.
     Bad("e.csv", "1;2;1,5\n2;3;2,25\n", 0, "delimiter=';'", "delimiter"),

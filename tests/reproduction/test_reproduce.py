@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import nullcontext
+from dataclasses import replace
 from functools import wraps
 from html import unescape
 from inspect import getmembers, isfunction
@@ -12,9 +14,9 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from reproduce_setups import tiny
 
 from graphrefine.errors import OutputError
-from reproduce_setups import tiny
 from reproduction import EXPERIMENTS, Reproduction, cache, claims_theory, label_scores, measure_times, reproduce
 from reproduction.cache import Cache
 from reproduction.markdown import escape_markdown
@@ -47,23 +49,17 @@ def cells_of(reproduction: Reproduction, name: str) -> list[dict[str, Any]]:
     return cells
 
 
-def test_every_experiment_runs_and_none_fails(whole: Reproduction) -> None:
+def test_every_experiment_runs_and_claims_have_verdicts(whole: Reproduction) -> None:
     assert list(whole.results["experiments"]) == [experiment.name for experiment in EXPERIMENTS]
     assert whole.results["work"]["failed"] == 0
-    for name in whole.results["experiments"]:
-        cells = cells_of(whole, name)
-        assert cells, name
-        for cell in cells:
+    for name, experiment in whole.results["experiments"].items():
+        assert cells_of(whole, name), name
+        for cell in cells_of(whole, name):
             assert cell["status"] in STATUSES, cell
             assert (cell["ours"] is None) == (cell["status"] != "measured"), cell
             assert cell["status"] == "measured" or cell["note"], "why there is none must be said"
-
-
-def test_claims_have_verdicts_and_tables_have_none(whole: Reproduction) -> None:
-    for name, experiment in whole.results["experiments"].items():
-        is_claim = experiment["title"].startswith("Claim")
-        assert ("verdict" in experiment) == is_claim, name
-        if is_claim:
+        assert ("verdict" in experiment) == experiment["title"].startswith("Claim"), name
+        if "verdict" in experiment:
             assert experiment["verdict"] in {"holds", "partly", "does not hold", "not measured"}
             assert experiment["because"]
 
@@ -85,12 +81,14 @@ def test_every_measuring_function_is_used(whole: Reproduction) -> None:
     assert used | {"measure_size"} == measuring, "measure_size alone needs real graphs"
 
 
-def test_a_stand_in_is_marked_and_not_compared(whole: Reproduction) -> None:
+def test_stand_ins_are_marked_and_missing_data_is_named(whole: Reproduction) -> None:
     measured = [cell for cell in cells_of(whole, "table1") if cell["status"] == "measured"]
     assert measured
     for cell in measured:
-        assert cell["note"].startswith("stand-in") or "stand-in" in cell["note"]
-        assert cell["paper"] is not None and cell["difference"] is None
+        assert "stand-in" in cell["note"] and cell["paper"] is not None and cell["difference"] is None
+    missing = [cell for cell in cells_of(whole, "table3") if cell["status"] == "missing"]
+    assert {cell["what"]["graph"] for cell in missing} >= {"flickr", "youtube"}
+    assert all("download http" in cell["note"] for cell in missing)
 
 
 def test_figure_1_has_the_seconds_of_the_clock_and_of_all_cores(tmp_path: Path) -> None:
@@ -103,12 +101,6 @@ def test_figure_1_has_the_seconds_of_the_clock_and_of_all_cores(tmp_path: Path) 
     seconds = [(cell["what"]["measure"], cell["ours"]) for cell in cells_of(drawn, "figure1") if cell["unit"] == "s"]
     measured = [pair for pair in seconds if pair[1] is not None]
     assert measured == [("seconds", 10.0), ("processor seconds", 8.0)] * (len(measured) // 2) and len(measured) >= 6
-
-
-def test_missing_data_is_named_with_the_way_to_get_it(whole: Reproduction) -> None:
-    missing = [cell for cell in cells_of(whole, "table3") if cell["status"] == "missing"]
-    assert {cell["what"]["graph"] for cell in missing} >= {"flickr", "youtube"}
-    assert all("download http" in cell["note"] for cell in missing)
 
 
 def test_the_report_has_it_all(whole: Reproduction, folder: Path) -> None:
@@ -135,23 +127,17 @@ def test_a_second_run_reuses_every_outcome(whole: Reproduction, folder: Path) ->
     assert again.results["experiments"] == whole.results["experiments"]
 
 
-def test_other_settings_are_other_work(whole: Reproduction, folder: Path) -> None:
+def test_what_measurements_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     names = names_of_work(tiny(), "table1")
-    assert names and names.isdisjoint(names_of_work(tiny(seed=7), "table1"))
-    assert names.isdisjoint(names_of_work(tiny(repeats=2), "table1"))
     assert names == names_of_work(tiny(threads=1), "table1"), "scores do not depend on threads"
-
-
-def test_times_of_another_machine_and_figures_of_another_version_are_not_reused(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    timed, scored = names_of_work(tiny(), "blocked-qr"), names_of_work(tiny(), "figure2")
+    assert names and names.isdisjoint(names_of_work(tiny(seed=7), "table1") | names_of_work(tiny(repeats=2), "table1"))
+    timed = names_of_work(tiny(), "blocked-qr")
     with monkeypatch.context() as patched:
         patched.setattr(cache, "identify_machine", lambda: "an abacus, 10 cores")
         assert timed.isdisjoint(names_of_work(tiny(), "blocked-qr"))
-        assert scored == names_of_work(tiny(), "figure2")
+        assert names == names_of_work(tiny(), "table1")
     monkeypatch.setattr(cache, "__version__", "9.9")
-    assert scored.isdisjoint(names_of_work(tiny(), "figure2"))
+    assert names.isdisjoint(names_of_work(tiny(), "table1"))
 
 
 def test_experiments_finished_before_stay_in_the_report(tmp_path: Path) -> None:
@@ -194,47 +180,33 @@ def _altered(path: Path, part: str, name: str, value: Any) -> None:
     path.write_text(json.dumps(content))
 
 
-def test_a_failure_is_a_cell_and_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [MemoryError("of all things"), KeyboardInterrupt()])
+def test_a_failure_is_a_cell_an_interruption_the_end_and_both_are_tried_again(
+    error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = label_scores.measure_f1
+
+    @wraps(real)
+    def fail_sometimes(*inputs: Any, settings: Any, **arguments: Any) -> Any:
+        if settings["power"] == 2:
+            raise error
+        return real(*inputs, settings=settings, **arguments)
+
     with monkeypatch.context() as patched:
-        real = label_scores.measure_f1
-
-        @wraps(real)
-        def fail_sometimes(*inputs: Any, settings: Any, **arguments: Any) -> Any:
-            if settings["power"] == 2:
-                raise MemoryError("of all things")
-            return real(*inputs, settings=settings, **arguments)
-
         patched.setattr(label_scores, "measure_f1", fail_sometimes)
-        reproduction = reproduce(tmp_path / "r", tiny(), only=["figure2"])
-    failed = [cell for cell in cells_of(reproduction, "figure2") if cell["status"] == "failed"]
-    assert failed and all(cell["what"]["power"] == 2 for cell in failed)
-    assert "MemoryError: of all things" in failed[0]["note"]
-    assert reproduction.results["work"] == {"computed": 3, "reused": 0, "failed": 1}
-    again = reproduce(tmp_path / "r", tiny(), only=["figure2"])
-    assert again.results["work"] == {"computed": 1, "reused": 3, "failed": 0}
-
-
-def test_an_interruption_keeps_what_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patched:
-        real = label_scores.measure_f1
-
-        @wraps(real)
-        def stop(*inputs: Any, settings: Any, **arguments: Any) -> Any:
-            if settings["power"] == 3:
-                raise KeyboardInterrupt
-            return real(*inputs, settings=settings, **arguments)
-
-        patched.setattr(label_scores, "measure_f1", stop)
-        with pytest.raises(KeyboardInterrupt):
-            reproduce(tmp_path / "r", tiny(), only=["figure2"])
-    again = reproduce(tmp_path / "r", tiny(), only=["figure2"])
-    assert again.results["work"] == {"computed": 2, "reused": 2, "failed": 0}
+        with pytest.raises(KeyboardInterrupt) if isinstance(error, KeyboardInterrupt) else nullcontext():
+            results = reproduce(tmp_path / "r", tiny(), only=["figure2"])
+            failed = [cell for cell in cells_of(results, "figure2") if cell["status"] == "failed"]
+            assert failed and all(cell["what"]["power"] == 2 for cell in failed)
+            assert "MemoryError: of all things" in failed[0]["note"]
+            assert results.results["work"] == {"computed": 3, "reused": 0, "failed": 1}
+    again = reproduce(tmp_path / "r", tiny(), only=["figure2", "power"])
+    reused = 1 if isinstance(error, KeyboardInterrupt) else 3
+    assert again.results["work"]["failed"] == 0 and again.results["work"]["reused"] == reused
 
 
 def test_a_report_of_another_run_is_refused(tmp_path: Path) -> None:
     reproduce(tmp_path / "r", tiny(), only=["table3"])
-    from dataclasses import replace
-
     with pytest.raises(OutputError, match="another report"):
         reproduce(tmp_path / "r", replace(tiny(), name="quick"), only=["table3"])
 

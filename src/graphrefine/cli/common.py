@@ -36,13 +36,6 @@ def check_not_input(output: str | None, inputs: Iterable[Any]) -> None:
     """Raise OutputError where an output would replace an input: the same file, or one inside the other.
 
     Links are followed. An input that is no path or does not exist is left to its reader, which has a better error.
-
-    Examples
-    --------
-    >>> check_not_input("new", [".", "no such file", None])
-    >>> check_not_input("/usr", ["/usr/../usr"])
-    Traceback (most recent call last):
-    graphrefine.errors.OutputError: /usr: is an input, and would be replaced; choose another name
     """
     if output is None or not os.path.exists(output):  # noqa: PTH110  Path.exists raises for names that are too long
         return
@@ -127,33 +120,31 @@ def read_graph_of(
 
 def take_labels(
     labels: str | None, options: dict[str, Any], names: NDArray[Any], *, graph: Graph | None = None
-) -> Labels | None:
-    """Read the labels of nodes called ``names``; the options of reading them are taken out of a command's."""
+) -> tuple[Labels | None, dict[str, str]]:
+    """Read the labels of nodes called ``names``; print how, and return the same for JSON.
+
+    The options of reading them are taken out of a command's.
+    """
     from graphrefine.evaluate import as_labels, read_labels
     from graphrefine.readers.labels import is_attribute
 
     keywords = {LABEL_ARGUMENTS.get(name, name): options.pop(name) for name in LABEL_OPTIONS}
     if labels is None:
         refuse_options("is for --labels, and there are none", *LABEL_OPTIONS)
-        return None
+        return None, {}
     try:
         if graph is not None and is_attribute(labels, graph):
             refuse_options("is for a file, and --labels names an attribute of the graph's nodes", *LABEL_OPTIONS)
-            return as_labels((graph, labels), names=names)
-        return read_labels(labels, names=names, **keywords)
+            found = as_labels((graph, labels), names=names)
+        else:
+            found = read_labels(labels, names=names, **keywords)
     except InputError as error:
         if error.argument in LABEL_ARGUMENTS.values():
             error.argument = f"labels_{error.argument}"
         raise
-
-
-def show_labels(labels: Labels | None, names: NDArray[Any]) -> dict[str, str]:
-    """Print how labels were read, if there are any, and return the same for JSON."""
-    if labels is None:
-        return {}
-    reading = labels.describe(names)
+    reading = found.describe(names)
     note(f"labels: {reading}")
-    return {"labels_reading": reading}
+    return found, {"labels_reading": reading}
 
 
 def refuse_options(reason: str, *names: str) -> None:

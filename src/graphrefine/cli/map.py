@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, refuse_options, show_labels, take_labels
+from graphrefine.cli.common import check_not_input, refuse_options, take_labels
 from graphrefine.cli.options import EMBEDDING, FORMAT, JSON, LABEL_READING, SEED, THREADS, VARIABLE, Option, command
 from graphrefine.display.console import note, progress_bar, seconds, show_json
 from graphrefine.progress import Stages
@@ -52,7 +52,7 @@ def map(
     if suffix == ".parquet":
         refuse_options("is for .png, .svg and .html; leave it out", "title")
     vectors = load(embedding, format=format)
-    node_labels = take_labels(labels, options, vectors.names)
+    node_labels, readings = take_labels(labels, options, vectors.names)
     start = perf_counter()
     with progress_bar() as bar:
         node_map = make_map(vectors, node_labels, watch=bar, **options)
@@ -60,7 +60,6 @@ def map(
         with Stages(bar).stage("draw"):
             node_map.save(output, names=0 if names == "none" else int(names), dark=dark)
     spent = perf_counter() - start
-    readings = show_labels(node_labels, vectors.names)
     classes = node_map.classes
     labeled = 0 if classes is None else int((classes.codes >= 0).sum())
     if node_labels is not None and labeled < len(node_map):

@@ -233,14 +233,6 @@ def rotation(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> NDArray
     """Return the orthogonal R (k, k) that brings shared rows of ``moved`` closest to those of ``fixed``.
 
     Fewer shared nodes than columns leave R open in some directions: there it is as near to no rotation as it can be.
-
-    Examples
-    --------
-    A quarter turn is found and undone:
-
-    >>> both = np.array([0, 1]), np.array([0, 1])
-    >>> rotation(np.array([[0, 1], [-1, 0]], np.float32), np.eye(2, dtype=np.float32), both).round(6).tolist()
-    [[0.0, -1.0], [1.0, 0.0]]
     """
     k = moved.shape[1]
     cross = np.zeros((k, k))

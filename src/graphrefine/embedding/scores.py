@@ -63,14 +63,7 @@ class PairScore:
         return self.second or self
 
     def of_pairs(self, pairs: Pairs) -> Floats:
-        """Return the scores of pairs.
-
-        Examples
-        --------
-        >>> score = PairScore(np.array([[1, 2], [3, 4]], np.float32), outer=np.array([1, 2], np.float32))
-        >>> score.of_pairs(Pairs(np.array([0]), np.array([1]))).tolist()
-        [22.0]
-        """
+        """Return the scores of pairs."""
         scores = np.empty(len(pairs.first), np.float32)
         for lo in range(0, len(scores), BLOCK):
             first, second = (side[lo : lo + BLOCK] for side in pairs)

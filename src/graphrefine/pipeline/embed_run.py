@@ -9,7 +9,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,20 +95,11 @@ class EmbedRun:
     """One run, as a context manager: `read`, then `make_plan`, then `embed`.
 
     Vectors too large for the memory are in the work folder, which goes away at the end, unless an error ends the block.
-
-    Examples
-    --------
-    >>> from graphrefine.methods.registry import make_settings
-    >>> ring = [(i, (i + 1) % 6) for i in range(6)]
-    >>> with EmbedRun(Request(ring, make_settings("refine", dim=2, quality="fast"))) as run:
-    ...     graph, plan = run.read(), run.make_plan()
-    ...     embedding = run.embed()
-    >>> graph.nodes, plan.mode, list(run.stages.seconds)
-    (6, 'memory', ['read', 'proximity', 'range', 'filter'])
     """
 
     def __init__(self, request: Request) -> None:
-        self.request, self.method, self.cluster = request, request.method, request.run.cluster()
+        self.request, self.method = request, request.method
+        self.cluster = request.run if request.run.executor == "dask" else None
         self.settings: Any = request.settings
         self.resumed, self.blocks = False, 0
         self.dimension: Dimension | None = None  # where it is automatic
@@ -118,7 +109,6 @@ class EmbedRun:
         self._stack = ExitStack()
         self._ingested = False
         self._reduced: ArgumentWarning | None = None
-        self.reading = ""  # how the graph was read, in words
 
     def __enter__(self) -> EmbedRun:
         return self
@@ -165,7 +155,7 @@ class EmbedRun:
         reading = {**self.request.reading, "threads": self.threads}
         with self.stages.stage("read"):
             self.graph = self._ingest(reading, watcher) if self._ingested else self._read(reading, watcher)
-            self.reading, self.can_learn = self.graph.reading, can_learn(self.graph)
+            self.can_learn = can_learn(self.graph)
             # The parser's buffers are free by now, and would be counted as used by the plan.
             release_free_memory()
         return self.graph
@@ -182,9 +172,10 @@ class EmbedRun:
             return self._ingest(reading, watcher)
 
     def _ingest(self, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
+        from graphrefine.pipeline.out_of_core import ingest_in
+
         path = os.fspath(self.request.source)
-        graph: Graph = _out_of_core().ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=watcher)
-        return graph
+        return ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=watcher)
 
     def make_plan(self, *, learn: bool = False, writing: int = 0) -> MemoryPlan:
         """Return how the graph is embedded within the budget; InputError where it cannot be.
@@ -277,7 +268,9 @@ class EmbedRun:
 
     def _engines(self) -> Any:
         """Return the factory of engines on disk or on a cluster; the work folder is locked, and removed on success."""
-        disk = _out_of_core()
+        # Only here: most runs fit into memory, and a small graph is embedded faster than this is imported.
+        from graphrefine.pipeline import out_of_core as disk
+
         # In this order: the stack of the run closes in reverse, and workers still write into the folder when they end.
         folder, client = self.folder, None
         if self.cluster is not None:
@@ -292,14 +285,6 @@ class EmbedRun:
             return disk.OnDisk(folder, self.plan.panel, self.threads)
         self.graph = disk.store_in(folder, self.graph, threads=self.threads)
         return disk.OnCluster(folder, client, self.plan.each, self.threads)
-
-
-def _out_of_core() -> ModuleType:
-    """Import what works on disk and on clusters."""
-    # Only where it is needed: most runs fit into memory, and a small graph is embedded faster than this is imported.
-    from graphrefine.pipeline import out_of_core
-
-    return out_of_core
 
 
 def embed_graph(

@@ -26,7 +26,7 @@ from graphrefine.system.memory import available_bytes, gigabytes, megabytes, pri
 if TYPE_CHECKING:
     from graphrefine.engine.layout import Layout
     from graphrefine.graph.graph import Graph
-    from graphrefine.pipeline.settings import Cluster
+    from graphrefine.pipeline.settings import RunSettings
     from graphrefine.refine.settings import RefineSettings
 
 Mode = Literal["memory", "columns", "streamed", "dask"]
@@ -111,14 +111,14 @@ def _plan_with(
     learn: bool,
     folder: Path | None = None,
     in_memory_for: str | None = None,
-    cluster: Cluster | None = None,
+    cluster: RunSettings | None = None,
     writing: int = 0,
     threads: int = 1,
 ) -> MemoryPlan:
     """Return the plan of a run, with or without learning; unfinished work in ``folder`` keeps its plan.
 
-    ``in_memory_for`` is why the vectors must be in memory; ``cluster`` does the work, if given; ``writing`` is the
-    memory of the writer without vectors and names.
+    ``in_memory_for`` is why the vectors must be in memory; ``cluster`` has the settings of a run on a cluster;
+    ``writing`` is the memory of the writer without vectors and names.
     """
     writer = writing + packed_names(graph) if writing else 0
     extra = max(writer, learning_need(graph, settings) if learn else 0)
@@ -128,13 +128,12 @@ def _plan_with(
         method.check_room(graph, settings)  # which says what would fit
         needed = in_memory_bytes(graph, settings, method, extra=extra)
         if needed > budget:
-            raise _too_little(
-                budget, f"{method.name} needs {megabytes(needed)} for {graph.source}, and {in_memory_for}"
-            )
+            words = f"{megabytes(needed)} are needed, as {in_memory_for}"
+            raise _too_little(budget, f"{method.name} on {graph.source}", words)
         return MemoryPlan("memory", budget, needed)
     if cluster is not None:
         need = method.disk_need(Shape.of(graph), settings, threads)
-        return plan_cluster(graph, settings, budget, workers=cluster.workers, need=need)
+        return plan_cluster(graph, settings, budget, workers=cluster.new_workers, need=need)
     # Work that has begun keeps its panels, also under another budget: the files in the folder are cut by them.
     plan = replace(
         plan_local(graph, settings, budget, method=method, extra=extra, threads=threads), **begun_plan(folder)

@@ -53,20 +53,9 @@ class ClosePairs(NamedTuple):
 def find_close_pairs(
     vectors: Floats, rows: Rows, *, above: float, most: int, threads: int, stages: Stages
 ) -> ClosePairs:
-    """Return all pairs of some rows, none of them zero, whose cosine is at least `above`.
+    """Return all pairs of some rows, ascending and none of them zero, whose cosine is at least `above`, which is > 0.
 
-    Parameters
-    ----------
-    vectors : (n, k)
-        In memory or mapped; no copy of all of them is made.
-    rows
-        Rows to compare with each other, ascending.
-    above
-        Bound of the cosine, above 0.
-    most
-        Number of pairs beyond which InputError is raised, before memory is full of them.
-    threads, stages
-        Number of threads, and the stages to report to.
+    No copy of all vectors is made. More than `most` pairs are an InputError, before memory is full of them.
 
     Examples
     --------

@@ -151,7 +151,8 @@ def _store_index(index: Index, folder: Path, embedding: VectorTable, score: str)
 
 
 def _make_index(directions: tuple[SearchDirection, ...], stages: Stages, *, threads: int) -> Index:
-    with stages.stage("index", steps=sum(usearch_graph.count_steps(direction.answers) for direction in directions)):
+    steps = sum(-(-len(direction.answers.vectors) // usearch_graph.ADDED) for direction in directions)
+    with stages.stage("index", steps=steps):
         parts = {
             direction.name: usearch_graph.make_part(direction.answers, stages, threads=threads)
             for direction in directions

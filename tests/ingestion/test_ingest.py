@@ -272,9 +272,14 @@ def test_extra_nodes(tmp_path: Path) -> None:
             with tiny(bits=bits):
                 graph = ingest(tmp_path / "g.txt", tmp_path / "g.grf", nodes=nodes)
             same(graph, read(tmp_path / "g.txt", nodes=nodes))
+    (tmp_path / "latin.txt").write_bytes("é b\nb c\n".encode("latin-1"))
+    graph = ingest(tmp_path / "latin.txt", tmp_path / "g.grf", nodes=["ü", "d"])
+    same(graph, read(tmp_path / "latin.txt", nodes=["ü", "d"]))
+    with pytest.raises(InputError, match="猫"):
+        ingest(tmp_path / "latin.txt", tmp_path / "x.grf", nodes=["猫"])
     with pytest.raises(InputError, match="nodes=5 means nodes 0 to 4, and the edges mention 7"):
         ingest(tmp_path / "g.txt", tmp_path / "g.grf", nodes=5)
-    alone_in(tmp_path, "g.txt", "nodes.txt", "g.grf")
+    alone_in(tmp_path, "g.txt", "latin.txt", "nodes.txt", "g.grf")
 
 
 def test_other_formats_are_read_whole_if_they_fit(tmp_path: Path) -> None:

@@ -162,5 +162,14 @@ def _alone(nodes: Any, spool: Spool) -> PieceEdges:
         nodes = np.arange(nodes, dtype=np.int64)
     if nodes.dtype != object:
         return PieceEdges(Edges(empty, empty, alone=np.unique(nodes)), None, none)
-    names = PackedNames(*pack(object_array(sorted({str(name) for name in nodes.tolist()}))))
-    return PieceEdges(Edges(empty, empty), names, none)
+    texts = sorted({str(name) for name in nodes.tolist()})
+    if all(entry.is_utf8 for entry in spool.entries):
+        return PieceEdges(Edges(empty, empty), PackedNames(*pack(object_array(texts))), none)
+    # Names of Latin-1 are decoded when all of them are joined: those of the option must be written as they are.
+    try:
+        encoded = [text.encode("latin-1") for text in texts]
+    except UnicodeEncodeError as error:
+        problem = f"the edges are read as Latin-1, which lacks {error.object[error.start]!r} of a node; pass encoding="
+        raise InputError(problem, argument="encoding") from None
+    offsets = np.cumsum([0, *map(len, encoded)])
+    return PieceEdges(Edges(empty, empty), PackedNames(np.frombuffer(b"".join(encoded), np.uint8), offsets), none)

@@ -299,6 +299,31 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: Any, fact
     assert name in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["x.json", "x.npy", "x.mat"])
+@pytest.mark.parametrize("options", [{"header": True}, {"node_column": 0}, {"label_column": 0}])
+def test_options_of_tables_are_refused_for_other_files(tmp_path: Path, name: str, options: dict[str, Any]) -> None:
+    path = write(tmp_path, name, '{"ann": "red"}')
+    if name == "x.npy":
+        np.save(path, np.eye(3))
+    elif name == "x.mat":
+        scipy.io.savemat(path, {"group": np.eye(3)})
+    assert len(read_labels(path).names) > 0
+    with pytest.raises(FormatError) as caught:
+        read_labels(path, **options)
+    assert caught.value.argument == next(iter(options))
+
+
+def test_a_header_is_refused_where_columns_have_names(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"node": ["ann", "bob"], "label": ["red", "blue"]})
+    frame.to_json(tmp_path / "x.jsonl", orient="records", lines=True)
+    frame.to_parquet(tmp_path / "x.parquet")
+    for name in ("x.jsonl", "x.parquet"):
+        assert pairs(read_labels(tmp_path / name)) == {("ann", "red"), ("bob", "blue")}
+        with pytest.raises(FormatError) as caught:
+            read_labels(tmp_path / name, header=True)
+        assert caught.value.argument == "header"
+
+
 @pytest.mark.parametrize(
     ("labels", "fact"),
     [

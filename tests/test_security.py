@@ -30,7 +30,7 @@ def test_what_is_closed_by_default() -> None:
     assert "`--scheduler tcp://...` is **refused** unless you add `--trusted-network`" in PAGE
     with pytest.raises(InputError, match="trusted_network=True"):
         RunSettings(executor="dask", scheduler="tcp://head:8786")
-    assert RunSettings(executor="dask", scheduler="tcp://head:8786", trusted_network=True).cluster() is not None
+    assert RunSettings(executor="dask", scheduler="tcp://head:8786", trusted_network=True).new_workers is None
     assert f"{MOST_BYTES >> 20} MB at most for settings" in PAGE
     assert "refused unless you say `unverified=True`" in PAGE
     from graphrefine.datasets import DATASETS

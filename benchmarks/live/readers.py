@@ -52,7 +52,7 @@ def hash_of(table: VectorTable) -> int:
     """Of names, lengths and vectors, evenly chosen among the rows."""
     rows = table.present()
     rows = rows[:: -(-len(rows) // HASHED)]
-    crc = zlib.crc32(repr(table.names_array(rows).tolist()).encode())
+    crc = zlib.crc32(repr(table.names(rows).tolist()).encode())
     return zlib.crc32(table.rows(rows).data, zlib.crc32(table.lengths[rows].data, crc))
 
 

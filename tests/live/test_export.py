@@ -48,29 +48,24 @@ def vectors(folder: Path) -> dict[str, list[float]]:
         return {str(node): rings[node].tolist() for node in rings.names.tolist()}
 
 
-def test_a_table_is_made_and_then_brought_up_to_date(server: Server, folder: Path) -> None:
-    address = ["--to", server.address(), "--table", "up_to_date", "--json"]
-    assert works("live", "export", folder, *address).figures["written"] == 60
-    assert table(server, "up_to_date") == vectors(folder)
-    change(folder)
-    figures = works("live", "export", folder, *address).figures
-    assert 1 < figures["written"] < 60 and figures["nodes"] == 60
-    assert table(server, "up_to_date") == vectors(folder)
-    assert works("live", "export", folder, *address).figures["written"] == 0
-    assert table(server, "up_to_date") == vectors(folder)
+def test_a_table_is_made_and_follows_changes_refreshes_and_another_folder(
+    server: Server, folder: Path, tmp_path: Path
+) -> None:
+    def export(source: Path) -> int:
+        figures = works("live", "export", source, "--to", server.address(), "--table", "rings", "--json").figures
+        assert table(server, "rings") == vectors(source)
+        assert figures["nodes"] == len(vectors(source))
+        return int(figures["written"])
 
-
-def test_a_table_follows_a_refresh_and_another_folder(server: Server, folder: Path, tmp_path: Path) -> None:
-    address = ["--to", server.address(), "--table", "refreshed"]
-    works("live", "export", folder, *address)
+    assert export(folder) == 60
     change(folder)
+    assert 1 < export(folder) < 60
+    assert export(folder) == 0
     with graphrefine.live.open(folder) as rings:
         rings.refresh()
-    assert works("live", "export", folder, *address, "--json").figures["written"] == 60  # all of a new generation
-    assert table(server, "refreshed") == vectors(folder)
+    assert export(folder) == 60  # all of a new generation
     graphrefine.live.create([(i, (i + 1) % 9) for i in range(9)], tmp_path / "other.live", dim=2).close()
-    works("live", "export", tmp_path / "other.live", *address)
-    assert table(server, "refreshed") == vectors(tmp_path / "other.live")
+    assert export(tmp_path / "other.live") == 9
 
 
 def test_a_file_has_what_moved_since_a_group(folder: Path, tmp_path: Path) -> None:

@@ -21,11 +21,10 @@ from graphrefine.errors import FormatError, InputError, OutputError, UnknownName
 from graphrefine.live import writer
 from graphrefine.live.change_log import ChangeGroup
 from graphrefine.live.checkpoint import Checkpoint
-from graphrefine.live.name_resolution import NameResolution
 from graphrefine.live.reader import LiveReader
 from graphrefine.live.store import Store
 from graphrefine.live.vector_table import VectorTable
-from graphrefine.live.writer import Live
+from graphrefine.live.writer import Live, NameResolution
 from live_states import bits, graph_of, published_bits
 
 RING = [(i, (i + step) % 24) for i in range(24) for step in (1, 5)]
@@ -65,7 +64,6 @@ CHANGES: dict[str, tuple[Callable[[Live], Any], type[Exception], str]] = {
     "end not there": (lambda live: live.remove(0, 99), UnknownNameError, "no node is called 99"),
     "node not there": (lambda live: live.remove_nodes([99]), UnknownNameError, "no node is called 99"),
     "removed twice": (lambda live: live.remove([0, 1], [1, 0]), UnknownNameError, "no edge 1 - 0"),
-    "negative": (lambda live: live.add(0, 7, -1.0), InputError, "positive"),
     "zero": (lambda live: live.set(0, 1, 0), InputError, "remove()"),
     "too large in all": (lambda live: live.add([0, 0], [7, 7], 2.0**100), InputError, r"a sum with it.*2\^100"),
     "one bad of several": (lambda live: live.add([0, 1], [7, 8], [1.0, -1.0]), InputError, "positive"),
@@ -74,11 +72,8 @@ CHANGES: dict[str, tuple[Callable[[Live], Any], type[Exception], str]] = {
     "self-loop": (lambda live: live.add(4, 4), InputError, "self-loop"),
     "self-loop in two spellings": (lambda live: live.add(4, "4"), InputError, "self-loop"),
     "text name": (lambda live: live.add(4, "ann"), InputError, "no integer"),
-    "float name": (lambda live: live.add(4, 1.5), InputError, "no name"),
-    "tuple name": (lambda live: live.add_nodes([(1, 2)]), InputError, "no name"),
     "None": (lambda live: live.add(4, None), InputError, "None"),
     "None as a node": (lambda live: live.add_nodes([None]), InputError, "empty"),
-    "large name": (lambda live: live.add(4, 2**63), InputError, "64 bits"),
 }  # fmt: skip
 
 
@@ -122,28 +117,17 @@ def test_removals_of_what_is_not_there_are_counted_if_asked(live: Live) -> None:
         assert bits(again) == state
 
 
-def test_a_request_counts_once(live: Live) -> None:
-    assert live.submit("a", [["+", 0, 14]]).group == 2
-    before = bits(live)
-    assert live.submit("a", [["+", 0, 15]]) == (2, None)
-    assert bits(live) == before
-
-
 # ---- folders ---------------------------------------------------------------------------------------------------------
 
 
 def test_a_graph_or_a_place_that_cannot_be(tmp_path: Path, ring: Path) -> None:
+    empty = graphrefine.Graph(np.zeros(4, np.int64), np.empty(0, np.int32), None, np.arange(3))
     refused: list[tuple[Any, str, type[Exception], str]] = [
         (RING, "ring", InputError, "must end in"),
         (RING, "ring.live", OutputError, "already"),
         (RING, "nowhere/ring.live", OutputError, "nowhere"),
         (graphrefine.read(RING, directed=True), "arcs.live", InputError, "directed"),
-        (
-            graphrefine.Graph(np.zeros(4, np.int64), np.empty(0, np.int32), None, np.arange(3)),
-            "a.live",
-            InputError,
-            "edges",
-        ),
+        (empty, "a.live", InputError, "edges"),
     ]
     for graph, name, kind, message in refused:
         with pytest.raises(kind, match=message):

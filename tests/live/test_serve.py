@@ -56,12 +56,9 @@ def test_changes_count_at_once_and_stay(folder: Path) -> None:
 
 
 def test_a_request_counts_once(server: Served) -> None:
-    first = edges(server.api, "same", ["+", "ann", "n3"])
-    again = edges(server.api, "same", ["+", "ann", "n3"])
-    other = edges(server.api, "same", ["-", "no such node"])
-    assert first["group"] == 1 and not first["repeated"]
-    assert again == other == {"group": 1, "repeated": True}
-    assert get(server.api, "/api/live")["group"] == 1
+    assert edges(server.api, "same", ["+", "ann", "n3"])["group"] == 1
+    for change in (["+", "ann", "n3"], ["-", "no such node"]):
+        assert edges(server.api, "same", change) == {"group": 1, "repeated": True}
     assert server.folder.graph().neighbors("ann") == {"n3": 1.0}
     assert edges(server.api, "another", ["+", "ann", "n3"])["group"] == 2
     assert server.folder.graph().neighbors("ann") == {"n3": 2.0}
@@ -71,16 +68,13 @@ def test_a_bad_request_changes_nothing(server: Served) -> None:
     good = ["+", "ann", "n3"]
     refused(server.api, 422, "change 2 of 2", "no edge", request="a", changes=[good, ["-", "n1", "n5"]])
     refused(server.api, 422, "no node is called 'zoe'", request="b", changes=[good, ["-", "zoe", "n5"]])
-    refused(server.api, 422, "no node is called 'zoe'", request="b", changes=[good, ["-", "zoe"]])
     refused(
         server.api, 422, "outside of", request="b", changes=[["+", "n1", "n2", 2.0**100], ["+", "n1", "n2", 2.0**100]]
     )
     for change, word in [
-        (["+", "ann", "bob", -1], "weight -1"),
         (["+", "ann", "bob", True], "weight True"),
         (["=", "ann"], "end is empty"),
         (["+", ["ann"], "bob"], "no name"),
-        (["+", "\ud800", "bob"], "no name"),
         (["*", "ann", "bob"], "unknown op"),
         (["+"], "a list such as"),
         ({"op": "+"}, "a list such as"),
@@ -253,30 +247,27 @@ def test_posts_during_a_refresh_are_not_lost(server: Served, monkeypatch: pytest
     assert all(graph.neighbors(f"during{number}") == {f"n{number + 1}": 1.0} for number in range(20))
 
 
-def test_a_disk_that_refuses_is_told_and_the_request_can_be_sent_again(
+def test_a_failure_before_the_commit_refuses_and_one_after_it_does_not(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: Any, **options: Any) -> int:
-        raise OutputError("the database refused: disk full; nothing was changed")
+    def fail(error: Exception) -> Any:
+        def raise_error(*_: Any, **options: Any) -> None:
+            raise error
 
+        return raise_error
+
+    change = ["+", "ann", "n3"]
     with monkeypatch.context() as context:
-        context.setattr(type(server.folder._store), "append", fail)
-        answer = server.api.post("/api/edges", json={"request": "a", "changes": [["+", "ann", "n3"]]})
+        context.setattr(type(server.folder._store), "append", fail(OutputError("disk full; nothing was changed")))
+        answer = server.api.post("/api/edges", json={"request": "a", "changes": [change]})
     assert answer.status_code == 503 and "disk full" in answer.json()["error"] and answer.headers["retry-after"] == "1"
-    assert edges(server.api, "a", ["+", "ann", "n3"])["group"] == 1
-
-
-def test_what_fails_after_a_commit_does_not_undo_it(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any, **options: Any) -> None:
-        raise MemoryError("not enough memory for a refresh")
-
     with monkeypatch.context() as context, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         context.setattr(graphrefine.live.writer, "LOOK", 1)
-        context.setattr(graphrefine.live.writer, "refresh_reason", fail)
-        assert edges(server.api, "a", ["+", "ann", "n3"])["group"] == 1
-    assert get(server.api, "/api/live")["problem"] == "not enough memory for a refresh"
-    assert edges(server.api, "a", ["+", "ann", "n3"]) == {"group": 1, "repeated": True}
+        context.setattr(graphrefine.live.writer, "refresh_reason", fail(MemoryError("no memory for a refresh")))
+        assert edges(server.api, "a", change)["group"] == 1, "it can be sent again"
+    assert get(server.api, "/api/live")["problem"] == "no memory for a refresh"
+    assert edges(server.api, "a", change) == {"group": 1, "repeated": True}
     assert server.folder.graph().neighbors("ann") == {"n3": 1.0}
 
 

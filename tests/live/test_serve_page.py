@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from live_servers import HTML, NODES, ask_server, serving_live, write_folder
 from playwright.sync_api import Browser, Page, expect
 
-from explore_pages import chromium, chromium_path, eventually, impatient, watched
+from explore_pages import chromium, chromium_path, eventually, watched
 from explore_servers import Server
 
 INK = """() => {
@@ -135,17 +135,3 @@ def test_axe_finds_nothing_serious(chrome: Browser, server: Server, scheme: str,
         result = Axe().run(seen.page)
         serious = [each for each in result.response["violations"] if each["impact"] in ("serious", "critical")]
         assert not serious, serious
-
-
-def test_the_checks_notice_a_page_that_stands_still(chrome: Browser, server: Server) -> None:
-    with watched(chrome) as seen:
-        page = seen.page
-        page.route("**/api/live/moved*", lambda route: route.fulfill(json={
-            "group": 0, "generation": 1, "complete": True, "names": [], "points": [], "removed": []
-        }))  # fmt: skip
-        open_page(page, server)
-        drawn = ink(page)
-        ask_server(server, "/api/edges", request="a", changes=[["+", "ann", HTML, 5.0]])
-        expect(page.locator("#group")).to_have_text("1")
-        with impatient():
-            assert not eventually(page, lambda: page.evaluate(INK) != drawn)

@@ -90,28 +90,22 @@ def test_recommendations_are_those_of_the_vectors(tmp_path: Path) -> None:
         assert all(each.name % 2 == 0 for each in live.neighbors(0, 5, side="source"))
 
 
-def test_a_refresh_keeps_the_sides(tmp_path: Path) -> None:
+def test_a_name_may_be_on_both_sides_and_a_refresh_keeps_them(tmp_path: Path) -> None:
     with create(tmp_path / "shop.live", shop_edges()) as live:
-        live.add([100, 101, 102], [2, 2, 30])
+        live.add([7, 100, 101, 102], [7, 2, 2, 30])
         live.remove_nodes([5], side="source")
         live.remove_nodes([8], side="target")
         live.commit()
-        before, names = edges_of(live), live.names.tolist()
-        assert live.refresh()["drift"] < 0.3
-        assert edges_of(live) == before and live.names.tolist() == names and live.sources == 62
-
-
-def test_a_name_may_stand_on_both_sides(tmp_path: Path) -> None:
-    with create(tmp_path / "shop.live", shop_edges()) as live:
-        live.add(7, 7)
-        live.commit()
-        assert live.graph().neighbors(7, side="source")[7] == 1.0
         with pytest.raises(InputError, match="both sides"):
             live.vector(7)
         assert live.vector(7, side="source").any() and 7 in live and 50 in live and 999 not in live
         assert np.array_equal(live[50], live.vector(50, side="source"))  # it is no item
         with pytest.raises(UnknownNameError, match="source side"):
             live.recommend(999)
+        before, names = edges_of(live), live.names.tolist()
+        assert before[7, 7] == 1.0
+        assert live.refresh()["drift"] < 0.3
+        assert edges_of(live) == before and live.names.tolist() == names and live.sources == 62
 
 
 def test_sides_are_asked_for_where_they_matter(tmp_path: Path) -> None:
@@ -141,21 +135,16 @@ def test_commands_take_bipartite_graphs(tmp_path: Path) -> None:
     figures = works("live", "apply", folder, tmp_path / "day.csv", "--json").figures
     assert figures["changes"] == 3 and figures["new_nodes"] == 1 and figures["nodes"] == 60 + 30
     check_refused(run("live", "apply", folder, tmp_path / "day.csv"), "--resume")
-    works("live", "check", folder)
-    works("live", "export", folder, "-o", tmp_path / "out")
-    assert len(graphrefine.load(tmp_path / "out").recommend(1000, 3)) == 3
-
-
-def test_items_come_and_go_by_a_file(tmp_path: Path) -> None:
-    model, path, file = shop_edges(), tmp_path / "shop.live", tmp_path / "changes.csv"
-    create(path, model).close()
-    file.write_text("-,,7,\n+,,99,\n")
-    works("live", "apply", path, file)
-    with graphrefine.live.open(path) as live:
-        assert edges_of(live) == {edge: weight for edge, weight in model.items() if edge[1] != 7}
+    (tmp_path / "day.csv").write_text("-,,7,\n+,,99,\n")  # other changes under the same name
+    works("live", "apply", folder, tmp_path / "day.csv")
+    with graphrefine.live.open(folder) as live:
+        assert not any(item == 7 for _, item in edges_of(live))
         assert not np.any(live.vector(99, side="target")) and live.vector(7, side="source").any()
         with pytest.raises(UnknownNameError, match="no node is called 7 on the target side"):
             live.vector(7, side="target")
     for line in ("=,,7,2\n", "+,,,\n"):
-        file.write_text(line)
-        check_refused(run("live", "apply", path, file), "empty")
+        (tmp_path / "day.csv").write_text(line)
+        check_refused(run("live", "apply", folder, tmp_path / "day.csv"), "empty")
+    works("live", "check", folder)
+    works("live", "export", folder, "-o", tmp_path / "out")
+    assert len(graphrefine.load(tmp_path / "out").recommend(1000, 3)) == 3

@@ -225,11 +225,12 @@ def _export_table(live: LiveReader, address: str, table: str) -> tuple[int, str]
     check_address(address)
     # Two sides are written whole: the lengths of all targets change with the mean of their degrees.
     recipe = None if live.sources is not None else table_recipe(address, table=table)
-    if recipe is None or recipe.get("folder") != live.id:
+    some = live.snapshot(after=live.group if recipe is None else int(recipe.get("group", 0)))
+    # A refresh moves all vectors without a group of its own: rows that moved since a group are those of one generation.
+    if recipe is None or any(recipe.get(key) != some.recipe[key] for key in ("folder", "generation")):
         some = live.snapshot()
         write(address, some.data, table=table)
     else:
-        some = live.snapshot(after=int(recipe["group"]))
         update(address, some.data._replace(state=State()), every=live.names, table=table)
     return len(some), f"{format_place(address)}, table {table}"
 

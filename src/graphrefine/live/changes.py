@@ -62,7 +62,7 @@ def read_changes(
     digest: str | None = None,
     format: str | None = None,
 ) -> Iterator[Group]:
-    r"""Return changes in groups of ``size`` records, the last one shorter; the file is never held as a whole.
+    r"""Yield changes in groups of ``size`` records, the last one shorter; the file is never held as a whole.
 
     The format of standard input ("-") and of open files is found by their first bytes, that of others by the suffix;
     ``format`` names it where neither tells. ``skip`` records, which count already, are not yielded again; if their hash
@@ -86,12 +86,7 @@ def read_changes(
     if format not in FORMATS and (format is not None or where.suffix):
         problem = f"the format {format or where.suffix!r} is none of changes{suggest(format or '', FORMATS)}"
         raise where.error(f"{problem}; pass format='csv' or another of {', '.join(FORMATS)}", argument="format")
-    return _make_groups(where, _read_file(where, file, format), size=size, skip=skip, digest=digest)
-
-
-def _make_groups(
-    source: Source, changes: Iterator[Change], *, size: int, skip: int, digest: str | None
-) -> Iterator[Group]:
+    changes = _read_file(where, file, format)
     # Lines of JSON: records of the same effect have the same hash in any format and grouping.
     hashed, records = blake2b(digest_size=16), 0
     try:
@@ -99,9 +94,9 @@ def _make_groups(
             hashed.update(json.dumps(change).encode())
             records += 1
     except FormatError as error:
-        raise source.error(f"this is another file than the one whose {skip} records count already: {error}") from None
+        raise where.error(f"this is another file than the one whose {skip} records count already: {error}") from None
     if records < skip or digest not in (None, hashed.hexdigest()):
-        raise source.error(f"this is another file: its first {skip} records are not those that count already")
+        raise where.error(f"this is another file: its first {skip} records are not those that count already")
     while group := list(islice(changes, size)):
         hashed.update("".join(map(json.dumps, group)).encode())
         first, records = records + 1, records + len(group)
@@ -247,12 +242,17 @@ def apply_changes(
         raise InputError("standard input cannot be resumed: its records are gone; give a file", argument="resume")
     stream = None if source == "-" else str(Path(source).resolve())
     position, digest = (0, "") if stream is None else live.stream_position(stream)
-    if position and not resume and _begins_with(source, skip=position, digest=digest, format=format):
-        raise InputError(
-            f"{source}: its first {position:,} records count already; --resume goes on after them; to apply them once "
-            "more, send the file to standard input (-)",
-            argument="resume",
-        )
+    if position and not resume:
+        try:
+            next(read_changes(source, size=1, skip=position, digest=digest, format=format), None)
+        except InputError:  # another file of that name, or one that cannot be read: its reading says so
+            pass
+        else:
+            raise InputError(
+                f"{source}: its first {position:,} records count already; --resume goes on after them; to apply them "
+                "once more, send the file to standard input (-)",
+                argument="resume",
+            )
     skip = position if resume else 0
     counts = {"groups": 0, "changes": 0, "skipped": 0, "new_nodes": 0, "moved": 0, "before": skip}
     for group in read_changes(source, size=size, skip=skip, digest=digest if skip else None, format=format):
@@ -271,12 +271,3 @@ def apply_changes(
         for name in ("changes", "skipped", "new_nodes", "moved"):
             counts[name] += getattr(commit, name)
     return counts
-
-
-def _begins_with(source: str, **options: Any) -> bool:
-    """Return whether a file begins with records that were applied before."""
-    try:
-        next(read_changes(source, size=1, **options), None)
-    except InputError:  # another file of that name, or one that cannot be read: its reading says so
-        return False
-    return True

@@ -37,6 +37,7 @@ from graphrefine.system.files import replacing_folder
 
 VERSION = 1
 MANIFEST = "generation.json"
+NUMBERS_OF_MODEL = ("loop", "lag", "publish", "share")
 NUMBERS = 6  # that the kernel keeps of each node
 KERNEL_ARRAYS = (("targets", np.float32, 0), ("states", np.float32, 0), ("numbers", np.float64, NUMBERS))  # 0: all
 Floats = NDArray[np.float32]
@@ -90,7 +91,7 @@ def save_checkpoint(
             "nodes": len(rows),
             "names": kind,
             "settings": vars(model.settings),
-            "frozen": model.numbers(),
+            "frozen": {name: getattr(model, name) for name in NUMBERS_OF_MODEL},
             **numerics_entry(),
             "files": {path.name: [path.stat().st_size, crc_of(path)] for path in npy_files(fresh)},
         }
@@ -127,7 +128,7 @@ class Checkpoint:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.generation = folder, int(folder.name.rpartition("-")[2])
         with self._damage_of(MANIFEST):
             self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
             if problem := version_problem(self.manifest["version"], VERSION):

@@ -74,18 +74,9 @@ class Model:
     share: float = 0.0  # of M's energy that the basis holds
 
     @property
-    def radius(self) -> float:
-        """Bound of the distance of any vector from the fixed point's."""
-        return error_radius(self.lag, self.settings.keep)
-
-    @property
     def rounding(self) -> float:
         """Bound of the rounding of a row of G."""
         return ROUNDING * (1 + float(np.sqrt(exact.dot(self.mean, self.mean))))
-
-    def numbers(self) -> dict[str, float]:
-        """Return the parts that are single numbers."""
-        return {"loop": self.loop, "lag": self.lag, "publish": self.publish, "share": self.share}
 
     def make_kernel(self, indptr: Any, indices: Any, weights: Any) -> Any:
         """Make the kernel's graph of these rows."""
@@ -107,11 +98,6 @@ class Model:
         )
 
 
-def error_radius(lag: float, keep: float) -> float:
-    """Return a bound of the distance of any vector from the fixed point's, where no node lags behind by more."""
-    return lag / (keep * (1 - keep))
-
-
 def captured_share(kernel: Any) -> float:
     """Return the share of M's energy that the basis holds."""
     return float(kernel.captured / max(kernel.energy, 1e-300))
@@ -131,7 +117,13 @@ def fit_model(
     ``warm(start, stop)`` are rows of a basis to begin with. ``anchors``, some rows and their older vectors, are what
     the new vectors are rotated onto.
     """
-    check_graph(graph)
+    if graph.directed:
+        raise InputError(
+            "live vectors follow undirected and bipartite graphs, and this one is directed; read it as undirected, or "
+            "embed it again when it has changed"
+        )
+    if not len(graph.indices):
+        raise InputError("the graph has no edges to begin with; live vectors need some to find a basis")
     engine = LocalEngine(graph, columns=settings.dim, threads=threads)
     with stages.stage("range", steps=1):
         M = proximity(graph, exponent=EXPONENT, threads=threads)
@@ -186,17 +178,6 @@ def fit_model(
         for _ in range(SWEEPS):
             kernel.sweep()
         return _settle(model, kernel), kernel
-
-
-def check_graph(graph: Graph) -> None:
-    """Raise InputError for a graph that live vectors cannot follow."""
-    if graph.directed:
-        raise InputError(
-            "live vectors follow undirected and bipartite graphs, and this one is directed; read it as undirected, or "
-            "embed it again when it has changed"
-        )
-    if not len(graph.indices):
-        raise InputError("the graph has no edges to begin with; live vectors need some to find a basis")
 
 
 def _settle(model: Model, kernel: Any) -> Model:

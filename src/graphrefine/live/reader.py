@@ -17,7 +17,7 @@ from graphrefine.graph.lookup import Side
 from graphrefine.kernels import exact
 from graphrefine.kernels.numerics import KEY, version_of
 from graphrefine.live.checkpoint import Checkpoint
-from graphrefine.live.model import LiveSettings, error_radius
+from graphrefine.live.model import LiveSettings
 from graphrefine.live.store import Store
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.refine.bipartite import DEGREE_POWER
@@ -106,13 +106,30 @@ class LiveVectors:
     group: int
     _table: VectorTable
     _base_group: int  # the group that the checkpoint was made after
+    _base: int  # and its generation
     _radius: float  # bound of the distance of any vector from where it should be, before it is made unit
     _publish: float  # share of its length that a vector may have moved by since
     _index: LiveIndex | None = None
 
-    def __init__(self, path: str | os.PathLike[str], store: Store, *, threads: int | None = None) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, write: bool, threads: int | None) -> None:
         self.path, self.threads = Path(path), usable_threads(threads)
-        self._store = store
+        self._store = Store(path, write=write)
+        try:
+            self._open()
+        except BaseException:
+            self._store.close()
+            raise
+
+    def _open(self) -> None:
+        """Load the newest moment."""
+        raise NotImplementedError
+
+    def _take_checkpoint(self, checkpoint: Checkpoint, table: VectorTable) -> None:
+        self._table, self.settings = table, checkpoint.settings
+        self._base_group, self._base = checkpoint.group, checkpoint.generation
+        frozen, keep = checkpoint.manifest["frozen"], self.settings.keep
+        # h of docs/live.md: where no node lags behind by more than this, no vector is farther from the fixed point's.
+        self._radius, self._publish = frozen["lag"] / (keep * (1 - keep)), frozen["publish"]
 
     @property
     def _vectors(self) -> VectorTable:
@@ -234,6 +251,7 @@ class LiveVectors:
         if after is not None and after >= self._base_group:
             rows = rows[table.groups[rows] > after]
         recipe = {"method": "live", **vars(self.settings), "folder": self.id, "group": self.group}
+        recipe["generation"] = self._base
         recipe |= {"version": __version__, KEY: version_of(self._store.facts)}  # numerics of the writer
         names, vectors = table.names(rows), table.rows(rows)
         if not table.has_sides:
@@ -262,20 +280,17 @@ class LiveReader(LiveVectors):
     """
 
     def __init__(self, path: str | os.PathLike[str], *, threads: int | None = None) -> None:
-        store = Store(path, write=False)
-        try:
-            super().__init__(path, store, threads=threads)
-            self._generation, self.group = 0, -1
-            self.update()
-        except BaseException:
-            store.close()
-            raise
+        self._generation, self.group = 0, -1
+        super().__init__(path, write=False, threads=threads)
 
     def update(self) -> int:
         """Go on to the newest moment; return the number of groups that came since the last one."""
-        before = max(self.group, 0)
-        self._store.retry(self._update)
+        before = self.group
+        self._open()
         return self.group - before
+
+    def _open(self) -> None:
+        self._store.retry(self._update)
 
     def _update(self) -> None:
         generation, group, updates = self._store.updates(self._generation, self.group)
@@ -284,10 +299,7 @@ class LiveReader(LiveVectors):
             table = checkpoint.table(self._store.facts["sides"])
             for update in updates:
                 table.apply(update)
-            numbers = checkpoint.manifest["frozen"]
-            self._table, self.settings, self._base_group = table, checkpoint.settings, checkpoint.group
-            self._radius = error_radius(numbers["lag"], checkpoint.settings.keep)
-            self._publish = numbers["publish"]
+            self._take_checkpoint(checkpoint, table)
         else:
             fresh = list(updates)  # all of them are read, and whole, before the first is followed
             self._generation = 0  # an interruption here leaves a table between two moments: all is read again then

@@ -124,10 +124,9 @@ class MovedQuery(PlaneQuery):
 class LiveService(Live):
     """A folder of live vectors, open for writing, with the answers of this moment that clients and the page ask for."""
 
-    @property
-    def generation(self) -> int:
-        """Number of the checkpoint in use; another one after each refresh."""
-        return self._store.generation
+    def moment(self) -> dict[str, int]:
+        """Return the last group, and the number of the checkpoint in use: another one after each refresh."""
+        return {"group": self.group, "generation": self._store.generation}
 
     def describe(self, name: Any, side: Side | None) -> Answer:
         """Return vector, bound and degree of a node."""
@@ -171,7 +170,7 @@ class LiveService(Live):
         total = len(rows)
         if total > MAP:
             rows = rows[spread_rows(total, MAP, seed=0)]
-        return {**self._moment(), "total": total, **self._points(rows, axes)}
+        return {**self.moment(), "total": total, **self._points(rows, axes)}
 
     def moved(self, after: int, axes: tuple[int, int], *, generation: int | None) -> Answer:
         """Return names and coordinates of the nodes whose vectors moved after a group, and names that left.
@@ -180,17 +179,14 @@ class LiveService(Live):
         """
         table = self._vectors
         rows = np.flatnonzero(table.groups > after)
-        is_complete = self._base_group <= after <= self.group and generation in (None, self.generation)
+        is_complete = self._base_group <= after <= self.group and generation in (None, self._store.generation)
         if len(rows) > MOVED:  # those of the newest groups, as far as they are few enough
             rows = rows[table.groups[rows] > np.sort(table.groups[rows])[-MOVED - 1]]
             is_complete = False
         gone = table.keys(rows[table.removed[rows]]).tolist()
         names, sides = self._split([key for key in dict.fromkeys(gone) if table.row_of(key) is None])
         points = self._points(rows[~table.removed[rows]], axes)
-        return {**self._moment(), "complete": is_complete, **points, "removed": names, "removed_sides": sides}
-
-    def _moment(self) -> dict[str, int]:
-        return {"group": self.group, "generation": self.generation}
+        return {**self.moment(), "complete": is_complete, **points, "removed": names, "removed_sides": sides}
 
     def _points(self, rows: NDArray[np.int64], axes: tuple[int, int]) -> Answer:
         points = self._vectors.rows(rows)[:, list(axes)].astype(np.float64).round(DIGITS)
@@ -312,8 +308,9 @@ class Backend:
         self._end = threading.Event()
         self._retired: list[Background] = []  # work of former sessions that has not ended yet
         pages = page_handlers(PAGE)
+        session, self.moment = self._take()
         self.app = make_app(
-            self._take(),
+            session,
             token=access.token,
             hosts=access.hosts,
             any_address=access.any_address,
@@ -321,7 +318,7 @@ class Backend:
             pages={**pages, "/live": pages["/"]},
         )
         self.app.state.backend = self
-        self.session.background.start()
+        session.background.start()
         self._watcher = threading.Thread(target=self._watch, name="renewal", daemon=True)
         self._watcher.start()
 
@@ -342,16 +339,16 @@ class Backend:
         self._folder.shutdown(wait=True, cancel_futures=True)
         return [*self._retired, self.session.background]
 
-    def _take(self) -> Session:
+    def _take(self) -> tuple[Session, Answer]:
         # Only the copies are made in the folder's thread; the session may take long, and changes go on meanwhile.
-        embedding, graph, self.moment = self.submit(_copy).result()
+        embedding, graph, moment = self.submit(_copy).result()
         self._taken = time.monotonic()
-        return Session(embedding, graph=graph, index=False, name=self._live.path.name)
+        return Session(embedding, graph=graph, index=False, name=self._live.path.name), moment
 
     def _watch(self) -> None:
         while not self._end.wait(LOOK):
             try:
-                if self._is_due(*self.submit(_finish_refresh).result()):
+                if self._is_due(self.submit(_finish_refresh).result()):
                     self._renew_session()
             except Exception:  # the old session stays, and the next look may do better
                 if self._end.is_set():
@@ -359,31 +356,32 @@ class Backend:
                 sys.excepthook(*sys.exc_info())
                 self._end.wait(self._renew)
 
-    def _is_due(self, generation: int, group: int) -> bool:
-        if generation != self.moment["generation"]:
+    def _is_due(self, newest: dict[str, int]) -> bool:
+        if newest["generation"] != self.moment["generation"]:
             return True
         # A session whose maps are not made yet is not replaced: on a large graph no map would ever be ready.
         is_old = time.monotonic() - self._taken >= self._renew and self.session.background.wait(0)
-        return is_old and group != self.moment["group"]
+        return is_old and newest["group"] != self.moment["group"]
 
     def _renew_session(self) -> None:
-        session = self._take()
+        session, moment = self._take()
         session.background.start()
         self._retired.append(self.session.background)
-        self.app.state.session = session  # one assignment: each request keeps to the session that it began with
+        # One assignment that requests see: each keeps to the session that it began with.
+        self.app.state.session, self.moment = session, moment
         self._retired = [each for each in self._retired if not each.stop(0)]
         gc.collect()  # a session refers to itself: its vectors would stay until the collector comes by
 
 
-def _finish_refresh(live: LiveService) -> tuple[int, int]:
+def _finish_refresh(live: LiveService) -> dict[str, int]:
     """Return the moment of the folder, after a refresh that was ready."""
     live.finish_ready_refresh()
-    return live.generation, live.group
+    return live.moment()
 
 
 def _copy(live: LiveService) -> tuple[Embedding, Graph | None, Answer]:
     graph = live.graph() if len(live) else None
-    return live.snapshot(), graph, {"generation": live.generation, "group": live.group, "time": time.time()}
+    return live.snapshot(), graph, {**live.moment(), "time": time.time()}
 
 
 # ---- the server ------------------------------------------------------------------------------------------------------

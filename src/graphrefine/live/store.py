@@ -26,7 +26,7 @@ import shutil
 import sqlite3
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -257,15 +257,14 @@ class Store:
         with self.transaction():
             newest, last = self.generation, self.group
             rows = self._all("SELECT * FROM groups WHERE id > ?", group if newest == generation else 0)
-        return newest, last, self._read_updates(newest, rows)
+        return newest, last, (self._read_update(newest, row) for row in rows)
 
-    def _read_updates(self, generation: int, rows: Iterable[Row]) -> Iterator[Update]:
-        for row in rows:
-            group, moved = self._parse(row), self._read_moved(generation, row)
-            if moved is None:
-                problem = f"vectors of group {row[0]} are damaged; opening the folder for writing writes them again"
-                raise FormatError(self.path, problem)
-            yield Update(row[0], group, moved)
+    def _read_update(self, generation: int, row: Row) -> Update:
+        group, moved = self._parse(row), self._read_moved(generation, row)
+        if moved is None:
+            problem = f"vectors of group {row[0]} are damaged; opening the folder for writing writes them again"
+            raise FormatError(self.path, problem)
+        return Update(row[0], group, moved)
 
     # ---- checkpoints -------------------------------------------------------------------------------------------------
 

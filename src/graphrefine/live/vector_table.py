@@ -26,15 +26,6 @@ class VectorTable:
     Rows of the checkpoint are mapped, and never changed; those that moved since are in a second array. In a bipartite
     graph a name may be on both sides. Its keys, which the folder has in place of names, are text that differs: ``s7``
     and ``t7``. ``sides`` says whether the names there are "integers" or "strings".
-
-    Examples
-    --------
-    >>> from graphrefine.live.change_log import CHANGE, ChangeGroup, vector_dtype
-    >>> table = VectorTable(np.array(["ann", "bob"], object), np.eye(2, dtype=np.float32), np.ones(2), np.ones(2))
-    >>> moved = np.array([(1, 2.0, 1.0, [1, 0])], vector_dtype(2))
-    >>> table.apply(Update(1, ChangeGroup(np.empty(0, CHANGE), ["cid"]), moved))
-    >>> table.rows(np.array([0, 1])).tolist(), table.row("cid")
-    ([[1.0, 0.0], [1.0, 0.0]], 2)
     """
 
     def __init__(

@@ -20,12 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine import __version__
-from graphrefine.errors import FormatError, InputError, OutputError
+from graphrefine.errors import FormatError, InputError, OutputError, UnknownNameError
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.lookup import SIDES, Side
+from graphrefine.graph.lookup import SIDES, Side, quote_name
 from graphrefine.graph.node_ids import is_text, object_array
 from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.live.change_log import (
+    CHANGE,
+    RANGE,
+    REMOVE_NODE,
+    SIGNS,
     Change,
     ChangeGroup,
     Origin,
@@ -44,7 +48,6 @@ from graphrefine.live.model import (
     fit_model,
     unit_vectors,
 )
-from graphrefine.live.name_resolution import NameResolution
 from graphrefine.live.reader import LiveVectors, chord_bounds
 from graphrefine.live.refresh import Refresh, refresh_reason
 from graphrefine.live.store import ADVICE, SUFFIX, Store, disk_errors
@@ -59,6 +62,7 @@ LOGGED = 200_000
 # Changes between two looks whether a refresh is due, at least, and in shares of the nodes: a look computes the bounds
 # of all nodes, which must stay cheap against the changes themselves.
 LOOK, LOOK_SHARE = 1000, 0.01
+_SKIP = "nothing of its group was changed. skip_unknown=True skips such changes and counts them"
 
 
 def create_live(
@@ -125,6 +129,79 @@ class Receipt(NamedTuple):
     commit: Commit | None  # its stats; None if it was made before, and nothing was changed now
 
 
+class NameResolution:
+    """Rows of names while a group of changes is made: those that exist, and new ones."""
+
+    def __init__(self, table: VectorTable) -> None:
+        self._table = table
+        self._rows: dict[Any, int | None] = {}  # of names that this group adds, or removes (None)
+        self._new: list[Any] = []
+        self._positions: list[int] = []  # of the changes by rows among those by names
+
+    def _row(self, name: Any) -> int | None:
+        return self._rows[name] if name in self._rows else self._table.row_of(name)
+
+    def _row_or_new(self, name: Any) -> int:
+        row = self._row(name)
+        if row is None:
+            row = self._rows[name] = len(self._table) + len(self._new)
+            self._new.append(name)
+        return row
+
+    def resolve(self, changes: Sequence[Change], *, skip: bool) -> tuple[ChangeGroup, int]:
+        """Return the changes by rows, and the number of those that were skipped as their nodes do not exist."""
+        resolved = list[tuple[int, int, int, float]]()
+        skipped = 0
+        for position, change in enumerate(changes):
+            try:
+                kind, rows = self._resolve(change)
+            except InputError as error:
+                if skip and isinstance(error, UnknownNameError):
+                    skipped += 1
+                    continue
+                raise type(error)(f"change {position + 1} of {len(changes)}: {error}") from None
+            if kind is not None:
+                resolved.append((kind, rows[0], rows[-1], change.weight))
+                self._positions.append(position)
+        return ChangeGroup(np.array(resolved, CHANGE), self._new, skip), skipped
+
+    def _resolve(self, change: Change) -> tuple[int | None, list[int]]:
+        """Return the kernel's operation (None: there is nothing more to do) and the rows of the ends."""
+        if change.source is None and not self._table.has_sides:
+            raise InputError("the source is empty; only a change of a bipartite graph has a target alone")
+        ends = zip((change.source, change.target), SIDES, strict=True)
+        names = [self._table.key(name, side) for name, side in ends if name is not None]
+        if len(names) == 2 and names[0] == names[1]:  # also 1 and "1"
+            raise InputError(f"the edge {_edge(change)} is a self-loop; live graphs have none")
+        if change.sign != "-":
+            rows = [self._row_or_new(name) for name in names]
+            return (None if len(names) == 1 else SIGNS[change.sign]), rows
+        rows = []
+        for name in names:
+            if (row := self._row(name)) is None:
+                shown = quote_name(self._table.name(name))
+                raise UnknownNameError(f"no node is called {shown}, so there is nothing to remove; {_SKIP}")
+            rows.append(row)
+        if len(names) == 1:
+            self._rows[names[0]] = None
+            return REMOVE_NODE, rows
+        return SIGNS["-"], rows
+
+    def refusal(self, problem: int, changes: Sequence[Change], index: int) -> InputError:
+        """Return the error of a change of the group that the kernel's graph cannot take."""
+        position = self._positions[index]
+        change = changes[position]
+        where, edge = f"change {position + 1} of {len(changes)}", _edge(change)
+        if problem == 1:
+            return UnknownNameError(f"{where}: there is no edge {edge} to remove; {_SKIP}")
+        text = f"{where}: the weight {change.weight} of {edge}, or a sum with it, lies outside of {RANGE}"
+        return InputError(f"{text}; nothing of its group was changed", argument="weight")
+
+
+def _edge(change: Change) -> str:
+    return f"{quote_name(change.source)} - {quote_name(change.target)}"
+
+
 class Live(LiveVectors):
     """A folder of live vectors, open for writing. Made by `graphrefine.live.open` and `graphrefine.live.create`.
 
@@ -145,18 +222,12 @@ class Live(LiveVectors):
     def __init__(
         self, path: str | os.PathLike[str], *, threads: int | None = None, watcher: Watcher | None = None
     ) -> None:
-        store = Store(path, write=True)
-        try:
-            super().__init__(path, store, threads=threads)
-            self._stages = Stages(watcher)
-            self._pending: list[Change] = []
-            self._refresh: Refresh | None = None
-            self.auto_refresh = True
-            self.refresh_problem: str | None = None  # why the last refresh or checkpoint failed
-            self._open()
-        except BaseException:
-            store.close()
-            raise
+        self._stages = Stages(watcher)
+        self._pending: list[Change] = []
+        self._refresh: Refresh | None = None
+        self.auto_refresh = True
+        self.refresh_problem: str | None = None  # why the last refresh or checkpoint failed
+        super().__init__(path, write=True, threads=threads)
 
     # ---- memory as the disk has it -----------------------------------------------------------------------------------
 
@@ -168,12 +239,10 @@ class Live(LiveVectors):
             try:
                 checkpoint = Checkpoint(self._store.folder(self._store.generation))
                 self._model, self._kernel = checkpoint.load()
-                self._table = checkpoint.table(self._store.facts["sides"])
+                self._take_checkpoint(checkpoint, checkpoint.table(self._store.facts["sides"]))
             except FileNotFoundError as error:  # only a writer removes any
                 raise FormatError(self.path, f"{Path(error.filename).name} is missing; {ADVICE}") from None
-            self.group = self._base_group = checkpoint.group
-            self.settings = self._model.settings
-            self._radius, self._publish = self._model.radius, self._model.publish
+            self.group = checkpoint.group
             self._logged = self._since_look = 0
             for number, group in self._store.groups(after=self.group):
                 group.apply(self._kernel)
@@ -308,8 +377,9 @@ class Live(LiveVectors):
                 self._catch_up()
             raise
         # The group counts by now: an error of what follows must not look as if it did not.
-        with self._warning():
-            self._maintain(len(changes))
+        if not self.finish_ready_refresh() and self._refresh is None:
+            with self._warning():
+                self._maintain(len(changes))
         return Commit(self.group, len(changes), skipped + position, len(group.names), len(update.moved))
 
     def submit(self, request: str, changes: Sequence[Any], *, skip_unknown: bool = False) -> Receipt:
@@ -338,11 +408,7 @@ class Live(LiveVectors):
     # ---- refreshes ---------------------------------------------------------------------------------------------------
 
     def _maintain(self, changes: int) -> None:
-        """Go over to a refresh that is ready, or begin one, or shorten the log, if it is time."""
-        if self._refresh is not None:
-            if self._refresh.is_ready():
-                self._finish_refresh()
-            return
+        """Begin a refresh, or shorten the log, if it is time."""
         # A checkpoint writes all rows, and by then at least twice as many were appended to the log: it costs less than
         # they did, and the log stays within three times the size of the vectors.
         if self._logged > LOGGED + 2 * len(self):

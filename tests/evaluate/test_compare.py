@@ -81,7 +81,7 @@ def ended(status: embed_subprocess.Status, message: str = "for a reason") -> emb
 def test_the_figures_are_those_of_the_library(directed: bool) -> None:
     rng = np.random.default_rng(0)
     ends, weights = rng.integers(0, 60, (2, 400)), rng.uniform(0.5, 3.0, 400)
-    graph = Graph.from_edges(*ends, weights, names=np.arange(64), directed=directed)
+    graph = Graph.from_edges(ends[0], ends[1], weights, names=np.arange(64), directed=directed)
     labels = [f"{i % 3}" for i in range(64)]
     done = compare(graph, labels=labels, methods=["refine", "rbqr"], dims=[8, 4], ratios=[0.3, 0.6], repeats=3, seed=5)
     assert {(row.method, row.dim) for row in done.finished} == {(m, d) for m in ("refine", "rbqr") for d in (8, 4)}

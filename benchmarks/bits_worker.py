@@ -20,9 +20,10 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from goldens import adapter, graphs
+from goldens import graphs
 from goldens.covered import SHORT, TIERS, WAYS, Row
 from goldens.hashes import hash_embedding
+from graphrefine.kernels import native
 
 FILES = ("disk", "dask")  # ways that need tall matrices in files
 WALKS = ("deepwalk", "node2vec", "line", "pte")
@@ -90,7 +91,7 @@ def main() -> None:
     options = parser.parse_args()
     rows, ways = options.rows.split(SEPARATOR), options.ways.split(SEPARATOR)
     warnings.simplefilter("ignore")  # about graphs that are made to be odd
-    print(json.dumps(adapter.instruction_set()), flush=True)
+    print(json.dumps(native.simd()), flush=True)
     print_hashes(rows, ways, broken=options.broken)
 
 

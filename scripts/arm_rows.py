@@ -32,10 +32,10 @@ def main() -> None:
     warnings.simplefilter("ignore")  # about graphs that are made to be odd
     import numpy
 
-    from goldens import adapter
     from goldens.covered import ROWS
+    from graphrefine.kernels import native
 
-    print(json.dumps({"simd": adapter.instruction_set(), "machine": platform.machine(), "numpy": numpy.__version__}))
+    print(json.dumps({"simd": native.simd(), "machine": platform.machine(), "numpy": numpy.__version__}))
     for name in sys.argv[1:]:
         start = perf_counter()
         try:

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = ROOT / "tests" / "size.json"
-PACKAGE = ROOT / "src" / "graphrefine"
 
 Sizes = dict[str, list[int]]  # box -> [lines, files]
 
@@ -40,11 +39,8 @@ def measure(root: Path = ROOT) -> Sizes:
     files["native"] = [path for end in ("*.cpp", "*.h") for path in (package / "kernels" / "native").rglob(end)]
     files["tests"] = list((root / "tests").rglob("*.py"))
     files["web"] = list((root / "web" / "src").rglob("*.ts"))
-    return {box: [sum(map(_count_lines, paths)), len(paths)] for box, paths in files.items() if paths}
-
-
-def _count_lines(path: Path) -> int:
-    return path.read_bytes().count(b"\n")
+    lines = {box: sum(path.read_bytes().count(b"\n") for path in paths) for box, paths in files.items()}
+    return {box: [lines[box], len(paths)] for box, paths in files.items() if paths}
 
 
 def read_record() -> Sizes:
@@ -65,22 +61,17 @@ def find_excess(sizes: Sizes, record: Sizes) -> list[str]:
 
 def find_slack(sizes: Sizes, record: Sizes) -> list[str]:
     """Return the boxes whose entry is more than 2 % and 50 lines above their size, or that no longer exist."""
-    gone = record.keys() - sizes.keys()
-    loose = {
-        box for box in sizes.keys() & record.keys() if record[box][0] > max(1.02 * sizes[box][0], sizes[box][0] + 50)
-    }
-    return sorted(gone | loose)
+    most = {box: max(1.02 * lines, lines + 50) for box, (lines, _) in sizes.items()}
+    return sorted(box for box in record if record[box][0] > most.get(box, -1))
 
 
 def find_unexplained_growth(root: Path = ROOT) -> list[Growth]:
     """Return the commits that raised an entry together with other changes, or without ``Grow <box>:``."""
     path = RECORD.relative_to(ROOT).as_posix()
-    commits = _git(root, "log", "--format=%H", "--no-merges", "--", path).split()
     unexplained = []
-    for commit in commits:
-        before = _read_at(root, f"{commit}^", path)
-        after = _read_at(root, commit, path)
-        raised = sorted(box for box, entry in after.items() if _is_raised(entry, before.get(box)))
+    for commit in _git(root, "log", "--format=%H", "--no-merges", "--", path).split():
+        before, after = (_read_at(root, each, path) for each in (f"{commit}^", commit))
+        raised = sorted(box for box, entry in after.items() if box not in before or _is_above(entry, before[box]))
         if not raised or not before:
             continue
         subject = _git(root, "log", "-1", "--format=%s", commit).strip()
@@ -90,14 +81,16 @@ def find_unexplained_growth(root: Path = ROOT) -> list[Growth]:
     return unexplained
 
 
-def _is_raised(entry: list[int], before: list[int] | None) -> bool:
-    return before is None or any(new > old for new, old in zip(entry, before, strict=True))
+def _is_above(entry: list[int], before: list[int]) -> bool:
+    return any(new > old for new, old in zip(entry, before, strict=True))
 
 
 def _read_at(root: Path, commit: str, path: str) -> Sizes:
     """Return the record as of a commit; empty where it did not exist."""
-    done = subprocess.run(["git", "-C", str(root), "show", f"{commit}:{path}"], capture_output=True, text=True)
-    record: Sizes = json.loads(done.stdout) if done.returncode == 0 else {}
+    try:
+        record: Sizes = json.loads(_git(root, "show", f"{commit}:{path}"))
+    except subprocess.CalledProcessError:
+        return {}
     return record
 
 
@@ -105,23 +98,19 @@ def _git(root: Path, *arguments: str) -> str:
     return subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=True).stdout
 
 
-def lower() -> None:
-    """Write the entries of boxes that have become smaller; new boxes are left to a commit that grows."""
-    sizes, record = measure(), read_record()
-    kept = {box: [min(pair) for pair in zip(record[box], sizes[box], strict=True)] for box in record if box in sizes}
-    lines = [f" {json.dumps(box)}: {json.dumps(kept[box])}" for box in sorted(kept)]
-    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-
-
 def main() -> None:
-    """Print the boxes with their entries, and lower these if asked to."""
-    if "--lower" in sys.argv[1:]:
-        lower()
+    """Print the boxes with their entries, and lower these if asked to; new boxes are left to a commit that grows."""
     sizes, record = measure(), read_record()
-    for box, (lines, files) in sizes.items():
-        print(f"{box:12} {lines:7,} lines {files:4} files   at most {record.get(box, ['-', '-'])}")
+    if "--lower" in sys.argv[1:]:
+        record = {
+            box: [min(pair) for pair in zip(record[box], sizes[box], strict=True)] for box in record if box in sizes
+        }
+        lines = [f" {json.dumps(box)}: {json.dumps(record[box])}" for box in sorted(record)]
+        RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    for box, (count, files) in sizes.items():
+        print(f"{box:12} {count:7,} lines {files:4} files   at most {record.get(box, ['-', '-'])}")
     package = [pair for box, pair in sizes.items() if box not in ("native", "tests", "web")]
-    print(f"{'package':12} {sum(lines for lines, _ in package):7,} lines {sum(files for _, files in package):4} files")
+    print(f"{'package':12} {sum(pair[0] for pair in package):7,} lines {sum(pair[1] for pair in package):4} files")
 
 
 if __name__ == "__main__":

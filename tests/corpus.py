@@ -17,12 +17,12 @@ Weights = dict[tuple[Any, Any], float]
 
 @dataclass(frozen=True)
 class Meant:
-    """The graph that is meant: its edges and their weights, and what is told about the reading."""
+    """The graph that is meant: its edges and their weights, and the notes on the reading."""
 
     edges: Weights
     directed: bool = False
     alone: tuple[Any, ...] = ()  # nodes without edges
-    told: tuple[str, ...] = ()  # words of `Graph.reading`, or of the remarks
+    told: tuple[str, ...] = ()  # words of `Graph.reading`, or of the notes
     report: dict[str, Any] = field(default_factory=dict)
 
 

@@ -6,7 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import igraph
+import networkx as nx
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+from scipy.sparse import csr_array
 
 from corpus import Case, Maker, Weights, meant, refused
 from corpus_text import EPOCHS, FRIENDS, NUMBERS
@@ -20,75 +27,32 @@ def _object(make: Callable[[], Any]) -> Maker:
     return ignore_folder
 
 
-def _miserables() -> Any:
-    import networkx as nx
-
-    return nx.les_miserables_graph()
-
-
 def _miserable_edges() -> Weights:
-    return {(u, v): float(weight) for u, v, weight in _miserables().edges(data="weight")}
-
-
-def _adjacency_frame(graph: Any) -> Any:
-    import networkx as nx
-
-    return nx.to_pandas_adjacency(graph)
-
-
-def _graph_of_numbers() -> Any:
-    import networkx as nx
-
-    return nx.Graph(NUMBERS)
-
-
-def _digraph() -> Any:
-    import networkx as nx
-
-    return nx.DiGraph(ARCS)
-
-
-def _multigraph() -> Any:
-    import networkx as nx
-
-    return nx.MultiGraph([("a", "b"), ("a", "b"), ("b", "c")])
+    return {(u, v): float(weight) for u, v, weight in nx.les_miserables_graph().edges(data="weight")}
 
 
 def _igraph(*, directed: bool) -> Any:
-    import igraph
-
     return igraph.Graph.TupleList(ARCS if directed else FRIENDS, directed=directed)
 
 
 def _pandas(rows: list[Any], columns: list[Any]) -> Any:
-    import pandas as pd
-
     return pd.DataFrame(rows, columns=columns)
 
 
 def _polars(rows: list[Any], columns: list[str]) -> Any:
-    import polars as pl
-
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def _arrow() -> Any:
-    import pyarrow as pa
-
     source, target, weight = zip(*ROADS, strict=True)
     return pa.table({"source": source, "target": target, "weight": weight})
 
 
 def _relation() -> Any:
-    import duckdb
-
-    values = ", ".join(f"('{u}', '{v}', {w})" for u, v, w in ROADS)
-    return duckdb.sql(f"SELECT * FROM (VALUES {values}) AS roads(source, target, weight)")
+    return duckdb.sql(f"SELECT * FROM (VALUES {', '.join(map(str, ROADS))}) AS roads(source, target, weight)")
 
 
 def _sparse_directed() -> Any:
-    from scipy.sparse import csr_array
-
     return csr_array(np.array([[0, 1, 0], [0, 0, 2], [0, 0, 0]]))
 
 
@@ -98,26 +62,32 @@ RATINGS = [(1, 31, 2.5), (7, 31, 3.0), (7, 50, 5.0), (9, 50, 1.0)]
 _LISTS = {"ann": ["bob", "cy"], "bob": ["ann", "cy"], "cy": ["ann", "bob", "dora"], "dora": ["cy"]}
 CASES = (
     Case(
-        "NetworkX: les miserables", _object(_miserables), meant([(*pair, w) for pair, w in _miserable_edges().items()])
+        "NetworkX: les miserables",
+        _object(nx.les_miserables_graph),
+        meant([(*pair, w) for pair, w in _miserable_edges().items()]),
     ),
-    Case("NetworkX: a directed graph", _object(_digraph), _ARCS),
+    Case("NetworkX: a directed graph", _object(lambda: nx.DiGraph(ARCS)), _ARCS),
     Case(
         "NetworkX: a directed graph, read without",
-        _object(_digraph),
+        _object(lambda: nx.DiGraph(ARCS)),
         meant([("a", "b"), ("b", "c"), ("c", "d")]),
         {"directed": False},
     ),
-    Case("NetworkX: parallel edges", _object(_multigraph), meant([("a", "b", 2), ("b", "c", 1)])),
+    Case(
+        "NetworkX: parallel edges",
+        _object(lambda: nx.MultiGraph([("a", "b"), ("a", "b"), ("b", "c")])),
+        meant([("a", "b", 2), ("b", "c", 1)]),
+    ),
     Case("igraph: a directed graph", _object(lambda: _igraph(directed=True)), _ARCS),
     Case("igraph: an undirected graph", _object(lambda: _igraph(directed=False)), _FRIENDS),
     Case(
         "pandas: an adjacency frame of les miserables",
-        _object(lambda: _adjacency_frame(_miserables())),
+        _object(lambda: nx.to_pandas_adjacency(nx.les_miserables_graph())),
         meant([(*pair, w) for pair, w in _miserable_edges().items()]),
     ),
     Case(
         "pandas: an adjacency frame of numbers",
-        _object(lambda: _adjacency_frame(_graph_of_numbers())),
+        _object(lambda: nx.to_pandas_adjacency(nx.Graph(NUMBERS))),
         meant(NUMBERS),
     ),
     Case("pandas: an edge frame", _object(lambda: _pandas(ROADS, [*NAMES, "weight"])), _ROADS),

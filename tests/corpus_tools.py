@@ -7,188 +7,115 @@ import gzip
 import json
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import igraph
+import networkx as nx
 import numpy as np
+import pandas as pd
+import polars as pl
+import scipy.io
+import scipy.sparse as sp
 
 from corpus import Case, Maker, meant, refused
 from corpus_text import FRIENDS, NUMBERS
 
 ROADS = [("a", "b", 2.0), ("b", "c", 0.5), ("c", "d", 1.0)]
 ARCS = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d")]
+ODD = [("Doe, J", 'say "hi"'), ("a;b", "Doe, J"), ("it's", "a;b"), ("New York", "it's")]
+MATRIX = [(0, 1, 2.0), (1, 2, 0.5), (2, 3, 1.0)]
 
 
-def _networkx(*, directed: bool = False, weighted: bool = False, edges: list[Any] | None = None) -> Any:
-    import networkx as nx
+def _saved(name: str, save: Callable[[Path], object]) -> Maker:
+    """A file that a function writes."""
 
+    def make(folder: Path) -> Path:
+        save(folder / name)
+        return folder / name
+
+    return make
+
+
+def _networkx(*, directed: bool = False, weighted: bool = False) -> Any:
     graph = nx.DiGraph() if directed else nx.Graph()
     if weighted:
         graph.add_weighted_edges_from(ROADS)
     else:
-        graph.add_edges_from(edges or (ARCS if directed else FRIENDS))
+        graph.add_edges_from(ARCS if directed else FRIENDS)
     return graph
 
 
-def _by_networkx(writer: str, name: str, *, options: dict[str, Any] | None = None, **graph: Any) -> Maker:
-    """A file that a writer of NetworkX makes."""
-
-    def make(folder: Path) -> Path:
-        import networkx as nx
-
-        getattr(nx, writer)(_networkx(**graph), folder / name, **(options or {}))
-        return folder / name
-
-    return make
+def _by_networkx(writer: str, name: str, *, options: dict[str, Any] | None = None, **graph: bool) -> Maker:
+    return _saved(name, lambda path: getattr(nx, writer)(_networkx(**graph), path, **(options or {})))
 
 
-def _node_link(folder: Path) -> Path:
-    import networkx as nx
-
-    path = folder / "graph.json"
-    path.write_text(json.dumps(nx.node_link_data(_networkx(directed=True), edges="edges")))
-    return path
+def _node_link() -> Any:
+    return nx.node_link_data(_networkx(directed=True), edges="edges")
 
 
 def _by_igraph(method: str, name: str, *, directed: bool = False, weighted: bool = False) -> Maker:
-    """A file that a writer of igraph makes, of named vertices."""
-
-    def make(folder: Path) -> Path:
-        import igraph
-
-        edges: list[Any] = ROADS if weighted else ARCS if directed else FRIENDS
-        graph = igraph.Graph.TupleList(edges, directed=directed, weights=weighted)
-        getattr(graph, method)(str(folder / name))
-        return folder / name
-
-    return make
+    edges: list[Any] = ROADS if weighted else ARCS if directed else FRIENDS
+    graph = igraph.Graph.TupleList(edges, directed=directed, weights=weighted)
+    return _saved(name, lambda path: getattr(graph, method)(str(path)))
 
 
 def _by_pandas(writer: str, name: str, *, columns: tuple[str, ...] = ("source", "target"), **options: Any) -> Maker:
-    """A file that a data frame of friends is written to."""
-
-    def make(folder: Path) -> Path:
-        import pandas as pd
-
-        frame = pd.DataFrame(FRIENDS, columns=list(columns))
-        getattr(frame, writer)(folder / name, **options)
-        return folder / name
-
-    return make
+    frame = pd.DataFrame(FRIENDS, columns=list(columns))
+    return _saved(name, lambda path: getattr(frame, writer)(path, **options))
 
 
 def _by_polars(writer: str, name: str, **options: Any) -> Maker:
-    def make(folder: Path) -> Path:
-        import polars as pl
-
-        frame = pl.DataFrame(ROADS, schema=["source", "target", "weight"], orient="row")
-        getattr(frame, writer)(folder / name, **options)
-        return folder / name
-
-    return make
+    frame = pl.DataFrame(ROADS, schema=["source", "target", "weight"], orient="row")
+    return _saved(name, lambda path: getattr(frame, writer)(path, **options))
 
 
 def _by_duckdb(name: str, options: str) -> Maker:
-    def make(folder: Path) -> Path:
-        import duckdb
-
-        values = ", ".join(f"('{u}', '{v}', {w})" for u, v, w in ROADS)
-        query = f"SELECT * FROM (VALUES {values}) AS roads(source, target, weight)"
-        duckdb.connect().execute(f"COPY ({query}) TO '{folder / name}' ({options})")
-        return folder / name
-
-    return make
+    query = f"SELECT * FROM (VALUES {', '.join(map(str, ROADS))}) AS roads(source, target, weight)"
+    return _saved(name, lambda path: duckdb.connect().execute(f"COPY ({query}) TO '{path}' ({options})"))
 
 
 def _by_csv(**dialect: Any) -> Maker:
     """A file that the csv module writes: names with delimiters, quotes and blanks."""
 
-    def make(folder: Path) -> Path:
-        with (folder / "edges.csv").open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, **dialect)
-            writer.writerow(["source", "target"])
-            writer.writerows(ODD)
-        return folder / "edges.csv"
+    def save(path: Path) -> None:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            csv.writer(file, **dialect).writerows([("source", "target"), *ODD])
 
-    return make
-
-
-ODD = [("Doe, J", 'say "hi"'), ("a;b", "Doe, J"), ("it's", "a;b"), ("New York", "it's")]
-
-
-def _matrix() -> Any:
-    from scipy.sparse import coo_array
-
-    row, column, weight = [0, 1, 2], [1, 2, 3], [2.0, 0.5, 1.0]
-    return coo_array((weight + weight, (row + column, column + row)), shape=(4, 4))
-
-
-MATRIX = [(0, 1, 2.0), (1, 2, 0.5), (2, 3, 1.0)]
+    return _saved("edges.csv", save)
 
 
 def _by_scipy(name: str, write: Callable[[Path, Any], object]) -> Maker:
-    def make(folder: Path) -> Path:
-        write(folder / name, _matrix())
-        return folder / name
-
-    return make
-
-
-def _mmwrite(path: Path, matrix: Any) -> None:
-    from scipy.io import mmwrite
-
-    mmwrite(path, matrix)
-
-
-def _savemat(path: Path, matrix: Any) -> None:
-    from scipy.io import savemat
-
-    savemat(path, {"network": matrix.tocsc()})
-
-
-def _save_npz(path: Path, matrix: Any) -> None:
-    from scipy.sparse import save_npz
-
-    save_npz(path, matrix.tocsr())
+    row, column, weight = zip(*MATRIX, strict=True)
+    matrix = sp.coo_array((weight + weight, (row + column, column + row)), shape=(4, 4))
+    return _saved(name, lambda path: write(path, matrix))
 
 
 def _savetxt(name: str, **options: Any) -> Maker:
-    def make(folder: Path) -> Path:
-        np.savetxt(folder / name, np.array(NUMBERS), **options)
-        return folder / name
-
-    return make
+    return _saved(name, lambda path: np.savetxt(path, np.array(NUMBERS), **options))
 
 
 def _sqlite(*tables: str) -> Maker:
-    def make(folder: Path) -> Path:
-        path = folder / "graph.sqlite"
-        with sqlite3.connect(path) as connection:
+    def save(path: Path) -> None:
+        with closing(sqlite3.connect(path)) as connection, connection:
             for name in tables:
                 connection.execute(f"CREATE TABLE {name} (source TEXT, target TEXT, weight REAL)")
                 connection.executemany(f"INSERT INTO {name} VALUES (?, ?, ?)", ROADS)
-        connection.close()
-        return path
 
-    return make
+    return _saved("graph.sqlite", save)
 
 
 def _ogb(folder: Path) -> Path:
     """A folder as the Open Graph Benchmark has them: edges, and how many nodes and edges there are."""
     raw = folder / "dataset" / "raw"
     raw.mkdir(parents=True)
-    for name, lines in (
-        ("edge.csv.gz", [f"{u},{v}" for u, v in NUMBERS]),
-        ("num-node-list.csv.gz", ["7"]),
-        ("num-edge-list.csv.gz", [str(len(NUMBERS))]),
-    ):
-        with gzip.open(raw / name, "wt") as file:
-            file.write("\n".join(lines) + "\n")
+    edges = "".join(f"{u},{v}\n" for u, v in NUMBERS)
+    files = {"edge": edges, "num-node-list": "7\n", "num-edge-list": f"{len(NUMBERS)}\n"}
+    for name, text in files.items():
+        (raw / f"{name}.csv.gz").write_bytes(gzip.compress(text.encode()))
     return folder / "dataset"
-
-
-def _ogb_edges(folder: Path) -> Path:
-    return _ogb(folder) / "raw" / "edge.csv.gz"
 
 
 _FRIENDS, _ROADS = meant(FRIENDS), meant(ROADS)
@@ -209,7 +136,11 @@ NETWORKX = (
     Case("NetworkX: GML, directed", _by_networkx("write_gml", "g.gml", directed=True), _ARCS),
     Case("NetworkX: Pajek with weights", _by_networkx("write_pajek", "g.net", weighted=True), _ROADS),
     Case("NetworkX: Pajek, directed", _by_networkx("write_pajek", "g.net", directed=True), _ARCS),
-    Case("NetworkX: node-link JSON", _node_link, _ARCS),
+    Case(
+        "NetworkX: node-link JSON",
+        _saved("graph.json", lambda path: path.write_text(json.dumps(_node_link()))),
+        _ARCS,
+    ),
     Case("NetworkX: edge list", _by_networkx("write_edgelist", "g.edgelist", options={"data": False}), _FRIENDS),
     Case(
         "NetworkX: edge list with data",
@@ -277,9 +208,13 @@ FRAMES = (
     Case("csv module: other quotes", _by_csv(quotechar="'"), meant(ODD), {"quote": "'"}),
 )
 MATRICES = (
-    Case("SciPy: Matrix Market", _by_scipy("m.mtx", _mmwrite), meant(MATRIX)),
-    Case("SciPy: MATLAB", _by_scipy("m.mat", _savemat), meant(MATRIX)),
-    Case("SciPy: npz", _by_scipy("m.npz", _save_npz), meant(MATRIX)),
+    Case("SciPy: Matrix Market", _by_scipy("m.mtx", scipy.io.mmwrite), meant(MATRIX)),
+    Case(
+        "SciPy: MATLAB",
+        _by_scipy("m.mat", lambda path, matrix: scipy.io.savemat(path, {"network": matrix.tocsc()})),
+        meant(MATRIX),
+    ),
+    Case("SciPy: npz", _by_scipy("m.npz", lambda path, matrix: sp.save_npz(path, matrix.tocsr())), meant(MATRIX)),
     Case("NumPy: savetxt", _savetxt("n.txt", fmt="%d"), meant(NUMBERS)),
     Case(
         "NumPy: savetxt with a header", _savetxt("n.txt", fmt="%d", header="source target"), meant(NUMBERS, comments=1)
@@ -293,7 +228,7 @@ MATRICES = (
         meant(ROADS[:2]),
         {"query": "SELECT * FROM edges WHERE source < 'c'"},
     ),
-    Case("OGB: the edges", _ogb_edges, meant(NUMBERS)),
+    Case("OGB: the edges", lambda folder: _ogb(folder) / "raw" / "edge.csv.gz", meant(NUMBERS)),
     Case(
         "OGB: the folder",
         _ogb,

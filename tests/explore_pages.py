@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import os
 import shutil
 import time
@@ -74,14 +73,12 @@ class Truth:
         return [facts["categories"][code]["name"] for code in codes]
 
     def scores(self, row: int, score: str) -> NDArray[np.floating[Any]]:
-        """Of all nodes beside one; itself is last."""
+        """Of all nodes with one; itself is last."""
         vectors = np.asarray(self.embedding.vectors, np.float64)
-        if score == "link":
-            scores = np.array(self.embedding.score(self.names[row]), np.float64)
-        else:
-            if score == "cosine":
-                vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-            scores = vectors @ vectors[row]
+        if score == "cosine":
+            vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        found = self.embedding.score(self.names[row]) if score == "link" else vectors @ vectors[row]
+        scores = np.array(found, np.float64)
         scores[row] = -np.inf
         return scores
 
@@ -96,34 +93,26 @@ def write_graph(folder: Path) -> tuple[set[tuple[str, str]], dict[str, str], dic
     edges = {(names[i], names[j]) for i, j in pairs}
     labels = {name: LABELS[i % 4] for i, name in enumerate(names) if i % 9}
     years = {name: 1990 + i % 30 for i, name in enumerate(names)}
-    _write(folder / "graph.csv", ["source", "target"], sorted(edges))
-    _write(folder / "labels.csv", ["node", "label"], list(labels.items()))
-    _write(folder / "columns.csv", ["node", "year"], list(years.items()))
+    tables: dict[str, list[tuple[Any, Any]]] = {
+        "graph": [("source", "target"), *sorted(edges)],
+        "labels": [("node", "label"), *labels.items()],
+        "columns": [("node", "year"), *years.items()],
+    }
+    for name, rows in tables.items():
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
     return edges, labels, years
-
-
-def _write(path: Path, header: list[str], rows: list[Any]) -> None:
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows([header, *rows])
-    path.write_text(text.getvalue(), "utf-8")
 
 
 @contextmanager
 def exploring(*arguments: str) -> Iterator[str]:
-    """``graphrefine explore`` in a process of its own, on a free port; gives its address."""
+    """``graphrefine explore`` in another process, when everything in the background is made; gives its address."""
     with serving(*arguments, env={"OPENBLAS_NUM_THREADS": "1"}) as server:
+        end = time.monotonic() + 2 * PATIENCE
+        while '"working"' in httpx.get(f"{server.url}api/info").text:
+            assert time.monotonic() < end, "the server still works"
+            time.sleep(0.1)
         yield server.url
-
-
-def settled(url: str, seconds: float = 60) -> None:
-    """Wait until everything in the background is made."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        info = httpx.get(f"{url}api/info").json()
-        if not any(part["state"] == "working" for kind in ("layouts", "columns", "scores") for part in info[kind]):
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"the server still works after {seconds} s")
 
 
 def eventually(page: Page, holds: Callable[[], bool]) -> bool:
@@ -136,20 +125,20 @@ def eventually(page: Page, holds: Callable[[], bool]) -> bool:
     return True
 
 
-def _wait(elements: float, drawing: float) -> None:
-    """Set the seconds that elements of a page, and its drawings, may take."""
-    expect.set_options(timeout=elements * 1000)
-    _patience["drawing"] = drawing
-
-
 @contextmanager
 def impatient() -> Iterator[None]:
     """A stretch in which nobody waits long: for what must not come."""
-    _wait(0.6, 3)
+    _set_patience(0.6, 3)
     try:
         yield
     finally:
-        _wait(PATIENCE, PATIENCE)
+        _set_patience(PATIENCE, PATIENCE)
+
+
+def _set_patience(elements: float, drawing: float) -> None:
+    """Set the seconds that elements of a page, and its drawings, may take."""
+    expect.set_options(timeout=elements * 1000)
+    _patience["drawing"] = drawing
 
 
 @contextmanager
@@ -160,7 +149,6 @@ def explored(folder: Path) -> Iterator[Truth]:
     embedding.save(folder / "papers.parquet")
     options = [f"--{kind}={folder / kind}.csv" for kind in ("graph", "labels", "columns")]
     with exploring(str(folder / "papers.parquet"), *options) as url:
-        settled(url)
         yield Truth(url, embedding, edges, labels, years)
 
 
@@ -183,7 +171,7 @@ def chromium() -> Iterator[Browser]:
     way of every later test that runs one of its own.
     """
     path = chromium_path()
-    _wait(PATIENCE, PATIENCE)
+    _set_patience(PATIENCE, PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS, timeout=2 * PATIENCE * 1000)
         try:

@@ -47,18 +47,15 @@ def friends() -> Graph:
     return Graph.from_edges(ends[:, 0], ends[:, 1])
 
 
-def write_labels(path: Path) -> Path:
-    """A label for each node, and a second one for the first."""
-    lines = [f"{name},{label}" for name, label in zip(NAMES, LABELS, strict=True)]
-    path.write_text("\n".join(["node,label", *lines, f"{NAMES[0]},clique 5"]) + "\n", encoding="utf-8")
-    return path
-
-
-def write_friends(path: Path) -> Path:
-    """The edges of `friends`."""
+def write_people(folder: Path) -> Path:
+    """The embedding, its edges, and a label for each node, with a second one for the first; returns the folder."""
+    people().save(folder / "people")
     names = np.array(NAMES, object)[ring_of_cliques(CLIQUES, SIZE)]
-    path.write_text("".join(f"{u},{v}\n" for u, v in names.tolist()), encoding="utf-8")
-    return path
+    (folder / "friends.csv").write_text("".join(f"{u},{v}\n" for u, v in names.tolist()), encoding="utf-8")
+    lines = [f"{name},{label}\n" for name, label in zip(NAMES, LABELS, strict=True)]
+    lines = ["node,label\n", *lines, f"{NAMES[0]},clique 5\n"]
+    (folder / "labels.csv").write_text("".join(lines), encoding="utf-8")
+    return folder
 
 
 def ready(session: Session) -> Session:
@@ -73,12 +70,6 @@ def ready(session: Session) -> Session:
 def client(session: Session, **options: Any) -> TestClient:
     """A client within this process."""
     return TestClient(make_app(session, **options), base_url="http://localhost")
-
-
-def make_everything(folder: Path) -> Session:
-    """A session with everything that can stand beside an embedding."""
-    labels = write_labels(folder / "labels.csv")
-    return ready(Session(people(), graph=friends(), labels=labels, name="people"))
 
 
 def get(api: TestClient, path: str, **query: Any) -> Any:
@@ -106,10 +97,9 @@ def nearest(row: int, k: int, *, among: Any = None, without: Any = ()) -> list[i
 
 
 def linked_to(row: int) -> set[int]:
-    graph = friends()
-    names = graph.names.tolist()
-    at = names.index(NAMES[row])
-    return {NAMES.index(names[each]) for each in graph.indices[graph.indptr[at] : graph.indptr[at + 1]]}
+    """The neighbors in the graph."""
+    pairs = ring_of_cliques(CLIQUES, SIZE).tolist()
+    return {v for u, v in pairs if u == row} | {u for u, v in pairs if v == row}
 
 
 class Server(NamedTuple):
@@ -126,6 +116,13 @@ class Server(NamedTuple):
                 connection.sendall(request)
             return received(connection)
 
+    def stop(self, by: signal.Signals = signal.SIGINT) -> tuple[int, str]:
+        """End it by a signal; returns the exit code, and what it has written to stderr."""
+        self.process.send_signal(by)
+        code = self.process.wait(20)
+        assert self.process.stderr
+        return code, self.process.stderr.read().decode()
+
     def memory(self) -> int:
         """Bytes that it holds that are not a file's."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
@@ -135,18 +132,14 @@ class Server(NamedTuple):
 def received(connection: socket.socket) -> bytes:
     """An answer as long as it says it is, or all until the connection ends."""
     answer = b""
-    try:
-        while not _is_whole(answer) and (part := connection.recv(1 << 16)):
+    with suppress(ConnectionResetError):
+        while part := connection.recv(1 << 16):
             answer += part
-    except ConnectionResetError:
-        pass
+            head, end, body = answer.partition(b"\r\n\r\n")
+            length = re.search(rb"(?i)\r\ncontent-length: ([0-9]+)", head)
+            if end and length is not None and len(body) >= int(length[1]):
+                break
     return answer
-
-
-def _is_whole(answer: bytes) -> bool:
-    head, end, body = answer.partition(b"\r\n\r\n")
-    length = re.search(rb"(?i)\r\ncontent-length: ([0-9]+)", head)
-    return bool(end) and length is not None and len(body) >= int(length[1])
 
 
 @contextmanager
@@ -155,21 +148,17 @@ def serving(
 ) -> Iterator[Server]:
     """A server until the end of the block, on a port that is free."""
     typed = [*PROGRAM, *command, *map(str, arguments), "--no-browser", "--json"]
-    process = subprocess.Popen(
-        typed, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **(env or {})}, start_new_session=True
-    )
-    assert process.stdout and process.stderr
-    try:
-        line = process.stdout.readline()
-        assert line, process.stderr.read().decode()
-        address = json.loads(line)
-        yield Server(process, address["url"], address["port"])
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
+    pipe, environment = subprocess.PIPE, {**os.environ, **(env or {})}
+    with subprocess.Popen(typed, stdout=pipe, stderr=pipe, env=environment, start_new_session=True) as process:
+        assert process.stdout and process.stderr
         try:
-            process.wait(20)
+            line = process.stdout.readline()
+            assert line, process.stderr.read().decode()
+            address = json.loads(line)
+            yield Server(process, address["url"], address["port"])
         finally:
-            process.kill()
-            process.stdout.close()
-            process.stderr.close()
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(20)
+            finally:
+                process.kill()

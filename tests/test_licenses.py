@@ -24,24 +24,18 @@ def squeeze(text: str) -> str:
     return " ".join(re.sub(r"^ \* ?", "", text, flags=re.MULTILINE).split())
 
 
-def test_the_notices_ship_with_the_package() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert NOTICES.name in project["license-files"]
-
-
-def test_the_notices_have_the_terms_of_what_is_compiled_in() -> None:
-    notices = squeeze(NOTICES.read_text(encoding="utf-8"))
-    (terms,) = [path for path in files("nanobind") or () if path.name == "LICENSE"]
-    assert squeeze(terms.read_text(encoding="utf-8")) in notices
-    (header,) = [path for path in files("nanobind") or () if path.name == "robin_map.h"]
-    comment = header.read_text(encoding="utf-8").partition("/**")[2].partition("*/")[0]
-    assert squeeze(comment) in notices and "MIT License" in comment
-
-
-def test_the_notices_name_all_that_is_in_the_page() -> None:
+def test_the_notices_ship_and_have_the_terms_of_what_is_compiled_in_and_of_the_page() -> None:
     import sbom
 
-    notices, bundled = NOTICES.read_text(encoding="utf-8"), sbom.read_bundled()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert NOTICES.name in project["license-files"]
+    notices = NOTICES.read_text(encoding="utf-8")
+    (terms,) = [path for path in files("nanobind") or () if path.name == "LICENSE"]
+    assert squeeze(terms.read_text(encoding="utf-8")) in squeeze(notices)
+    (header,) = [path for path in files("nanobind") or () if path.name == "robin_map.h"]
+    comment = header.read_text(encoding="utf-8").partition("/**")[2].partition("*/")[0]
+    assert squeeze(comment) in squeeze(notices) and "MIT License" in comment
+    bundled = sbom.read_bundled()
     assert len(bundled) >= 8
     for name in bundled:
         assert re.search(rf"^    {re.escape(name)} +(?:MIT|ISC)", notices, re.MULTILINE), name

@@ -14,7 +14,8 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -142,12 +143,10 @@ def test_maps(old: tuple[Path, dict[str, Any]]) -> None:
     embedding = graphrefine.load(folder / "rings.npy")
     found = find_layout(embedding, "clusters")
     assert (found is None) == (folder_version(folder) < WITH_DIGESTS)
-    if found is None:
-        made = obtain_layout(embedding, "clusters").coordinates
-        found = find_layout(embedding, "clusters")
-        assert found is not None and np.array_equal(found, made)
-    else:
+    if found is not None:
         assert np.array_equal(found, np.array(expected["coordinates"], np.float32))
+    made, again = obtain_layout(embedding, "clusters").coordinates, find_layout(embedding, "clusters")
+    assert again is not None and np.array_equal(made, again)
     change_json(folder / "rings.npy.map" / "meta.json", lambda meta: meta.update(version=99))
     newer = (folder / "rings.npy.map" / "meta.json").read_bytes()
     assert not obtain_layout(embedding, "clusters").from_cache
@@ -172,50 +171,43 @@ def test_live_folders(old: tuple[Path, dict[str, Any]]) -> None:
     manifest = path / "generation-000001" / "generation.json"
     whole = manifest.read_text()
     change_json(manifest, lambda value: value.update(version=99))
-    for kind in (Live, LiveReader):
-        with pytest.raises(FormatError, match=NEWER):
-            kind(path)
+    refuse_live(path)
     manifest.write_text(whole)
     with closing(sqlite3.connect(path / "live.db", isolation_level=None)) as database:
         database.execute("UPDATE about SET value = '99' WHERE key = 'version'")
+    refuse_live(path)
+
+
+def refuse_live(path: Path) -> None:
+    """Check that a folder of live vectors is refused as one of a newer version."""
     for kind in (Live, LiveReader):
         with pytest.raises(FormatError, match=NEWER):
             kind(path)
 
 
-@pytest.mark.parametrize(("version", "resumed"), [(None, True), (1, True), (99, False)])
-def test_work_folders_of_ingest(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int | None, resumed: bool
-) -> None:
-    edges, place = tmp_path / "edges.csv", tmp_path / "g.grf"
+@pytest.mark.parametrize("version", [None, 1, 99])
+def test_work_folders_of_ingest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int | None) -> None:
+    edges, path = tmp_path / "edges.csv", tmp_path / "g.grf"
     edges.write_text("u,v\na,b\nb,c\n")
-    with monkeypatch.context() as patch:
-        patch.setattr("graphrefine.ingestion.ingest._buckets", _stop)
-        with pytest.raises(KeyboardInterrupt):
-            ingest(edges, place)
-    with WorkFolder(f"{place}.work") as work:
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("graphrefine.ingestion.ingest._buckets", Mock(side_effect=KeyboardInterrupt))
+        ingest(edges, path)
+    with WorkFolder(f"{path}.work") as work:
         state = {name: value for name, value in work.state("job").items() if name != "format"}
         work.save("job", state if version is None else {"format": version, **state})
-    if resumed:
-        ingest(edges, place)
-        assert graphrefine.read(place).names.tolist() == ["a", "b", "c"]
-    else:
+    if version == 99:
         with pytest.raises(OutputError, match=f"{NEWER}, or delete that folder to start again"):
-            ingest(edges, place)
+            ingest(edges, path)
+    else:
+        ingest(edges, path)
+        assert graphrefine.read(path).names.tolist() == ["a", "b", "c"]
 
 
 def test_a_work_folder_of_a_newer_embed_is_left_alone(tmp_path: Path) -> None:
-    graph, stages = graphrefine.read([("a", "b"), ("b", "c")]), Stages(None)
-    plan: Any = None  # which is not reached
+    graph, plan = graphrefine.read([("a", "b"), ("b", "c")]), cast(Any, None)  # which is not reached
     with WorkFolder(tmp_path / "work") as work:
         work.save(RUN, {"format": 99})
-        with (
-            pytest.raises(OutputError, match=f"{NEWER}, or delete that folder"),
-            working(graph, RefineSettings(dim=2), plan, work=work, method="refine", stages=stages),
-        ):
+        run = working(graph, RefineSettings(dim=2), plan, work=work, method="refine", stages=Stages(None))
+        with pytest.raises(OutputError, match=f"{NEWER}, or delete that folder"), run:
             raise AssertionError("begun")
         assert work.state(RUN) == {"format": 99}
-
-
-def _stop(*_: object) -> None:
-    raise KeyboardInterrupt

@@ -27,7 +27,7 @@ NODES = 700
 
 
 def taken(*, weighted: bool) -> Graph:
-    """Users and the items that they took, some by most of them."""
+    """Return users and the items that they took, some by most of them."""
     rng = np.random.default_rng(0)
     user, item = rng.integers(0, NODES, 6 * NODES), (90 * rng.random(6 * NODES) ** 2).astype(int)
     weights = rng.uniform(0.1, 9, len(user)) if weighted else np.ones(len(user))
@@ -37,7 +37,7 @@ def taken(*, weighted: bool) -> Graph:
 
 
 def features(*, sparse: bool) -> NDArray[np.float64]:
-    """Numbers of nodes, 60 columns; most of them zero if ``sparse``."""
+    """Return numbers of nodes, 60 columns; most of them zero if ``sparse``."""
     rng = np.random.default_rng(1)
     numbers = rng.uniform(0.5, 2, (NODES, 60)) + np.arange(NODES)[:, None] % 7 * rng.uniform(0, 1, 60)
     return np.where(rng.random((NODES, 60)) < 0.2, numbers, 0.0) if sparse else numbers

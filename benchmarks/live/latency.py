@@ -112,7 +112,7 @@ def share(bounds: NDArray[np.float64]) -> float:
 
 def show_bounds(when: str, live: Live) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Bounds of the nodes with edges, by both ways; printed."""
-    there = live._vectors.lengths[live._rows()] >= 0
+    there = live._vectors.lengths[live._vectors.ordered()] >= 0
     both = live.bounds()[there], live.sharp_bounds()[there]
     for name, bounds in zip(("bounds()", "sharp_bounds()"), both, strict=True):
         print(

@@ -32,7 +32,7 @@ import graphrefine.live  # noqa: E402
 from common import machine  # noqa: E402
 from graphrefine.live import refresh as refreshing  # noqa: E402
 from graphrefine.live import writer  # noqa: E402
-from graphrefine.live.name_resolution import Change  # noqa: E402
+from graphrefine.live.change_log import Change  # noqa: E402
 from graphrefine.live.reader import LiveReader  # noqa: E402
 from graphrefine.live.writer import Live  # noqa: E402
 from live_states import Model, Replay, bits, generations, published_bits  # noqa: E402

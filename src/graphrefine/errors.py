@@ -22,6 +22,7 @@ Python callers can catch the base class or the built-in parent. No message has t
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
@@ -59,21 +60,10 @@ class InputError(GraphRefineError, ValueError):
 
 
 class FormatError(InputError):
-    """A file that cannot be read.
-
-    Examples
-    --------
-    >>> str(FormatError("edges.csv", "non-numeric weight 'x'", line=3))
-    "edges.csv, line 3: non-numeric weight 'x'"
-    """
+    """A file that cannot be read: ``edges.csv, line 3: non-numeric weight 'x'``."""
 
     def __init__(
-        self,
-        path: str | PathLike[str],
-        problem: str,
-        *,
-        line: int | None = None,
-        argument: str | None = None,
+        self, path: str | PathLike[str], problem: str, *, line: int | None = None, argument: str | None = None
     ) -> None:
         name = mask_address(fspath(path))
         where = name if line is None else f"{name}, line {line}"
@@ -81,16 +71,7 @@ class FormatError(InputError):
 
 
 class AmbiguousTable(InputError):  # noqa: N818 (a state of a table, as the message says)
-    """A table that can be read in two ways.
-
-    Parameters
-    ----------
-    problem : str
-        What can be meant in two ways.
-    readings : mapping of str to str
-        The option for each reading, and the reading in words.
-    argument : str
-        The argument that decides.
+    """A table that can be read in two ways: ``readings`` has the option for each, and the reading in words.
 
     Examples
     --------
@@ -98,13 +79,7 @@ class AmbiguousTable(InputError):  # noqa: N818 (a state of a table, as the mess
     'the first line: pass header=True for names, or header=False for an edge'
     """
 
-    def __init__(
-        self,
-        problem: str,
-        readings: Mapping[str, str] | None = None,
-        *,
-        argument: str | None = None,
-    ) -> None:
+    def __init__(self, problem: str, readings: Mapping[str, str] | None = None, *, argument: str | None = None) -> None:
         self.readings = dict(readings or {})
         ways = [f"{option} for {reading}" for option, reading in self.readings.items()]
         super().__init__(f"{problem}: pass {', or '.join(ways)}" if ways else problem, argument=argument)
@@ -119,13 +94,7 @@ class KeywordError(InputError, TypeError):
 
 
 class UnknownNameError(InputError, KeyError):
-    """A name that no node has.
-
-    Examples
-    --------
-    >>> isinstance(UnknownNameError("no node is called 'x'"), KeyError), str(UnknownNameError("no node is called 'x'"))
-    (True, "no node is called 'x'")
-    """
+    """A name that no node has."""
 
     def __str__(self) -> str:  # a KeyError puts quotes around its message
         return str(self.args[0])
@@ -151,6 +120,12 @@ class MissingExtraError(GraphRefineError, ImportError):
         super().__init__(f"{purpose} needs the package {package!r}, which is not installed; install it with: {command}")
 
 
+def require(package: str, purpose: str, extra: str | None = None) -> None:
+    """Raise MissingExtraError, without an import, if a package that this purpose needs is not installed."""
+    if importlib.util.find_spec(package) is None:
+        raise MissingExtraError(purpose, package, extra)
+
+
 class ArgumentWarning(UserWarning):
     """A note on an argument that was understood, and may have been meant otherwise; ``argument`` is its name."""
 
@@ -166,8 +141,6 @@ def mask_secrets(text: str) -> str:
     --------
     >>> mask_secrets("postgresql+psycopg://ada:se/cr@t@localhost/graphs?sslpassword=x: no such file")
     'postgresql+psycopg://ada:***@localhost/graphs?sslpassword=*** no such file'
-    >>> mask_secrets("https://example.org:8000/graph.csv, tls://head:8786")
-    'https://example.org:8000/graph.csv, tls://head:8786'
     >>> mask_secrets("host=head user=ada password='two words' dbname=graphs: no such file")
     'host=head user=ada password=*** dbname=graphs: no such file'
     """
@@ -177,26 +150,14 @@ def mask_secrets(text: str) -> str:
 
 
 def mask_address(address: str) -> str:
-    """Return an address or a path without its password, which may have blanks.
-
-    Examples
-    --------
-    >>> mask_address("postgresql://ada:two words@localhost/graphs"), mask_address("my graph@home.csv")
-    ('postgresql://ada:***@localhost/graphs', 'my graph@home.csv')
-    """
+    """Return an address or a path without its password, which may have blanks."""
     if (parts := _ADDRESS.fullmatch(address)) and ":" in parts[2]:
         address = f"{parts[1]}{parts[2].partition(':')[0]}:{MASK}@{parts[3]}"
     return mask_secrets(address)
 
 
 def suggest(word: object, choices: Iterable[object]) -> str:
-    """Return what may have been meant by an unknown word, for a message; nothing if no choice is near.
-
-    Examples
-    --------
-    >>> suggest("deepwlak", ["refine", "deepwalk"]), suggest("x", ["refine"])
-    (" (did you mean 'deepwalk'?)", '')
-    """
+    """Return what may have been meant by an unknown word, for a message; nothing if no choice is near."""
     from difflib import get_close_matches
 
     near = get_close_matches(str(word).lower(), list(map(str, choices)), n=1)

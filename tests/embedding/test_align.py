@@ -63,13 +63,22 @@ def test_scores_and_folding_turn_with_the_vectors() -> None:
     np.testing.assert_allclose(folded @ R, again, atol=2e-4)
 
 
-def test_zero_rows_do_not_count() -> None:
+def test_zero_rows_do_not_count_and_what_shares_nothing_is_refused() -> None:
     old = Embedding("abcd", [[1, 0], [0, 1], [0, 0], [1, 0]])
     new = Embedding("abcd", [[0, 1], [-1, 0], [1, 0], [0, 0]])
     aligned = new.align_to(old)
-    assert aligned.recipe["aligned"]["shared"] == 2
-    assert aligned.recipe["aligned"]["after"] == pytest.approx(0, abs=1e-6)
+    assert aligned.recipe["aligned"] == {
+        "shared": 2,
+        "before": pytest.approx(2**0.5),
+        "after": pytest.approx(0, abs=1e-6),
+    }
     assert not aligned["d"].any()
+    for other, fact in (
+        (Embedding("ab", [[1, 0, 0], [0, 1, 0]]), "vectors of 3 and of 2 numbers"),
+        (Embedding([1, 2], [[1, 0], [0, 1]]), "new embedding has 1, 2, the old embedding has 'a', 'b'"),
+    ):
+        with pytest.raises(InputError, match=fact):
+            other.align_to(old)
 
 
 def test_few_shared_nodes_warn_and_turn_no_more_than_they_must() -> None:
@@ -78,14 +87,6 @@ def test_few_shared_nodes_warn_and_turn_no_more_than_they_must() -> None:
     with pytest.warns(UserWarning, match="1 shared nodes with vectors do not settle a rotation of 3"):
         aligned = new.align_to(old)
     np.testing.assert_allclose(aligned.vectors, new.vectors, atol=1e-6)
-
-
-def test_what_cannot_be_aligned_is_refused() -> None:
-    old = Embedding(["a", "b"], [[1, 0], [0, 1]])
-    with pytest.raises(InputError, match="vectors of 3 and of 2 numbers"):
-        Embedding(["a", "b"], [[1, 0, 0], [0, 1, 0]]).align_to(old)
-    with pytest.raises(InputError, match="new embedding has 1, 2, the old embedding has 'a', 'b'"):
-        Embedding([1, 2], [[1, 0], [0, 1]]).align_to(old)
 
 
 def changed(graph: Graph, *, gone: int) -> Graph:

@@ -80,7 +80,6 @@ def test_columns_of_two_series_are_all_taken_and_told(tmp_path: Path) -> None:
     ("text", "problem"),
     [
         ("source,target,weight\na,1,2\nb,2,3\n", "line 1: its columns 'source', 'target' are those of a list of edges"),
-        ("Id,Source,Target\n0,1,2\n1,2,3\n", "line 1: its columns 'Source', 'Target' are those of a list of edges"),
         ("node,neighbor,score\n1,2,0.5\n2,1,0.5\n", "line 1: its columns 'node', 'neighbor' are those of a list"),
         ("node1,node2\n1,2\n2,3\n", "line 1: its columns 'node1', 'node2' are those of a list of edges"),
         ("v1,v2\n1,2\n1,3\n", "its numbers are names of nodes, as in a list of edges"),
@@ -89,16 +88,10 @@ def test_columns_of_two_series_are_all_taken_and_told(tmp_path: Path) -> None:
         ("V1,V2,V3,V4\n7,0.5,1,1\n9,0.25,1,1\n", "no column is called node.*'V1', has numbers that may be names"),
         ("id,name,x\n1,ann,2\n", "line 1: has several columns that could name the nodes, 'id', 'name'; call one"),
         ("node,v0,v0\na,1,2\n", "line 1: two columns have one name, 'v0'; rename one"),
-        ("node,label\n", None),
         ("names of nodes\nann\nbob\n", "line 1: has no column of numbers, only 'names of nodes'"),
-        ("name\nann\nbob\n", "line 1: has no column of numbers, only 'name'"),
-        (",node\n0,ann\n", "line 1: has no column of numbers"),
         ("0,1,2\n0.5,1,2\n", "line 1: holds numbers where the header"),
-        ("7,x,y\n8,1,2\n", "line 1: holds numbers where the header"),
         ("node,v0\na,1_0\nb,2\n", "line 2: '1_0' is not a number, in its column 'v0'"),
-        ("node,v0,v1\na,1,n0\n", "line 2: 'n0' is not a number, in its column 'v1'"),
         ("node,v0,v1\na,1,\n", "line 2: '' is not a number, in its column 'v1'"),
-        ("node,x,team\na,1,red\n", "line 2: 'red' is not a number, in its column 'team'"),
         ("node;v0;v1\na;0,5;1\n", "line 2: '0,5' is not a number, in its column 'v0'; write decimals with a point"),
         ('v0,node\n1,"a\nb"\n2,c\n3,d,4\n', "line 5: 3 fields where its header has 2"),
         ('v0,node\n1,a\n2,"b', "line 3: .*cut short"),
@@ -106,13 +99,9 @@ def test_columns_of_two_series_are_all_taken_and_told(tmp_path: Path) -> None:
         ('"node,v0\na,1\n', "line 1: is not a whole header"),
     ],
 )
-def test_what_cannot_be_understood_is_refused(text: str, problem: str | None, tmp_path: Path) -> None:
-    path = write(tmp_path / "x.csv", text)
-    if problem is None:
-        assert load(path).vectors.shape == (0, 1)
-        return
+def test_what_cannot_be_understood_is_refused(text: str, problem: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=rf"x\.csv.*{problem}"):
-        load_silently(path)
+        load_silently(write(tmp_path / "x.csv", text))
 
 
 @pytest.mark.parametrize(

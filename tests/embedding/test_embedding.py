@@ -40,6 +40,8 @@ def test_vectors_are_float32_and_not_copied() -> None:
     assert converted.dtype == np.float32
     assert converted.flags.c_contiguous
     assert converted.tolist() == [[0, 1], [2, 3], [4, 5]]
+    largest = np.finfo(np.float32).max  # whose sum is infinite
+    assert Embedding(None, [[largest, largest]]).vectors.tolist() == [[largest, largest]]
 
 
 @pytest.mark.parametrize(
@@ -84,11 +86,6 @@ def test_names_have_one_of_two_forms(names: Any, expected: list[object]) -> None
 def test_what_cannot_be_an_embedding_is_refused(names: Any, vectors: Any, recipe: Any, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         Embedding(names, vectors, recipe)
-
-
-def test_large_finite_numbers_are_kept() -> None:
-    largest = np.finfo(np.float32).max
-    assert Embedding(None, [[largest, largest]]).vectors.tolist() == [[largest, largest]]
 
 
 def test_recipe_is_as_it_would_come_back_from_a_file() -> None:
@@ -146,13 +143,10 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 def test_file_and_folder_are_not_taken_for_each_other(people: Embedding, tmp_path: Path) -> None:
     people.save(tmp_path / "emb")
     people.save(tmp_path / "emb.npz")
-    with pytest.raises(FormatError, match="is a folder, so it cannot be read as npz"):
-        load(tmp_path / "emb", format="npz")
-    with pytest.raises(FormatError, match="is a file, so it cannot be read as folder"):
-        load(tmp_path / "emb.npz", format="folder")
     (tmp_path / "plain").write_text("x")
-    with pytest.raises(FormatError, match="is a file, so it cannot be read as folder"):
-        load(tmp_path / "plain")
+    for name, format, kind in (("emb", "npz", "folder"), ("emb.npz", "folder", "file"), ("plain", None, "file")):
+        with pytest.raises(FormatError, match=f"is a {kind}, so it cannot be read"):
+            load(tmp_path / name, format=format)
 
 
 def test_folders_of_other_kinds_are_named(tmp_path: Path) -> None:
@@ -169,7 +163,9 @@ def test_folders_of_other_kinds_are_named(tmp_path: Path) -> None:
             load(tmp_path / name)
 
 
-def test_check_output_finds_trouble_before_the_work(people: Embedding, tmp_path: Path) -> None:
+def test_check_output_finds_trouble_before_the_work(
+    people: Embedding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file_format = check_output(tmp_path / "fine.vec")
     check_content(tmp_path / "fine.vec", file_format, people.names, people.vectors.size)
     with pytest.raises(InputError, match="'a b'"):
@@ -181,9 +177,6 @@ def test_check_output_finds_trouble_before_the_work(people: Embedding, tmp_path:
     with pytest.raises(OutputError, match="mine: is a folder but no embedding"):
         check_output(tmp_path / "mine")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["mine"]
-
-
-def test_missing_package_is_found_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"parquet.*pyarrow.*graphrefine\[io\]"):
         check_output(tmp_path / "x.parquet")
@@ -195,3 +188,68 @@ def test_importing_loads_no_optional_package() -> None:
     code = "import sys, graphrefine.embedding.embedding; print({'pyarrow', 'pandas', 'sklearn'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+# Source and target
+
+
+NUMBERS = np.arange(20, dtype=np.float32).reshape(5, 4)
+
+
+def test_without_sides_both_are_the_vectors() -> None:
+    """One vector for each node is its source and its target."""
+    embedding = Embedding(None, NUMBERS)
+    assert np.shares_memory(embedding.source, embedding.vectors)
+    assert np.array_equal(embedding.source, NUMBERS) and np.array_equal(embedding.target, NUMBERS)
+    assert embedding.source_names.tolist() == embedding.target_names.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_sides_as_columns() -> None:
+    """Half of the columns are sources, the others targets, and neither is a copy."""
+    embedding = Embedding("abcde", NUMBERS, {"sides": "columns"})
+    assert np.array_equal(embedding.source, NUMBERS[:, :2]) and np.array_equal(embedding.target, NUMBERS[:, 2:])
+    assert np.shares_memory(embedding.source, embedding.vectors)
+    assert embedding.index("b") == embedding.index("b", side="source") == embedding.index("b", side="target") == 1
+
+
+def test_sides_as_rows() -> None:
+    """The first rows are one set of nodes, the others another, and a name may stand in both."""
+    embedding = Embedding([1, 7, 9, 7, 8], NUMBERS, {"sides": "rows", "sources": 3})
+    assert np.array_equal(embedding.source, NUMBERS[:3]) and np.array_equal(embedding.target, NUMBERS[3:])
+    assert np.shares_memory(embedding.target, embedding.vectors)
+    assert embedding.source_names.tolist() == [1, 7, 9] and embedding.target_names.tolist() == [7, 8]
+    assert embedding.index(9) == 2 and embedding.index(8) == 4
+    assert embedding.index(7, side="source") == 1 and embedding.index(7, side="target") == 0
+    assert 7 in embedding and 5 not in embedding
+    with pytest.raises(InputError, match=r'7 is a name on both sides; pass side="source"'):
+        embedding.index(7)
+    with pytest.raises(InputError, match="on the target side; the first is 7"):
+        embedding.index(1, side="target")
+    with pytest.raises(InputError, match="side='left' is not known; it can be 'source', 'target'"):
+        embedding.index(7, side="left")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sources", [0, 5])
+def test_an_empty_side(sources: int) -> None:
+    """One of the two sets may be empty."""
+    embedding = Embedding(None, NUMBERS, {"sides": "rows", "sources": sources})
+    assert len(embedding.source) == sources and len(embedding.target) == 5 - sources
+    assert embedding.index(3) == 3
+    with pytest.raises(InputError, match="there is no node there"):
+        embedding.index(3, side="target" if sources else "source")
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [{"sides": "diagonal"}, {"sides": "rows"}, {"sides": "rows", "sources": 6}, {"sides": "rows", "sources": True}],
+)
+def test_a_recipe_that_does_not_fit(recipe: dict[str, Any]) -> None:
+    """A recipe written by hand is checked when a side is asked for."""
+    with pytest.raises(InputError, match=r"the recipe says sides=.* does not fit 5 vectors of 4 numbers"):
+        _ = Embedding(None, NUMBERS, recipe).source
+
+
+def test_halves_of_an_odd_number() -> None:
+    """There is no half of three columns."""
+    with pytest.raises(InputError, match="'columns' where dim is even"):
+        _ = Embedding(None, NUMBERS[:, :3], {"sides": "columns"}).target

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import pickle
+import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphrefine
+from cli_runs import refuses, works
 from graphrefine import Embedding, Graph, datasets
-from graphrefine.embedding.learn import draw
-from graphrefine.errors import InputError
+from graphrefine.embedding.formats import FORMATS, SERVER, Format
+from graphrefine.embedding.learn import SAMPLE, draw
+from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.evaluate import evaluate_links
+from graphrefine.search.vectors import STATE_FORMATS
 from graphs import data_folder, graphs, random_graph
 from strategies import PATIENT
-
-KEEP_STATE = ("folder", "npz", "parquet", "arrow", "safetensors")  # and a server: test_pgvector
 
 
 def embedded(graph: Graph, dim: int = 4) -> Embedding:
@@ -49,7 +52,9 @@ def test_without_degrees_the_score_is_the_cosine_and_says_so() -> None:
     X = np.array([[3, 4], [4, 3], [0, 0]], np.float32)
     plain = Embedding(["a", "b", "c"], X)
     assert plain.score_name == "cosine" and plain.score("a", "b") == pytest.approx(0.96)
-    assert plain.score("a", "c") == 0
+    assert plain.score("a", "c") == 0 and plain.score([], []).shape == (0,)
+    with pytest.raises(InputError, match="2 nodes cannot be paired with 3"):
+        plain.score(["a", "b"], ["a", "b", "a"])
     assert Embedding(["a", "b", "c"], X, degrees=[1, 1, 0]).score_name == "cosine-degree"
 
 
@@ -85,46 +90,17 @@ def test_degrees_count_where_edges_have_little_else_to_go_by(structure: str, lea
 
 def test_the_ends_of_an_edge_are_described_without_each_other() -> None:
     graph = random_graph(300, degree=150)  # so that some rows are sampled
-    trial = draw(graph, seed=0)
-    rows = np.repeat(np.arange(len(trial.first.degrees)), np.diff(trial.first.links.indptr))
-    assert np.diff(trial.first.links.indptr).max() <= 64
-    entries = np.random.default_rng((0, 1)).integers(0, len(graph.indices), trial.edges)  # as drawn
+    ends, _ = draw(graph, seed=0)
+    rows = np.repeat(np.arange(2 * SAMPLE), np.diff(ends.links.indptr))
+    assert np.diff(ends.links.indptr).max() <= 64
+    entries = np.random.default_rng((0, 1)).integers(0, len(graph.indices), SAMPLE)  # as drawn
     first = np.searchsorted(graph.indptr, entries, side="right") - 1
     second = graph.indices[entries]
-    edges = rows < trial.edges
-    assert not (trial.first.links.indices[edges] == second[rows[edges]]).any()
+    edges = rows < SAMPLE
+    assert not (ends.links.indices[edges] == second[rows[edges]]).any()
     there = graph.to_scipy().toarray() > 0
-    assert there[first[rows[edges]], trial.first.links.indices[edges]].all()
-    np.testing.assert_array_equal(trial.first.degrees[: trial.edges], graph.out_counts[first] - 1)
-
-
-@pytest.mark.parametrize(
-    "state",
-    [
-        {"degrees": [1.0]},
-        {"degrees": [1.0, np.nan]},
-        {"degrees": [1.0, -1.0]},
-        {"degrees": ["a", "b"]},
-        *({"degrees": [1, 1], "degree_weight": weight} for weight in (-0.1, float("nan"), "much", [0.1])),
-    ],
-)
-def test_state_that_cannot_be_is_refused(state: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="degree"):
-        Embedding(["a", "b"], np.eye(2), **state)
-
-
-def test_unequal_numbers_of_names_are_refused() -> None:
-    people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
-    with pytest.raises(InputError, match="2 nodes cannot be paired with 3"):
-        people.score(["ada", "bob"], ["ada", "bob", "ada"])
-    assert people.score([], []).shape == (0,)
-
-
-def test_the_weight_is_the_same_in_any_run() -> None:
-    graph = datasets.power_law(1000, 8000, exponent=2.2).graph
-    one, other = (graphrefine.embed(graph, 16, filter="none", threads=threads, learn=True) for threads in (1, 2))
-    assert one.degree_weight == other.degree_weight != 0.1
-    assert Embedding(None, np.eye(2), degrees=[1, 1]).degree_weight == 0.1
+    assert there[first[rows[edges]], ends.links.indices[edges]].all()
+    np.testing.assert_array_equal(ends.degrees[:SAMPLE], graph.out_counts[first] - 1)
 
 
 def test_without_learning_degrees_have_the_usual_weight_with_a_warning_where_it_was_called() -> None:
@@ -135,3 +111,44 @@ def test_without_learning_degrees_have_the_usual_weight_with_a_warning_where_it_
     assert [each.filename for each in caught] == [__file__]
     by_hand = Embedding(plain.names, plain.vectors, degrees=plain.degrees)  # by somebody else: nothing to learn from
     np.testing.assert_array_equal(by_hand.score(3), warned)
+
+
+# Files of names and numbers alone
+
+
+EDGES = [(f"u{i}", f"i{j}") for i in range(12) for j in range(9) if (i * j + i) % 3 == 0]
+BARE = [each for each in FORMATS if not each.state]
+
+
+def embed_edges(kind: str) -> Embedding:
+    return graphrefine.embed(EDGES, dim=4, directed=kind == "directed", bipartite=kind == "bipartite")
+
+
+def test_the_formats_with_a_recipe_are_named() -> None:
+    assert tuple(each.name for each in (*FORMATS, SERVER) if each.state) == STATE_FORMATS
+
+
+@pytest.mark.parametrize("format", BARE, ids=[each.name for each in BARE])
+@pytest.mark.parametrize("kind", ["undirected", "directed", "bipartite"])
+def test_bare_files_have_no_scores_of_links(kind: str, format: Format, tmp_path: Path) -> None:
+    path = tmp_path / f"e{format.suffixes[0]}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that npy loses names
+        embed_edges(kind).save(path)
+    bare = graphrefine.load(path)
+    name = bare.names.tolist()[0]
+    assert len(bare.neighbors(name, 2)) == len(bare.neighbors(name, 2, score="dot")) == 2
+    for again in (bare, pickle.loads(pickle.dumps(bare))):
+        with pytest.raises(InputError, match=r"does not say; .*\(folder, npz, .* or score='cosine'"):
+            again.neighbors(name, score="link")
+        with pytest.raises(InputError, match="recommend needs"):
+            again.recommend(name)
+        with pytest.raises(InputError, match="score='link'"):
+            again.all_neighbors(1, score="link")
+        with pytest.warns(ArgumentWarning, match="so score is the cosine alone") as caught:
+            again.score(name)
+        assert caught[0].filename == __file__
+    for call in ([str(name)], ["--all", "-o", str(tmp_path / "all.csv")]):
+        expected = (f"{path}: score='link'", "safetensors, pgvector), or score='cosine'", "--score")
+        refuses("neighbors", path, *call, "--score", "link", folder=tmp_path, expected=expected)
+    works("neighbors", path, str(name), "-k", "2")

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from round_trips import counts, finite
 
 from arrow_tables import change_metadata
 from graphrefine.embedding.embedding import Embedding, load
@@ -20,8 +21,6 @@ from graphrefine.errors import FormatError, InputError
 from strategies import PATIENT
 
 FILES = ("x", "x.npz", "x.parquet", "x.arrow", "x.safetensors")
-counts = st.floats(0, 2.0**100, width=32)
-finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
 numbers = st.floats(0, allow_nan=False, allow_infinity=False)
 
 
@@ -69,11 +68,6 @@ def test_every_piece_stands_in_arrays_and_once_in_columns_or_texts(drawn: tuple[
     columns = [COLUMNS[name] for name in state.columns()]
     assert sorted([*columns, *state.texts()]) == sorted(pieces)
     assert all(text.isascii() and text.isprintable() for text in state.texts().values())
-
-
-def test_a_file_without_state_gives_none() -> None:
-    assert State.from_stored({}) == State() == State(None, None, None)
-    assert State().arrays() == State().columns() == State().texts() == {}
     assert set(names_of("column", "array", "number")) == {each.name for each in dataclasses.fields(State)}
 
 
@@ -85,12 +79,6 @@ DAMAGED_TEXTS += [
 ]
 DAMAGED_TEXTS += [("fold_map", ENCODED.replace("12x2", shape)) for shape in ("12", "12x2x1", "12xtwo", "13x2", "2x12")]
 DAMAGED_TEXTS += [("fold_map", ENCODED.replace("A", other, 1)) for other in "!é"]
-
-
-@pytest.mark.parametrize("value", [[1, 2], {}, np.ones(2), *(text for name, text in DAMAGED_TEXTS[:5])])
-def test_a_damaged_number_is_a_value_error(value: Any) -> None:
-    with pytest.raises(ValueError):
-        State.from_stored({"degree_weight": value})
 
 
 @pytest.mark.parametrize("suffix", ["arrow", "parquet"])
@@ -108,9 +96,10 @@ def test_damaged_text_in_a_file_is_a_format_error(tmp_path: Path, suffix: str, n
     ("arrays", "problem"),
     [
         ({"degree_weight": np.array(-1.0)}, "the degree weight is -1.0"),
-        ({"degree_weight": np.array("much")}, "the degree weight is"),
+        *(({"degree_weight": np.array(weight)}, "the degree weight is") for weight in ("much", np.nan, [0.1, 0.2])),
         ({"degrees": np.ones(2, np.float32)}, "one number for each of 3"),
-        ({"degrees": np.full(3, np.nan, np.float32)}, "finite"),
+        *(({"degrees": np.full(3, value, np.float32)}, "finite and not negative") for value in (np.nan, -1)),
+        ({"degrees": np.array(["a", "b", "c"])}, "one number for each of 3"),
         ({"fold_map": np.ones((2, 2), np.float32)}, r"fold_map has the shape \(2, 2\); it must be \(12, 2\)"),
         ({"degrees": None}, "degrees be given"),
     ],
@@ -143,12 +132,6 @@ def test_weights_of_other_types_are_kept_as_they_are(tmp_path: Path) -> None:
         for name in FILES:
             embedding.save(tmp_path / name)
             assert load(tmp_path / name).degree_weight == weight
-
-
-def test_pieces_that_do_not_fit_the_vectors_are_refused() -> None:
-    with pytest.raises(InputError, match="one number for each of 4"):
-        GOOD.checked(4, 2)
-    with pytest.raises(InputError, match=r"must be \(18, 3\)"):
-        GOOD.checked(3, 3)
-    with pytest.raises(InputError, match=r"the degree weight is -1\.0; a number of 0 or more is expected"):
-        State(degree_weight=-1.0).checked(3, 2)
+    for state in ({"degrees": [1]}, {"degrees": [1, 1], "degree_weight": "much"}):
+        with pytest.raises(InputError, match="degree"):
+            Embedding(None, np.ones((2, 1)), **state)

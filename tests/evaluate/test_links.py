@@ -123,7 +123,7 @@ def by_formula(name: str, graph: Graph, X: NDArray[Any], score: PairScore) -> ND
     if name == "spectral":
         assert score.middle is not None
         return np.asarray((score.vectors * score.middle) @ score.vectors.T * np.outer(d, d) ** 0.4)
-    weight = learn_weight(Neighbors(X), draw(graph, seed=0))
+    weight = learn_weight(Neighbors(X), *draw(graph, seed=0))
     formulas: dict[str, NDArray[Any]] = {
         "dot": dot,
         "cosine": cosine,

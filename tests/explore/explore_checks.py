@@ -106,8 +106,7 @@ def card_tells_about_the_node(page: Page, truth: Truth) -> None:
     expect(page.locator("#node-labels .tag")).to_have_text([truth.labels[name]] if name in truth.labels else [])
     facts = page.locator("#node-facts")
     expect(facts).to_contain_text(f"degree{len(truth.adjacent(row))}")
-    if "year" in {column["name"] for column in truth.info["columns"]}:
-        expect(facts).to_contain_text(f"year{truth.years[name]:,}")
+    expect(facts).to_contain_text(f"year{truth.years[name]:,}")
 
 
 def _neighbors(page: Page, truth: Truth, row: int, scores: NDArray[Any]) -> None:
@@ -170,44 +169,25 @@ def _drawn_by(page: Page, column: str) -> None:
     expect(page.locator("#map")).to_have_attribute("data-color", column)
 
 
-def _drawn_as(
-    page: Page, truth: Truth, rows: NDArray[np.intp], names: list[str], fills: NDArray[np.float64]
-) -> list[str]:
-    """Names of the legend, by the colors that points have on the screen."""
-    seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
-    return [names[i] for i in np.linalg.norm(seen[:, None] - fills[None], axis=-1).argmin(axis=1)]
+def colors_by_category(column: str) -> Check:
+    def colors(page: Page, truth: Truth) -> None:
+        visit(page, truth.url)
+        _drawn_by(page, column)
+        names, fills, counts = _legend(page)
+        of = [truth.labels.get(name, "none") for name in truth.names]
+        of = of if column == "label" else truth.categories(column)
+        assert counts == [of.count(name) for name in names], "the legend counts wrongly"
+        rows = lonely(page, truth)
 
+        def categories_are_those_of_the_rows() -> bool:
+            seen = colors_at(page, place(page, truth.xy(layout_of(page))[rows]))
+            nearest = np.linalg.norm(seen[:, None] - fills[None], axis=-1).argmin(axis=1)
+            return [names[i] for i in nearest] == [of[row] for row in rows]
 
-def colors_by_label(page: Page, truth: Truth) -> None:
-    visit(page, truth.url)
-    names, fills, counts = _legend(page)
-    of = [truth.labels.get(name, "none") for name in truth.names]
-    assert counts == [of.count(name) for name in names], "the legend counts wrongly"
-    rows = lonely(page, truth)
-    assert eventually(page, lambda: _drawn_as(page, truth, rows, names, fills) == [of[row] for row in rows]), (
-        "points have other labels' colors"
-    )
+        assert eventually(page, categories_are_those_of_the_rows), "points have colors of other categories"
 
-
-def colors_by_community(page: Page, truth: Truth) -> None:
-    visit(page, truth.url)
-    _drawn_by(page, "community")
-    names, fills, _ = _legend(page)
-    of = truth.categories("community")
-    rows = lonely(page, truth)
-    assert eventually(page, lambda: _drawn_as(page, truth, rows, names, fills) == [of[row] for row in rows]), (
-        "points have other communities' colors"
-    )
-    row = int(rows[0])
-    members = [other for other in range(len(truth.names)) if truth.names[other].startswith("paper")]
-    group = int(truth.names[row].split()[1]) % 4 if row in members else row % 4
-    page.locator(".entry", has=page.get_by_text(of[row], exact=True)).first.click()
-    page.get_by_role("button", name="Select", exact=True).click()
-    expect(page.locator(".nodes .line").first).to_be_visible()
-    selected = rows_of(page, ".nodes .line")
-    same = [int(truth.names[other].split()[1]) % 4 == group for other in selected if other in members]
-    assert row in selected, "the node is not in its community"
-    assert np.mean(same) > 0.9, "the community is not the group that was planted"
+    colors.__name__ = f"colors_by_{column}"
+    return colors
 
 
 def colors_by_number(column: str) -> Check:
@@ -217,9 +197,8 @@ def colors_by_number(column: str) -> Check:
         ramp: list[str] = page.locator(".ramp rect").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
         fills = np.array([rgb(fill) for fill in ramp], np.float64)
         rows = lonely(page, truth)
-        values = np.array(
-            [len(truth.adjacent(row)) if column == "degree" else truth.years[truth.names[row]] for row in rows], float
-        )
+        of = {"degree": lambda row: len(truth.adjacent(row)), "year": lambda row: truth.years[truth.names[row]]}
+        values = np.array([of[column](row) for row in rows], float)
         facts = next(one for one in truth.info["columns"] if one["name"] == column)
         low, high = facts["min"], facts["max"]
         share = np.log1p(values - low) / np.log1p(high - low) if facts["log"] else (values - low) / (high - low)
@@ -301,9 +280,7 @@ def export_is_the_selection(page: Page, truth: Truth) -> None:
     records = json.loads(_saved(page, "JSON"))
     xy = truth.xy(layout_of(page))
     for exported in (lines, records):
-        assert [record["node"] for record in exported] == [truth.names[row] for row in rows], (
-            "other nodes were exported"
-        )
+        assert [record["node"] for record in exported] == [truth.names[row] for row in rows], "other nodes"
         assert [int(record["degree"]) for record in exported] == [len(truth.adjacent(row)) for row in rows]
         at = np.array([[float(record["x"]), float(record["y"])] for record in exported])
         np.testing.assert_allclose(at, xy[rows], atol=1e-6)
@@ -340,9 +317,10 @@ def link_restores_the_view(page: Page, truth: Truth) -> None:
         np.testing.assert_allclose(camera_of(other), camera, atol=1e-3)
         see_card(other, truth.names[33])
         see_card(page, truth.names[33])
-        expect(other.locator("html")).to_have_attribute("data-theme", "dark")
-        expect(other.locator("#map")).to_have_attribute("data-color", "degree")
-        expect(other.locator("#map")).to_have_attribute("data-layout", "pca")
+        for where, name, value in (
+            ("html", "data-theme", "dark"), ("#map", "data-color", "degree"), ("#map", "data-layout", "pca")
+        ):  # fmt: skip
+            expect(other.locator(where)).to_have_attribute(name, value)
         expect(other.locator("#score")).to_have_value("dot")
         other.keyboard.press("s")
         see_selected(other, truth, [3, 4, 5, 9])
@@ -380,9 +358,8 @@ def keys_are_enough(page: Page, truth: Truth) -> None:
 def about_tells_how_it_was_made(page: Page, truth: Truth) -> None:
     visit(page, truth.url)
     page.locator("#about").press("Enter")
-    expect(page.locator("#recipe")).to_contain_text("methodrefine")
-    expect(page.locator("#recipe")).to_contain_text("dim16")
-    expect(page.locator("#recipe")).to_contain_text("seed0")
+    for fact in ("methodrefine", "dim16", "seed0"):
+        expect(page.locator("#recipe")).to_contain_text(fact)
     expect(page.locator("#about-facts")).to_contain_text(f"{len(truth.edges):,} edges")
     for score in truth.info["scores"]:
         expect(page.locator("#scores")).to_contain_text(score["name"])
@@ -393,8 +370,12 @@ def narrow_windows_have_a_sheet(page: Page, truth: Truth) -> None:
     open_card(page, truth, 30)
     see_card(page, truth.names[30])
     box = page.locator("#panel").bounding_box()
-    assert box is not None
-    assert (box["x"], box["width"]) == (0, 375) and box["y"] > 250 and abs(box["y"] + box["height"] - 700) < 1
+    assert (
+        box is not None
+        and (box["x"], box["width"]) == (0, 375)
+        and box["y"] > 250
+        and abs(box["y"] + box["height"] - 700) < 1
+    )
     assert page.evaluate("document.documentElement.scrollWidth") == 375, "the page is wider than the window"
     x, y = spot(page, truth, 30)
     assert 0 < x < 375 and 92 < y < box["y"], "the sheet covers the node"

@@ -39,12 +39,11 @@ def _next_row(pattern: str) -> Lie:
     """Answer for the node one row further."""
 
     def route(route: Route) -> None:
-        request = route.request
-        if request.method == "POST":
-            rows = [row + 1 if row < 150 else row - 1 for row in json.loads(request.post_data or "")["rows"]]
+        if route.request.method == "POST":
+            rows = [row + 1 if row < 150 else row - 1 for row in json.loads(route.request.post_data or "")["rows"]]
             route.fulfill(response=route.fetch(post_data=json.dumps({"rows": rows})))
         else:
-            changed = re.sub(r"\brow=(\d+)", lambda match: f"row={(int(match[1]) + 1) % 150}", request.url)
+            changed = re.sub(r"\brow=(\d+)", lambda match: f"row={(int(match[1]) + 1) % 150}", route.request.url)
             route.fulfill(response=route.fetch(url=changed))
 
     return _Routed(pattern, route)
@@ -55,20 +54,16 @@ def _rolled(pattern: str, size: int) -> Lie:
 
     def route(route: Route) -> None:
         response = route.fetch()
-        body = response.body()
-        route.fulfill(response=response, body=body[-size:] + body[:-size])
+        route.fulfill(response=response, body=response.body()[-size:] + response.body()[:-size])
 
     return _Routed(pattern, route)
 
 
-def _other_recipe() -> Lie:
-    def route(route: Route) -> None:
-        response = route.fetch()
-        info = response.json()
-        recipe = {**info["recipe"], "seed": 17, "dim": 8}
-        route.fulfill(response=response, json={**info, "recipe": recipe, "dim": 8})
-
-    return _Routed("/api/info", route)
+def _change_recipe(route: Route) -> None:
+    response = route.fetch()
+    info = response.json()
+    recipe = {**info["recipe"], "seed": 17, "dim": 8}
+    route.fulfill(response=response, json={**info, "recipe": recipe, "dim": 8})
 
 
 NODE = _next_row(r"/api/nodes\?row=")
@@ -82,4 +77,4 @@ ANY_LABEL = _asked_for(r"/api/neighbors", label=None)
 LINKED = _asked_for(r"/api/neighbors", unlinked="false")
 CODES = _rolled(r"/api/columns/(label|community)", 2)
 NUMBERS = _rolled(r"/api/columns/(degree|year)", 4)
-RECIPE = _other_recipe()
+RECIPE = _Routed("/api/info", _change_recipe)

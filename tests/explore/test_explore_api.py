@@ -1,7 +1,9 @@
-"""The API of ``graphrefine explore``: right answers, held to plain NumPy and to the library."""
+"""The API of ``graphrefine explore``: answers held to plain NumPy and the library; refusals, access, limits."""
 
 from __future__ import annotations
 
+import socket
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,21 +21,26 @@ from explore_servers import (
     friends,
     get,
     linked_to,
-    make_everything,
     nearest,
     people,
     post,
     ready,
+    received,
+    write_people,
 )
 from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.explore.app import make_app
 from graphrefine.explore.request_params import BODY
+from graphrefine.explore.server import bind, make_server
 from graphrefine.explore.session import Session
 from graphrefine.graph.graph import Graph
 
 
 @pytest.fixture(scope="module")
 def everything(tmp_path_factory: pytest.TempPathFactory) -> Session:
-    return make_everything(tmp_path_factory.mktemp("labels"))
+    """A session with all that can be shown with an embedding."""
+    labels = write_people(tmp_path_factory.mktemp("people")) / "labels.csv"
+    return ready(Session(people(), graph=friends(), labels=labels, name="people"))
 
 
 @pytest.fixture(scope="module")
@@ -72,57 +79,47 @@ def test_its_scores_stand_beside_chance(api: TestClient) -> None:
 
 
 def test_nodes_are_found_by_a_part_of_their_names(api: TestClient) -> None:
-    answer = get(api, "/api/nodes", prefix="NODE 0", limit=4)
-    assert [node["node"] for node in answer["nodes"]] == NAMES[:4] and answer["total"] == 10
-    second = get(api, "/api/nodes", prefix="node 0", limit=4, offset=8)
-    assert [node["node"] for node in second["nodes"]] == NAMES[8:10]
-    assert [node["row"] for node in get(api, "/api/nodes", prefix="7/É")["nodes"]] == [7, 17, 27, 37, 47]
-    assert get(api, "/api/nodes", prefix="nobody") == {"nodes": [], "total": 0}
-    every = get(api, "/api/nodes", limit=1000)
-    assert [node["row"] for node in every["nodes"]] == list(range(NODES)) and every["total"] == NODES
-    assert get(api, "/api/nodes", offset=10**12)["nodes"] == []
+    for query, rows, total in (
+        ({"prefix": "NODE 0", "limit": 4}, [0, 1, 2, 3], 10),
+        ({"prefix": "node 0", "limit": 4, "offset": 8}, [8, 9], 10),
+        ({"prefix": "7/É"}, [7, 17, 27, 37, 47], 5),
+        ({"prefix": "nobody"}, [], 0),
+        ({"limit": 1000}, [*range(NODES)], NODES),
+        ({"offset": 10**12}, [], NODES),
+    ):
+        answer = get(api, "/api/nodes", **query)
+        assert [node["row"] for node in answer["nodes"]] == rows and answer["total"] == total
+        assert [node["node"] for node in answer["nodes"]] == [NAMES[row] for row in rows]
 
 
 def test_a_card_has_the_values_of_every_column(api: TestClient, everything: Session) -> None:
     (card,) = get(api, "/api/nodes", node=NAMES[9])["nodes"]
     assert (card["row"], card["node"], card["degree"], card["labels"]) == (9, NAMES[9], 8, ["clique 1"])
     assert card["values"]["label"] == "clique 1" and card["values"]["degree"] == 8
-    assert get(api, "/api/nodes", row=9)["nodes"] == [card]
     (both,) = get(api, "/api/nodes", row=0)["nodes"]
     assert both["labels"] == ["clique 5", "clique 0"] and both["values"]["label"] == "clique 5"
     several = post(api, "/api/nodes", nodes=[NAMES[5], NAMES[2]])["nodes"]
     assert several == post(api, "/api/nodes", rows=[5, 2])["nodes"] == [everything.node(5), everything.node(2)]
 
 
-def test_neighbors_are_those_of_plain_numpy(api: TestClient) -> None:
-    for row in (0, 13, 47):
-        (answer,) = get(api, "/api/neighbors", node=NAMES[row], k=7)["results"]
-        assert (answer["node"], answer["row"]) == (NAMES[row], row)
-        assert [each["row"] for each in answer["neighbors"]] == nearest(row, 7)
-        assert [each["node"] for each in answer["neighbors"]] == [NAMES[each] for each in nearest(row, 7)]
-        scores = [each["score"] for each in answer["neighbors"]]
-        assert scores == sorted(scores, reverse=True)
-    every = get(api, "/api/neighbors", row=3, k=1000)["results"][0]["neighbors"]
-    assert len(every) == NODES - 1
-
-
-def test_neighbors_of_a_label_and_those_not_linked(api: TestClient) -> None:
+def test_neighbors_are_those_of_plain_numpy(api: TestClient, everything: Session) -> None:
+    (answer,) = get(api, "/api/neighbors", node=NAMES[13], k=7)["results"]
+    assert (answer["node"], answer["row"]) == (NAMES[13], 13)
+    assert [each["node"] for each in answer["neighbors"]] == [NAMES[each] for each in nearest(13, 7)]
+    scores = [each["score"] for each in answer["neighbors"]]
+    assert scores == sorted(scores, reverse=True)
+    assert len(get(api, "/api/neighbors", row=3, k=1000)["results"][0]["neighbors"]) == NODES - 1
     mask = np.array([label == "clique 2" for label in LABELS])
-    (answer,) = get(api, "/api/neighbors", row=20, k=5, label="clique 2")["results"]
-    assert [each["row"] for each in answer["neighbors"]] == nearest(20, 5, among=mask)
-    (answer,) = get(api, "/api/neighbors", row=20, k=5, unlinked="true")["results"]
-    rows = [each["row"] for each in answer["neighbors"]]
-    assert rows == nearest(20, 5, without=linked_to(20)) != nearest(20, 5)
-    assert not set(rows) & linked_to(20)
-
-
-def test_neighbors_in_batches_and_of_vectors(api: TestClient, everything: Session) -> None:
+    for query, expected in (
+        ({"label": "clique 2"}, nearest(20, 5, among=mask)),
+        ({"unlinked": "true"}, nearest(20, 5, without=linked_to(20))),
+    ):
+        (answer,) = get(api, "/api/neighbors", row=20, k=5, **query)["results"]
+        assert [each["row"] for each in answer["neighbors"]] == expected
     rows = [*range(NODES)] * 3
     several = post(api, "/api/neighbors", rows=rows, k=3)["results"]
-    assert [each["row"] for each in several] == rows
-    assert [[near["row"] for near in each["neighbors"]] for each in several[:NODES]] == [
-        nearest(row, 3) for row in range(NODES)
-    ]
+    found = [[near["row"] for near in each["neighbors"]] for each in several]
+    assert [each["row"] for each in several] == rows and found == [nearest(row, 3) for row in rows]
     vector = everything.embedding.vectors[4].tolist()
     (answer,) = post(api, "/api/neighbors", vectors=[vector], k=1)["results"]
     assert (answer["node"], answer["row"], answer["neighbors"][0]["row"]) == (None, None, 4)
@@ -184,15 +181,10 @@ def test_coordinates_are_raw_and_kept_by_clients(api: TestClient) -> None:
     assert api.get("/api/coordinates").content == answer.content, "the best that is ready"
 
 
-def test_the_map_is_an_image_in_the_colors_of_labels(tmp_path: Path) -> None:
-    labels = tmp_path / "labels.csv"
-    labels.write_text(f"node,label\n{NAMES[0]},red\n{NAMES[1]},blue\n", encoding="utf-8")
-    with client(ready(Session(people(), labels=labels))) as api:
-        answer = api.get("/map.png")
-        assert answer.headers["content-type"] == "image/png" and answer.content.startswith(b"\x89PNG")
-        assert api.get("/map.png", headers={"if-none-match": answer.headers["etag"]}).status_code == 304
-        codes = np.frombuffer(api.get("/api/columns/label").content, "<u2")
-        assert sorted(codes[:2].tolist()) == [0, 1] and set(codes[2:].tolist()) == {65535}
+def test_the_map_is_an_image(api: TestClient) -> None:
+    answer = api.get("/map.png")
+    assert answer.headers["content-type"] == "image/png" and answer.content.startswith(b"\x89PNG")
+    assert api.get("/map.png", headers={"if-none-match": answer.headers["etag"]}).status_code == 304
 
 
 def test_columns_are_raw_codes_and_numbers(api: TestClient) -> None:
@@ -254,22 +246,21 @@ def test_an_embedding_alone_and_an_empty_one() -> None:
         codes = np.frombuffer(api.get("/api/columns/cluster").content, "<u2")
         assert len(codes) == NODES and codes.max() < 12
         assert get(api, "/api/nodes", node=17)["nodes"][0]["row"] == 17
-        for path in ("/api/ego?row=1", "/api/neighbors?row=1&unlinked=true"):
-            answer = api.get(path)
-            assert answer.status_code == 404 and "--graph" in answer.json()["error"]
-        answer = api.get("/api/neighbors?row=1&label=red")
-        assert answer.status_code == 404 and "--labels" in answer.json()["error"]
+        asked = {
+            "ego?row=1": "--graph",
+            "neighbors?row=1&unlinked=true": "--graph",
+            "neighbors?row=1&label=a": "--labels",
+        }
+        for path, option in asked.items():
+            answer = api.get(f"/api/{path}")
+            assert answer.status_code == 404 and option in answer.json()["error"]
     with client(ready(Session(Embedding(None, np.zeros((0, 4)))))) as api:
         assert get(api, "/api/nodes") == {"nodes": [], "total": 0}
         assert api.get("/api/coordinates").content == b""
         answer = api.get("/api/neighbors?row=0")
         assert answer.status_code == 400 and "empty" in answer.json()["error"]
-
-
-def test_zero_vectors_have_no_neighbors() -> None:
-    vectors = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
-    with client(ready(Session(Embedding(None, vectors)))) as api:
-        assert get(api, "/api/neighbors", row=0)["results"][0]["neighbors"] == []
+    with client(ready(Session(Embedding(None, np.array([[0, 0], [1, 0], [0, 1], [1, 1]]))))) as api:
+        assert get(api, "/api/neighbors", row=0)["results"][0]["neighbors"] == [], "a zero vector has none"
         assert np.isfinite(np.frombuffer(api.get("/api/coordinates").content, "<f4")).all()
         assert np.frombuffer(api.get("/api/columns/cluster").content, "<u2")[0] == 65535
 
@@ -290,3 +281,162 @@ def test_the_document_has_every_address_and_no_other(api: TestClient, everything
         address = path.replace("{name}", "label")
         answer = api.request(method, address, **({"json": {}} if method == "POST" else {}))
         assert answer.status_code in (200, 400), (path, "answers, or asks for a parameter")
+
+
+# Refusals
+
+
+REFUSED = [
+    ("/api/nodes?node=nobody", 404, "'nobody'"),
+    ("/api/nodes?row=48", 400, "from 0 to 47"),
+    ("/api/nodes?row=-1", 400, "row"),
+    ("/api/nodes?row=1.5", 400, "integer"),
+    ("/api/nodes?row=" + "9" * 3000, 400, "row"),
+    ("/api/nodes?limit=0", 400, "limit"),
+    ("/api/nodes?limit=5&limit=6", 400, "twice"),
+    ("/api/nodes?node=a&row=1", 400, "node and row"),
+    ("/api/nodes?row=1&limit=3", 400, "row and limit"),
+    ("/api/nodes?prefix=%F0%9F%98", 400, "UTF-8"),
+    ("/api/nodes?prefix=" + "a" * 4001, 400, "4000"),
+    ("/api/nodes?side=source&node=a", 400, "side"),
+    ("/api/nodes?Prefix=a", 400, "'Prefix'"),
+    ("/api/neighbors", 400, "node, row"),
+    ("/api/neighbors?row=1&k=1001", 400, "1000"),
+    ("/api/neighbors?row=1&score=cosinus", 400, "'cosine', 'dot' or 'link'"),
+    ("/api/neighbors?row=1&label=none", 404, "'clique 5'"),
+    ("/api/neighbors?row=1&unlinked=yes", 400, "true or false"),
+    ("/api/score?u=a", 400, "v"),
+    ("/api/coordinates?layout=umap", 400, "'pca' or 'clusters'"),
+    ("/api/columns/label?x=1", 400, "'x'"),
+    ("/api/columns/%2e%2e%2fpasswd", 404, "error"),
+    *((path, 404, "openapi") for path in ("/api", "/api/nodes/", "//etc/passwd", "/page/index.html")),
+    *((path, 404, "openapi") for path in ("/assets/../app.py", "/assets/%2e%2e/app.py")),
+    *((path, 404, "openapi") for path in ("/docs", "/redoc")),  # pages about the API that load code from elsewhere
+]
+
+
+@pytest.mark.parametrize(("path", "status", "fact"), REFUSED)
+def test_bad_questions_are_refused(api: TestClient, path: str, status: int, fact: str) -> None:
+    answer = api.get("http://localhost" + path)
+    assert answer.status_code == status, answer.text
+    assert set(answer.json()) == {"error"} and fact in answer.json()["error"] + answer.text
+    assert len(answer.text) < 1000, "what was sent is not sent back at length"
+
+
+BODIES: list[tuple[bytes, int, str]] = [
+    (b"", 400, "body"),
+    (b"\xff", 400, "body"),
+    (b"[]", 400, "object"),
+    (b'{"rows": [1], "k": NaN}', 400, "k"),
+    (b'{"rows": [1], "k": true}', 400, "k"),
+    (b'{"rows": [1], "k": ' + b"9" * 5000 + b"}", 400, "body"),
+    (b'{"rows": []}', 400, "rows"),
+    (b'{"rows": [0, 99]}', 400, "99"),
+    (b'{"rows": ["0"]}', 400, "rows.0"),
+    (b'{"rows": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", 400, "body"),
+    (b'{"rows": [1], "nodes": ["a"]}', 400, "exactly one"),
+    (b'{"rows": [' + b"1," * 1000 + b"1]}", 400, "1000"),
+    (b'{"vectors": [[1, 2]]}', 400, "12 numbers"),
+    (b'{"vectors": [[' + b"1e400," * 11 + b"1]]}", 400, "vectors.0.0"),
+    (b'{"vectors": [[' + b"true," * 11 + b"1]]}", 400, "vectors.0.0"),
+    (b'{"vectors": [[' + b"1," * 11 + b'1]], "unlinked": true}', 400, "vectors and unlinked"),
+    (b'{"rows": [1], "path": "/etc/passwd"}', 400, "'path'"),
+    (b'{"rows": [' + b" " * BODY + b"1]}", 413, str(BODY)),
+    (b'{"nodes": ["\\ud800"]}', 404, "ud800"),  # a name that no node has
+]
+
+
+@pytest.mark.parametrize(("body", "status", "fact"), BODIES)
+def test_bad_bodies_are_refused(api: TestClient, body: bytes, status: int, fact: str) -> None:
+    answer = api.post("/api/neighbors", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == status and fact in answer.json()["error"], answer.text
+    assert len(answer.text) < 1000
+
+
+def test_other_methods_and_kinds_of_bodies_are_refused(api: TestClient) -> None:
+    for method in ("OPTIONS", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"):
+        answer = api.request(method, "/api/nodes")
+        assert answer.status_code == 405 and answer.headers["allow"]
+        assert "access-control-allow-origin" not in answer.headers
+    assert api.post("/api/info", json={}).status_code == 405
+    assert api.post("/api/nodes", content=b'{"rows": [1]}').status_code == 415
+    assert api.post("/api/nodes", data={"rows": "1"}).status_code == 415
+    assert api.post("/api/nodes?rows=1", json={"rows": [1]}).status_code == 400, "the query would be ignored"
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "localhost.evil.example", "127.0.0.1.nip.io", "localhost:80:80", "", "a b"]
+)
+def test_another_host_is_refused(api: TestClient, host: str) -> None:
+    for path in ("/", "/api/info", "/healthz", "/nothing"):
+        answer = api.get(path, headers={"host": host})
+        assert answer.status_code == 421 and "Host" in answer.json()["error"]
+
+
+def test_names_of_the_loopback_are_ours_and_others_if_said(everything: Session) -> None:
+    def status(api: TestClient, host: str) -> int:
+        return int(api.get("/api/info", headers={"host": host, "authorization": "Bearer t"}).status_code)
+
+    with client(everything, hosts=["Lab.example"]) as api:
+        for host in ("localhost", "LOCALHOST:8000", "127.0.0.1", "[::1]:9", "lab.example:80"):
+            assert status(api, host) == 200, host
+        assert status(api, "10.0.0.1") == 421
+    with client(everything, any_address=True, token="t") as api:
+        assert (status(api, "10.0.0.1:1"), status(api, "evil.example")) == (200, 421)
+
+
+def test_every_answer_keeps_browsers_to_this_page(api: TestClient) -> None:
+    hosts = [("evil.example", "/"), *(("localhost", path) for path in ("/", "/api/info", "/nothing", "/map.png"))]
+    for host, path in [*hosts, ("localhost", "/api/coordinates"), ("localhost", "/api/nodes?row=x")]:
+        headers = api.get(path, headers={"host": host}).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff" and headers["referrer-policy"] == "no-referrer"
+        assert not any(name.startswith("access-control") for name in headers)
+
+
+def test_a_token_is_asked_for_everywhere_but_for_health(everything: Session) -> None:
+    with client(everything, token="s3cret ü") as api:
+        for path in ("/", "/api/info", "/api/openapi.json", "/map.png", "/nothing", "/?token=wrong", "/?token="):
+            answer = api.get(path)
+            assert answer.status_code == 401 and "token" in answer.json()["error"], path
+            assert answer.headers["www-authenticate"] == "Bearer"
+        assert api.get("/healthz").status_code == 200
+        for wrong in (b"Bearer s3cret", b"Bearer ", b"Basic s3cret", b"Bearer \xff\xfe", "Bearer s3cret üx".encode()):
+            assert api.get("/api/info", headers={"authorization": wrong}).status_code == 401
+        right = {"authorization": "Bearer s3cret ü".encode()}
+        assert api.get("/api/info", headers=right).status_code == 200
+        welcome = api.get("/?view=1&token=s3cret%20%C3%BC", follow_redirects=False)
+        assert (welcome.status_code, welcome.headers["location"]) == (303, "/?view=1")
+        cookie = welcome.headers["set-cookie"]
+        assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and "s3cret" not in cookie
+        assert api.get("/api/info").status_code == 200, "the client has the cookie now"
+        api.cookies.clear()
+        for wrong_cookie in ("graphrefine-80=zz", "graphrefine-80=", "graphrefine-80=00", "=;;=", "graphrefine-80"):
+            assert api.get("/api/info", headers={"cookie": wrong_cookie}).status_code == 401
+
+
+def test_a_body_that_does_not_arrive_is_not_waited_for(everything: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphrefine.explore.app.BODY_SECONDS", 0.2)
+    head = b"POST /api/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    server, socket_ = make_server(make_app(everything)), bind("127.0.0.1", 0)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket_]})
+    thread.start()
+    try:
+        with socket.create_connection(socket_.getsockname(), timeout=10) as connection:
+            connection.sendall(head + b"Content-Length: 13\r\n\r\n{")
+            assert received(connection).startswith(b"HTTP/1.1 408 ")
+    finally:
+        server.should_exit = True
+        thread.join(20)
+        socket_.close()
+
+
+def test_what_is_not_ready_is_said_to_be_worked_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphrefine.explore.handlers.PATIENCE", 0.05)
+    with client(Session(people())) as api:
+        states = [layout["state"] for layout in get(api, "/api/info")["layouts"]]
+        assert states == ["working", "working"]
+        for path in ("/api/coordinates", "/api/columns/cluster", "/map.png"):
+            answer = api.get(path)
+            assert answer.status_code == 503 and answer.headers["retry-after"] == "1", path

@@ -1,49 +1,107 @@
-"""The command ``graphrefine explore``: a server in a process of its own, and its mistakes."""
+"""The command ``graphrefine explore``: a server in another process, wrong requests to it, and its mistakes.
+
+Requests damaged byte by byte are those of ``fuzz/targets/endpoints.py`` and ``sockets.py``.
+"""
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
 import subprocess
 import sys
-import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any
 
+import httpx
 import numpy as np
 import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, given, settings
 
 from cli_runs import PAIRS, check_refused, refuses, run
-from explore_servers import NAMES, Server, nearest, people, received, serving, write_friends, write_labels
+from explore_servers import NAMES, Server, nearest, people, received, serving, write_people
 from graphrefine.explore.server import Access, bind, make_access
+
+GENTLE = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+NOT_SAID = [schemathesis.checks.positive_data_acceptance]  # of a query: that it is either node or row
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("explore")
-    people().save(place / "people")
-    write_friends(place / "friends.csv")
-    write_labels(place / "labels.csv")
-    return place
+    return write_people(tmp_path_factory.mktemp("explore"))
 
 
 @pytest.fixture(scope="module")
 def server(folder: Path) -> Iterator[Server]:
+    """A server, which must still be there when all tests have asked it, and have logged no error."""
     options = ("--graph", folder / "friends.csv", "--labels", folder / "labels.csv")
-    with serving(folder / "people", *options) as answer:
-        yield answer
+    with serving(folder / "people", *options) as server:
+        yield server
+        assert server.process.poll() is None, "it is still there"
+        code, messages = server.stop(signal.SIGTERM)
+        assert code == 143 and "Traceback" not in messages, messages
 
 
 def test_the_command_serves(server: Server) -> None:
-    with urllib.request.urlopen(server.url + "healthz", timeout=10) as answer:
-        assert json.load(answer) == {"status": "ok"}
-        assert "server" not in answer.headers
-    query = f"api/neighbors?node={quote(NAMES[13])}&k=3"
-    with urllib.request.urlopen(server.url + query, timeout=10) as answer:
-        (result,) = json.load(answer)["results"]
+    health = httpx.get(f"{server.url}healthz")
+    assert health.json() == {"status": "ok"} and "server" not in health.headers
+    (result,) = httpx.get(f"{server.url}api/neighbors", params={"node": NAMES[13], "k": 3}).json()["results"]
     assert [each["row"] for each in result["neighbors"]] == nearest(13, 3)
+
+
+def strategies(server: Server) -> list[Any]:
+    """What schemathesis makes of each operation: requests that are right and, where there can be, ones that are not."""
+    described = schemathesis.openapi.from_url(server.url + "api/openapi.json")
+    operations = [result.ok() for result in described.get_all_operations()]
+    assert len(operations) == 12
+    right, wrong = schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE
+    with_values = [each for each in operations if each.query or each.body]
+    return [each.as_strategy(right) for each in operations] + [each.as_strategy(wrong) for each in with_values]
+
+
+def run_cases(server: Server, examples: int) -> Counter[int]:
+    """Ask what schemathesis would, and see that the answers are those of the document."""
+    seen: Counter[int] = Counter()
+    with requests.Session() as session:
+        for strategy in strategies(server):
+
+            @settings(GENTLE, max_examples=examples)
+            @given(strategy)
+            def ask(case: Any) -> None:
+                answer = case.call(timeout=20, session=session)
+                seen[answer.status_code] += 1
+                case.validate_response(answer, excluded_checks=NOT_SAID)
+
+            ask()
+    return seen
+
+
+def test_the_api_is_as_its_document_says(server: Server) -> None:
+    seen = run_cases(server, 8)
+    assert set(seen) <= {200, 400, 404, 405} and seen[200] >= 10 and seen[400] >= 30, seen
+
+
+@pytest.mark.slow
+def test_the_api_is_as_its_document_says_at_length(server: Server) -> None:
+    run_cases(server, 20)  # so that all is loaded that answers need, and made that is made in the background
+    before = server.memory()
+    seen = run_cases(server, 60)
+    assert set(seen) <= {200, 400, 404, 405} and seen.total() > 500, seen
+    assert server.memory() < before + (32 << 20)
+
+
+def test_a_body_that_breaks_off_while_its_request_is_answered_is_refused_once(server: Server) -> None:
+    """The answer is being made when the body turns out to be none; the fixture sees that no error is logged."""
+    for path in ("/api/info", "/api/coordinates", "/api/nodes?prefix=node", "/"):
+        head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        answer = server.talk(head.encode() + b"zz\r\n")
+        assert answer.startswith(b"HTTP/1.1 400 ") and answer.count(b"HTTP/1.1") == 1
+    assert server.talk(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").startswith(
+        b"HTTP/1.1 200 "
+    )
 
 
 POST = b"POST /api/nodes HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -76,16 +134,11 @@ def test_raw_requests(server: Server, request_: bytes, status: bytes) -> None:
 
 
 def test_ctrl_c_ends_it_quietly(folder: Path) -> None:
-    with serving(folder / "people") as server:
-        with socket.create_connection(("127.0.0.1", server.port)) as idle:  # someone who keeps a connection open
-            idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert b"200" in idle.recv(1000)
-            server.process.send_signal(signal.SIGINT)
-            assert server.process.wait(20) == 130
-            assert received(idle) in (b"", b'{"status":"ok"}'), "the connection is closed"
-        assert (
-            server.process.stderr and server.process.stderr.read() == b"interrupted; no half-written output is left\n"
-        )
+    with serving(folder / "people") as server, socket.create_connection(("127.0.0.1", server.port)) as idle:
+        idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b"200" in idle.recv(1000)  # and keeps the connection open
+        assert server.stop() == (130, "interrupted; no half-written output is left\n")
+        assert received(idle) in (b"", b'{"status":"ok"}'), "the connection is closed"
 
 
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
@@ -151,16 +204,12 @@ def test_what_does_not_fit_is_said(folder: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     labels.write_text(f"node,label\n{NAMES[0]},red\nsomeone,blue\n", encoding="utf-8")
     with serving(folder / "people", "--graph", graph, "--labels", labels) as server:
-        with urllib.request.urlopen(server.url + "api/info", timeout=10) as answer:
-            info = json.load(answer)
+        info = httpx.get(f"{server.url}api/info").json()
         assert info["graph"]["matched"] == 2 and info["labels"] == {"classes": 1, "labeled": 1}
-        server.process.send_signal(signal.SIGTERM)
-        assert server.process.wait(20) == 143
-        assert server.process.stderr
-        reading, first, second = server.process.stderr.read().decode().splitlines()[:3]
+        reading, labeling, warning = server.stop()[1].splitlines()[:3]
     assert f"{reading}\n" == PAIRS
-    assert first == "warning: 2 of 48 nodes of the embedding are in the graph, which has 3 nodes"
-    assert second == "warning: 1 of 2 labeled nodes are not in the embedding"
+    assert labeling.startswith(f"labels: {labels}") and labeling.endswith("1 labeled node unknown")
+    assert warning == "warning: 2 of 48 nodes of the embedding are in the graph, which has 3 nodes"
 
 
 def test_an_embedding_without_names_shown_on_every_address(tmp_path: Path) -> None:
@@ -171,19 +220,15 @@ def test_an_embedding_without_names_shown_on_every_address(tmp_path: Path) -> No
         assert b" 401 " in server.talk(ask + b"\r\n")
         answer = server.talk(ask + b"Authorization: Bearer open sesame\r\n\r\n")
         assert b" 200 " in answer and b'"row":5' in answer
-        server.process.send_signal(signal.SIGINT)
-        server.process.wait(20)
-        assert server.process.stderr and b"called by their rows, 0 to 47" in server.process.stderr.read()
+        assert "called by their rows, 0 to 47" in server.stop()[1]
 
 
-def test_without_its_packages_it_says_what_to_install(folder: Path) -> None:
-    code = "import sys; sys.modules['uvicorn'] = None; from graphrefine.cli.main import main; main()"
+def test_its_packages_are_loaded_only_to_serve_and_a_missing_one_is_named(folder: Path) -> None:
+    def python(code: str, *arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, timeout=60)
 
-    done = subprocess.run([sys.executable, "-c", code, "explore", folder / "people"], capture_output=True, timeout=60)
-    assert done.returncode == 2 and b'pip install "graphrefine[explore]"' in done.stderr
-
-
-def test_its_packages_are_loaded_only_to_serve() -> None:
     code = "import sys, graphrefine.cli.main; print({'fastapi', 'pydantic', 'uvicorn'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == "set()\n"
+    assert python(code).stdout == b"set()\n"
+    code = "import sys; sys.modules['uvicorn'] = None; from graphrefine.cli.main import main; main()"
+    done = python(code, "explore", folder / "people")
+    assert done.returncode == 2 and b'pip install "graphrefine[explore]"' in done.stderr

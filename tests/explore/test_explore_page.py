@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import explore_checks as checks
 import explore_lies as lies
@@ -25,13 +25,9 @@ from explore_pages import (
     explored,
     exploring,
     impatient,
-    settled,
     visit,
     watched,
 )
-
-if TYPE_CHECKING:
-    from _pytest.mark.structures import ParameterSet
 
 NO_WEBGL = """
 const known = HTMLCanvasElement.prototype.getContext;
@@ -50,8 +46,7 @@ FEATURES: list[tuple[checks.Check, list[lies.Lie]]] = [
     (checks.neighbors_of_one_label, [lies.ANY_LABEL]),
     (checks.neighbors_not_yet_linked, [lies.LINKED]),
     (checks.ego_network_is_drawn, [lies.EGO]),
-    (checks.colors_by_label, [lies.CODES]),
-    (checks.colors_by_community, [lies.CODES]),
+    *((checks.colors_by_category(column), [lies.CODES]) for column in ("label", "community")),
     *((checks.colors_by_number(column), [lies.NUMBERS]) for column in ("degree", "year")),
     (checks.legend_highlights_and_selects, [lies.CODES, lies.LISTED]),
     (checks.lasso_selects_and_lists, [lies.PLACES, lies.LISTED]),
@@ -97,14 +92,13 @@ def test_feature(check: checks.Check, seen: Watched, truth: Truth) -> None:
     assert elsewhere == [], "a request left the server"
 
 
-def _lies() -> Iterator[ParameterSet]:
+def _lies() -> Iterator[Any]:
     """All of them; the first use of each kind is quick, the others are slow."""
     earlier: list[lies.Lie] = []
     for check, tried in FEATURES:
         for i, lie in enumerate(tried):
-            marks = [pytest.mark.slow] if lie in earlier else []
+            yield pytest.param(check, lie, marks=[pytest.mark.slow] * (lie in earlier), id=f"{check.__name__}-{i}")
             earlier.append(lie)
-            yield pytest.param(check, lie, marks=marks, id=f"{check.__name__}-{i}")
 
 
 @pytest.mark.parametrize(("check", "lie"), list(_lies()))
@@ -114,14 +108,14 @@ def test_a_lie_is_noticed(check: checks.Check, lie: lies.Lie, seen: Watched, tru
         check(seen.page, truth)
 
 
-def _told(page: Page, **changed: Any) -> None:
+def _info_with(**changed: Any) -> Callable[[Route], None]:
     """Have the server say something else about the embedding."""
 
     def route(route: Route) -> None:
         response = route.fetch()
         route.fulfill(response=response, json={**response.json(), **changed})
 
-    page.route(re.compile("/api/info"), route)
+    return route
 
 
 def test_names_are_text_and_never_html(seen: Watched, truth: Truth) -> None:
@@ -139,15 +133,7 @@ def test_names_are_text_and_never_html(seen: Watched, truth: Truth) -> None:
     assert seen.problems == []
 
 
-@pytest.mark.parametrize(
-    ("scheme", "width"),
-    [
-        ("light", 1000),
-        ("dark", 375),
-        pytest.param("light", 375, marks=pytest.mark.slow),
-        pytest.param("dark", 1000, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1000), ("dark", 375)])
 def test_axe_finds_nothing_serious(chrome: Browser, truth: Truth, scheme: str, width: int) -> None:
     with watched(chrome, color_scheme=scheme, viewport={"width": width, "height": 700}) as seen:
         visit(seen.page, truth.url)
@@ -164,13 +150,8 @@ def test_axe_finds_nothing_serious(chrome: Browser, truth: Truth, scheme: str, w
 
 
 def _no_serious_issue(page: Page) -> None:
-    violations = Axe().run(page).response["violations"]
-    grave = [
-        (one["id"], [node["html"] for node in one["nodes"]])
-        for one in violations
-        if one["impact"] in ("serious", "critical")
-    ]
-    assert grave == []
+    found = [one for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
 def test_axe_is_awake(seen: Watched, truth: Truth) -> None:
@@ -243,11 +224,9 @@ def test_fingers_pan_and_zoom(chrome: Browser, truth: Truth) -> None:
 
 
 def test_background_work_is_told_and_offered(seen: Watched, truth: Truth) -> None:
-    layouts = [
-        {"name": "pca", "state": "ready", "error": None},
-        {"name": "clusters", "state": "working", "error": None},
-    ]
-    _told(seen.page, layouts=layouts, layout="pca")
+    states = {"pca": "ready", "clusters": "working"}
+    layouts = [{"name": name, "state": state, "error": None} for name, state in states.items()]
+    seen.page.route(re.compile("/api/info"), _info_with(layouts=layouts, layout="pca"))
     visit(seen.page, truth.url)
     expect(seen.page.locator("#work")).to_have_text("Working on clusters…")
     expect(seen.page.locator("#layout option")).to_have_text(["pca", "clusters (working…)"])
@@ -257,30 +236,25 @@ def test_background_work_is_told_and_offered(seen: Watched, truth: Truth) -> Non
 
 
 # What the server answers, the state of the page, and what it says.
-FAILURES: list[tuple[str, dict[str, Any] | None, str, str]] = [
-    ("/api/info", None, "failed", "Is graphrefine explore still running"),
-    ("/api/coordinates", {"body": bytes(24)}, "failed", "could not be loaded"),  # those of another embedding
-    ("/api/", {"status": 401, "json": {"error": "a token is needed"}}, "failed", "?token="),
+FAILURES: list[tuple[str, Callable[[Route], None], str, str]] = [
+    ("/api/info", lambda route: route.abort(), "failed", "Is graphrefine explore still running"),
+    ("/api/coordinates", lambda route: route.fulfill(body=bytes(24)), "failed", "could not be loaded"),  # of others
+    ("/api/", lambda route: route.fulfill(status=401, json={"error": "a token is needed"}), "failed", "?token="),
+    ("/api/info", _info_with(nodes=0), "empty", "graphrefine embed"),
 ]
 
 
 @pytest.mark.parametrize(("address", "answer", "state", "text"), FAILURES)
 def test_failures_at_the_start_say_what_to_do(
-    seen: Watched, truth: Truth, address: str, answer: dict[str, Any] | None, state: str, text: str
+    seen: Watched, truth: Truth, address: str, answer: Callable[[Route], None], state: str, text: str
 ) -> None:
-    seen.page.route(re.compile(address), lambda route: route.abort() if answer is None else route.fulfill(**answer))
+    seen.page.route(re.compile(address), answer)
     visit(seen.page, truth.url, state=state)
     expect(seen.page.locator("#cover")).to_contain_text(text)
-    if answer is None:
+    if address == "/api/info" and state == "failed":
         seen.page.unroute_all()
         seen.page.click("#cover button")
         expect(seen.page.locator("html")).to_have_attribute("data-state", "ready")
-
-
-def test_an_empty_embedding_says_what_to_do(seen: Watched, truth: Truth) -> None:
-    _told(seen.page, nodes=0)
-    visit(seen.page, truth.url, state="empty")
-    expect(seen.page.locator("#cover")).to_contain_text("graphrefine embed")
 
 
 def test_a_lost_connection_is_told_and_found_again(seen: Watched, truth: Truth) -> None:
@@ -312,7 +286,6 @@ def test_without_a_graph_the_card_says_how_to_have_one(seen: Watched, tmp_path: 
     vectors = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)
     graphrefine.Embedding([f"n{i}" for i in range(30)], vectors).save(tmp_path / "plain.npz")
     with exploring(str(tmp_path / "plain.npz")) as url:
-        settled(url)
         visit(seen.page, f"{url}#row=3")
         expect(seen.page.locator("#node-name")).to_have_text("n3")
         expect(seen.page.locator("#ego")).to_contain_text("--graph")

@@ -40,34 +40,22 @@ def test_queries_that_wait_are_searched_for_together() -> None:
     def slowly(ask: SearchOptions, queries: list[int]) -> list[Hits]:
         threading.Event().wait(0.02)
         batches.append(queries)
-        return [Hits([query, ask.k], [1.0, 0.5]) for query in queries]
-
-    async def many() -> list[list[Hits]]:
-        finder = SearchBatcher(slowly)
-        asks = [SearchOptions("cosine", k, None, False, True) for k in (3, 4)]
-        return await asyncio.gather(
-            *(finder.find(asks[i % 2], [i]) for i in range(40)), finder.find(asks[0], [*range(99)])
-        )
-
-    *single, several = asyncio.run(many())
-    assert [hits[0].rows for hits in single] == [[i, 3 + i % 2] for i in range(40)], "each has its own answer"
-    assert [hits.rows[0] for hits in several] == [*range(99)]
-    assert len(batches) < 10 and max(map(len, batches)) <= 64
-
-
-def test_an_error_in_a_search_ends_the_searches_that_it_was_for() -> None:
-    def broken(ask: SearchOptions, queries: list[int]) -> list[Hits]:
         if ask.k == 1:
             raise RuntimeError("no")
-        return [Hits([query], [0.0]) for query in queries]
+        return [Hits([query, ask.k], [1.0, 0.5]) for query in queries]
 
-    async def both() -> list[Any]:
-        finder = SearchBatcher(broken)
-        asks = [SearchOptions("dot", k, None, False, True) for k in (1, 2)]
-        return await asyncio.gather(*(finder.find(ask, [5]) for ask in asks), return_exceptions=True)
+    async def many() -> list[Any]:
+        finder = SearchBatcher(slowly)
+        asks = [SearchOptions("cosine", k, None, False, True) for k in (3, 4, 1)]
+        searches = [finder.find(asks[i % 2], [i]) for i in range(40)]
+        searches += [finder.find(asks[0], [*range(99)]), finder.find(asks[2], [5])]
+        return await asyncio.gather(*searches, return_exceptions=True)
 
-    failed, fine = asyncio.run(both())
-    assert isinstance(failed, RuntimeError) and fine == [Hits([5], [0.0])]
+    *single, several, failed = asyncio.run(many())
+    assert [hits[0].rows for hits in single] == [[i, 3 + i % 2] for i in range(40)], "each has its own answer"
+    assert [hits.rows[0] for hits in several] == [*range(99)]
+    assert isinstance(failed, RuntimeError), "which ends the searches that it was for, and no others"
+    assert len(batches) < 10 and max(map(len, batches)) <= 64
 
 
 def test_a_kept_layout_is_there_at_once_and_one_of_other_vectors_is_not(tmp_path: Path) -> None:
@@ -90,12 +78,8 @@ def test_background_work_goes_on_after_a_failure_and_stops_when_told(capsys: pyt
         while True:
             watch.advance()
 
-    tasks = [
-        Task("one", refuse),
-        Task("two", lambda watch: 1 / 0),
-        Task("three", lambda watch: 3),
-        Task("last", endless),
-    ]
+    works = {"one": refuse, "two": lambda watch: 1 / 0, "three": lambda watch: 3, "last": endless}
+    tasks = [Task(name, work) for name, work in works.items()]
     background = Background(tasks)
     background.start()
     while tasks[2].state == "working":
@@ -104,9 +88,6 @@ def test_background_work_goes_on_after_a_failure_and_stops_when_told(capsys: pyt
     assert [task.state for task in tasks] == ["failed", "failed", "ready", "working"]
     assert tasks[0].error == "the graph has no edge" and "bug" in str(tasks[1].error)
     assert "ZeroDivisionError" in capsys.readouterr().err, "a bug is shown"
-
-
-# Tables
 
 
 def test_columns_of_a_table(tmp_path: Path) -> None:
@@ -136,33 +117,23 @@ def test_columns_of_parquet_and_more_categories_than_colors(tmp_path: Path) -> N
     assert list(session.columns) == ["label", "title", "label (table)", "cluster"]
 
 
-@pytest.mark.parametrize("kind", ["plain", "weighted", "directed"])
-def test_communities_are_the_same_from_a_process_of_their_own(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_communities_are_found_in_another_process_that_ends_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    group = rng.integers(0, 5, 200)
-    pairs = np.array([(u, v) for u in range(200) for v in range(u)])
+    group, pairs = rng.integers(0, 5, 200), np.array([(u, v) for u in range(200) for v in range(u)])
     same = group[pairs[:, 0]] == group[pairs[:, 1]]
     edges = pairs[rng.random(len(pairs)) < np.where(same, 0.3, 0.01)]
-    weights = rng.uniform(0.5, 2, len(edges)) if kind == "weighted" else None
-    graph = Graph.from_edges(edges[:, 0], edges[:, 1], weights, directed=kind == "directed")
+    graph = Graph.from_edges(edges[:, 0], edges[:, 1], rng.uniform(0.5, 2, len(edges)), directed=True)
     embedding = Embedding(graph.names, rng.standard_normal((graph.nodes, 4)))
-    here, apart = Session(embedding, graph=graph), Session(embedding, graph=graph)
-    here.columns["community"].run()
+    here, apart, failed, stopped = (Session(embedding, graph=graph).columns["community"] for _ in range(4))
+    here.run()
     monkeypatch.setattr(groups, "SUBPROCESS_ENTRIES", 0)
-    apart.columns["community"].run()
-    assert len(here.columns["community"].value.classes.names) > 1
-    assert bytes(here.columns["community"].value.raw()) == bytes(apart.columns["community"].value.raw())
-
-
-def test_a_process_that_looks_for_communities_ends_with_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(groups, "SUBPROCESS_ENTRIES", 0)
+    apart.run()
+    assert len(here.value.classes.names) > 1
+    assert bytes(here.value.raw()) == bytes(apart.value.raw())
     monkeypatch.setattr(groups, "__name__", "timeit")  # python -m timeit FOLDER: it fails, and says why
-    embedding, graph = Embedding([0, 1], [[1, 0], [0, 1]]), Graph.from_edges([0], [1])
-    session = Session(embedding, graph=graph)
-    task = session.columns["community"]
-    task.run()
-    assert task.state == "failed" and "communities were not found" in str(task.error)
+    failed.run()
+    assert failed.state == "failed" and "communities were not found" in str(failed.error)
     watch = Watch()
     watch.stop()
     with pytest.raises(StopError):
-        Session(embedding, graph=graph).columns["community"].run(watch)
+        stopped.run(watch)

@@ -7,11 +7,12 @@ import shutil
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
+from collections import Counter
+from itertools import groupby
 from pathlib import Path
 
 from faults import filter
-from faults.trials import Trial
+from faults.trials import MEMORY, Trial
 from faults.writers import all_writers, patch_slow_parts, write_inputs
 
 
@@ -28,47 +29,43 @@ def main() -> int:
     if (problem := filter.problem()) is not None:
         print(f"{problem}: NOT tested")
         return 0
-    place = Path(tempfile.mkdtemp(prefix="faults-", dir="/dev/shm" if Path("/dev/shm").is_dir() else None))
+    # No TemporaryDirectory: the children run what is to be done at exit, and the first would remove it.
+    folder = Path(tempfile.mkdtemp(prefix="faults-", dir=MEMORY))
     try:
-        return run(place, options)
+        return run(folder, options)
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def run(place: Path, options: argparse.Namespace) -> int:
     """Run writers, and print a line for each."""
     write_inputs(place / "from")
     patch_slow_parts()
-    chosen = [each for each in all_writers(place) if not options.names or any(n in each.name for n in options.names)]
+    chosen = [each for each in all_writers() if not options.names or any(n in each.name for n in options.names)]
     print(f"{'writer':<22}{'calls':>7}{'faults':>8}{'problems':>10}{'seconds':>9}")
-    total, faults = 0, 0
+    total, tried = 0, 0
     for number, writer in enumerate(chosen):
         trial, start = Trial(writer, place), time.perf_counter()
         trial.prepare()
         if options.calls:
             print(*trial.calls, sep="\n")
             continue
-        problems, count = run_trial(trial, options, first=number)
-        total, faults = total + len(problems), faults + count
-        seconds = time.perf_counter() - start
-        print(f"{writer.name:<22}{len(trial.calls):>7}{count:>8}{len(problems):>10}{seconds:>9.1f}", flush=True)
+        faults = [
+            fault
+            for fault in trial.faults()
+            if (not options.kinds or fault.kind in options.kinds) and options.calls_on in str(trial.calls[fault.number])
+        ]
+        if options.once:
+            calls = [list(group) for _, group in groupby(faults, lambda fault: fault.number)]
+            faults = [group[group[0].number % len(group)] for group in calls]
+        faults = faults[number % options.every % max(len(faults), 1) :: options.every]
+        problems = [problem for fault in faults for problem in trial.judge(fault)]
+        total, tried, seconds = total + len(problems), tried + len(faults), time.perf_counter() - start
+        print(f"{writer.name:<22}{len(trial.calls):>7}{len(faults):>8}{len(problems):>10}{seconds:>9.1f}", flush=True)
         for text, times in Counter(problems).items():
             print(f"    {times} x {text}")
-    print(f"{'all':<22}{'':>7}{faults:>8}{total:>10}")
+    print(f"{'all':<22}{'':>7}{tried:>8}{total:>10}")
     return int(total > 0)
-
-
-def run_trial(trial: Trial, options: argparse.Namespace, *, first: int) -> tuple[list[str], int]:
-    """The problems of the faults that are asked for, and how many faults there were."""
-    faults = [fault for fault in trial.faults() if not options.kinds or fault.kind in options.kinds]
-    faults = [fault for fault in faults if options.calls_on in str(trial.calls[fault.number])]
-    if options.once:
-        by_call = defaultdict(list)
-        for fault in faults:
-            by_call[fault.number].append(fault)
-        faults = [each[number % len(each)] for number, each in by_call.items()]
-    chosen = faults[first % options.every % max(len(faults), 1) :: options.every]
-    return [problem for fault in chosen for problem in trial.judge(fault)], len(chosen)
 
 
 if __name__ == "__main__":

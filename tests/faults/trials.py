@@ -24,6 +24,7 @@ from faults.supervisor import Fault, Seen, Supervisor
 
 Tree = dict[str, bytes | None]  # contents of files by their paths; None: a folder
 State = dict[str, object]  # what a tree holds, without what differs between two runs
+MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None  # a folder in memory
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,7 @@ class Trial:
     def faults(self) -> Iterator[Fault]:
         """Yield every fault of every call."""
         for number, seen in enumerate(self.calls):
-            for kind in seen.kinds:
-                yield Fault(number, kind)
+            yield from (Fault(number, kind) for kind in seen.kinds)
 
     def judge(self, fault: Fault) -> list[str]:
         """Return the problems of what a run with a fault leaves; none is as it should be."""
@@ -122,11 +122,10 @@ class Trial:
         return [f"{where}{problem}; exit {done.code}, {done.text.strip()[-300:]!r}" for problem in problems]
 
     def _judge_end(self, done: Ended, *, killed: bool) -> list[str]:
-        allowed = (0, 137) if killed else (0, 2)
         wrong = {
             "does not end": not done.in_time,
             "traceback": "Traceback" in done.text or "Exception ignored" in done.text,
-            "exit code": done.in_time and done.code not in allowed,
+            "exit code": done.in_time and done.code not in ((0, 137) if killed else (0, 2)),
             "no message": done.code == 2 and "error: " not in done.text,
             "standard output is blamed": "standard output" in done.text,
         }
@@ -148,14 +147,14 @@ class Trial:
 
     def _is(self, state: State, expected: State) -> bool:
         """Return whether outputs are these; extras may be missing, or the others, and are whole."""
+
+        def below(one: State, paths: Sequence[str], *, inside: bool = True) -> State:
+            return {key: value for key, value in one.items() if any(_below(key, path) for path in paths) == inside}
+
         extras = self.writer.extras
-
-        def below(one: State, places: Sequence[str]) -> State:
-            return {key: value for key, value in one.items() if any(_below(key, place) for place in places)}
-
-        mine, theirs = ({k: one[k] for k in one.keys() - below(one, extras).keys()} for one in (state, expected))
-        found = [(below(state, [extra]), below(self.old, [extra]), below(self.new, [extra])) for extra in extras]
-        return mine == theirs and all(not now or now in (old, new) for now, old, new in found)
+        found = [[below(one, [extra]) for one in (state, self.old, self.new)] for extra in extras]
+        are_whole = all(not now or now in (old, new) for now, old, new in found)
+        return are_whole and below(state, extras, inside=False) == below(expected, extras, inside=False)
 
     def _judge_next(self, *, left: bool) -> list[str]:
         """Return the problems of the next run, which finds what a failed one has left."""
@@ -171,11 +170,11 @@ class Trial:
         return problems
 
     def _strays(self, after: Tree, *, failed: bool = False) -> list[str]:
-        allowed = [*self.writer.outputs, *self.writer.extras, *(self.writer.work if failed else ()), *self.start]
-        inside = [name for name in after if not any(_below(name, each) for each in allowed)]
-        hidden = [name for name in after if _is_hidden(name)]
-        hidden = [name for name in hidden if not (failed and any(_below(name, each) for each in self.writer.work))]
-        return sorted({*inside, *hidden, *(f"tmp/{name}" for name in read_tree(self.place / "tmp"))})
+        work = self.writer.work if failed else ()
+        allowed = [*self.writer.outputs, *self.writer.extras, *work, *self.start]
+        strays = {name for name in after if not any(_below(name, each) for each in allowed)}
+        strays |= {name for name in after if _is_hidden(name) and not any(_below(name, each) for each in work)}
+        return sorted({*strays, *(f"tmp/{name}" for name in read_tree(self.place / "tmp"))})
 
     def run(self, command: Sequence[str], fault: Fault | None = None) -> Ended:
         """Run a command in a child, and load the modules that it loaded, for the next one."""

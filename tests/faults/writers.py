@@ -6,11 +6,10 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from faults.trials import State, Tree, Writer, write_tree
+from faults.trials import MEMORY, State, Tree, Writer, write_tree
 
 ONE = ("--threads", "1")
 EMBED = ("embed", "FROM/graph.csv", *ONE)
@@ -45,51 +44,48 @@ def have_no_memory() -> None:
     memory_plan.in_memory_bytes = lambda *_, **__: 10**18
 
 
-def embeddings(folder: Path) -> list[Writer]:
-    """`embed` in every format, and with work on disk."""
-    writers = [_embedding("folder", "x"), *(_embedding(suffix, f"x.{suffix}") for suffix in FORMATS)]
-    for name, graph in (("columns on disk", "graph.csv"), ("graph on disk", "graph.grf")):
+def embeddings() -> list[Writer]:
+    """Return `embed` in every format, and with work on disk."""
+    writers = []
+    for name in ("x", *(f"x.{suffix}" for suffix in FORMATS)):
+        embed = (*EMBED, "-o", f"TO/{name}", "--quality", "fast", "--dim")
+        title = f"embed, {name.partition('.')[2] or 'folder'}"
+        writers.append(Writer(title, (*embed, "8"), [(*embed, "4")], [name]))
+    before = [("ingest", "FROM/graph.csv", "-o", "FROM/graph.grf"), (*EMBED, "--dim", "4", "-o", "TO/x")]
+    for title, graph in (("embed, columns on disk", "graph.csv"), ("embed, graph on disk", "graph.grf")):
         command = ("embed", f"FROM/{graph}", "-o", "TO/x", *ONE, "--dim", "8", "--memory", "3GB")
-        before = [("ingest", "FROM/graph.csv", "-o", "FROM/graph.grf"), (*EMBED, "--dim", "4", "-o", "TO/x")]
-        places: dict[str, Any] = {"before": before, "outputs": ["x"], "work": ["x.work"]}
-        writers.append(Writer(f"embed, {name}", command, patch=have_no_memory, **places))
+        writers.append(Writer(title, command, before, ["x"], work=["x.work"], patch=have_no_memory))
     return writers
 
 
-def _embedding(format: str, name: str) -> Writer:
-    command = (*EMBED, "-o", f"TO/{name}", "--quality", "fast")
-    return Writer(f"embed, {format}", (*command, "--dim", "8"), before=[(*command, "--dim", "4")], outputs=[name])
-
-
-def graphs(folder: Path) -> list[Writer]:
-    """`ingest` of names and of numbers, and `split`."""
-    names, numbers = (("ingest", f"FROM/{name}.csv", "-o", "TO/x.grf", *ONE) for name in ("graph", "numbers"))
+def graphs() -> list[Writer]:
+    """Return `ingest` of names and of numbers, and `split`."""
     less = ("ingest", "FROM/less.csv", "-o", "TO/x.grf", *ONE)
     split = ("split", "FROM/graph.csv", "-o", "TO/x", *ONE)
-    return [
-        Writer("ingest, names", names, before=[less], outputs=["x.grf"], work=["x.grf.work"]),
-        Writer("ingest, numbers", numbers, before=[less], outputs=["x.grf"], work=["x.grf.work"]),
-        Writer("split", (*split, "--seed", "1"), before=[split], outputs=["x"]),
-    ]
+    ingests = [
+        Writer(f"ingest, {title}", ("ingest", f"FROM/{name}.csv", "-o", "TO/x.grf", *ONE), [less], ["x.grf"],
+               work=["x.grf.work"])
+        for title, name in (("names", "graph"), ("numbers", "numbers"))
+    ]  # fmt: skip
+    return [*ingests, Writer("split", (*split, "--seed", "1"), [split], ["x"])]
 
 
-def derived(folder: Path) -> list[Writer]:
-    """What is made of an embedding: `convert`, `map`, an index, tables, fold-in."""
+def derived() -> list[Writer]:
+    """Return what is made of an embedding: `convert`, `map`, an index, tables, fold-in."""
     first, other = ((*EMBED, "--quality", "fast", "--dim", dim, "-o", "TO/e") for dim in ("4", "8"))
+    convert, draw = ("convert", "TO/e", "TO/x.npz"), ("map", "TO/e", "-o", "TO/x.html", *ONE)
+    fold = ("fold-in", "FROM/new.csv", "--into", "TO/e", "-o", "TO/x.npz")
     near = ("neighbors", "TO/e", "--all", *ONE, "-k", "3", "-o")
     found = [
-        Writer("convert", ("convert", "TO/e", "TO/x.npz"), before=[first, ("convert", "TO/e", "TO/x.npz"), other],
-               outputs=["x.npz"]),
-        Writer("map", ("map", "TO/e", "-o", "TO/x.html", *ONE), before=[first, ("map", "TO/e", "-o", "TO/x.html", *ONE),
-               other], outputs=["x.html"], extras=["e.map"], read=_without_stamps),
-        Writer("index", ("neighbors", "TO/e", "n1", "--index", *ONE), before=[first],
-               outputs=[], extras=["e.cosine.index"], read=_without_stamps),
-        Writer("fold-in", ("fold-in", "FROM/new.csv", "--into", "TO/e", "-o", "TO/x.npz"), before=[first, ("convert",
-               "TO/e", "TO/x.npz")], outputs=["x.npz"]),
+        Writer("convert", convert, [first, convert, other], ["x.npz"]),
+        Writer("map", draw, [first, draw, other], ["x.html"], extras=["e.map"], read=_without_stamps),
+        Writer("index", ("neighbors", "TO/e", "n1", "--index", *ONE), [first], [], extras=["e.cosine.index"],
+               read=_without_stamps),
+        Writer("fold-in", fold, [first, convert], ["x.npz"]),
     ]  # fmt: skip
     for suffix in ("csv", "jsonl", "parquet", "arrow"):
-        before = [first, (*near, f"TO/x.{suffix}"), other]
-        found.append(Writer(f"neighbors, {suffix}", (*near, f"TO/x.{suffix}"), before=before, outputs=[f"x.{suffix}"]))
+        table = (*near, f"TO/x.{suffix}")
+        found.append(Writer(f"neighbors, {suffix}", table, [first, table, other], [f"x.{suffix}"]))
     return found
 
 
@@ -109,22 +105,17 @@ def _without_stamp(meta: Any) -> object:
     return {key: _without_stamp(value) for key, value in meta.items() if key not in STAMPS}
 
 
-def reports(folder: Path) -> list[Writer]:
-    """`compare`, whose files are replaced one by one: finished figures are kept whatever happens."""
+def reports() -> list[Writer]:
+    """Return `compare`, whose files are replaced one by one: finished figures are kept whatever happens."""
     compare = ("compare", "FROM/graph.csv", "--dims", "8", "-o", "TO/x", *ONE, "--methods")
-    return [
-        Writer("compare", (*compare, "refine,rbqr"), before=[(*compare, "refine")], read=_read_report(b"rbqr"),
-               outputs=["x"], extras=["x/cells", "x/results.json"], seconds=90),
-    ]  # fmt: skip
+    extras = ["x/cells", "x/results.json"]
+    before = [(*compare, "refine")]
+    return [Writer("compare", (*compare, "refine,rbqr"), before, ["x"], extras, read=_read_report, seconds=90)]
 
 
-def _read_report(mark: bytes) -> Callable[[Tree], State]:
-    """A reader of reports: whether each file is whole, and is new."""
-
-    def read(tree: Tree) -> State:
-        return {name: _read_page(name, data, mark) for name, data in tree.items() if not name.startswith("x/cells/")}
-
-    return read
+def _read_report(tree: Tree) -> State:
+    """Return whether each file of a report is whole, and is new: has the mark of the second method."""
+    return {name: _read_page(name, data, b"rbqr") for name, data in tree.items() if not name.startswith("x/cells/")}
 
 
 def _read_page(name: str, data: bytes | None, mark: bytes) -> object:
@@ -137,20 +128,20 @@ def _read_page(name: str, data: bytes | None, mark: bytes) -> object:
     return mark in data or name.endswith(".svg")
 
 
-def live(folder: Path) -> list[Writer]:
-    """Folders of live vectors."""
+def live() -> list[Writer]:
+    """Return the commands on folders of live vectors."""
     create = ("live", "create", "FROM/graph.csv", "-o", "TO/x.live", "--dim", "4", *ONE)
     apply = ("live", "apply", "TO/x.live", "FROM/changes.csv", *ONE)
+    refresh = ("live", "refresh", "TO/x.live", *ONE)
     export = ("live", "export", "TO/x.live", "-o", "TO/x.csv")
+    backup = ("live", "backup", "TO/x.live", "-o", "TO/y.live")
     return [
-        Writer("live create", create, outputs=["x.live"], read=read_live),
-        Writer("live apply", apply, before=[create], outputs=["x.live"], read=read_live, again=(*apply, "--resume")),
-        Writer("live refresh", ("live", "refresh", "TO/x.live", *ONE), before=[create, apply], outputs=["x.live"],
-               read=read_live, same=False),
-        Writer("live export", export, before=[create, export, apply], outputs=["x.csv"]),
-        Writer("live backup", ("live", "backup", "TO/x.live", "-o", "TO/y.live"), before=[create], outputs=["y.live"],
-               read=read_live),
-    ]  # fmt: skip
+        Writer("live create", create, [], ["x.live"], read=read_live),
+        Writer("live apply", apply, [create], ["x.live"], read=read_live, again=(*apply, "--resume")),
+        Writer("live refresh", refresh, [create, apply], ["x.live"], read=read_live, same=False),
+        Writer("live export", export, [create, export, apply], ["x.csv"]),
+        Writer("live backup", backup, [create], ["y.live"], read=read_live),
+    ]
 
 
 def read_live(tree: Tree) -> State:
@@ -181,7 +172,7 @@ def _read_live(tree: Tree) -> bytes:
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     sys.stderr = sys.stdout
-    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as folder:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         write_tree(Path(folder), tree)
         (path,) = Path(folder).glob("*.live")
         with Live(path, threads=1) as live:
@@ -189,9 +180,6 @@ def _read_live(tree: Tree) -> bytes:
             return f"{live.stats()['generation']} {hashlib.sha256(repr(bits(live)).encode()).hexdigest()}".encode()
 
 
-GROUPS = (embeddings, graphs, derived, reports, live)
-
-
-def all_writers(folder: Path) -> list[Writer]:
-    """Every writer."""
-    return [writer for group in GROUPS for writer in group(folder)]
+def all_writers() -> list[Writer]:
+    """Return every writer."""
+    return [*embeddings(), *graphs(), *derived(), *reports(), *live()]

@@ -8,13 +8,18 @@ command line, with tall matrices on disk, on a Dask cluster.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import graphrefine
-from goldens import adapter, graphs
+from goldens import graphs
 from goldens.hashes import embed_by_command, hash_embedding, list_options
+from graphrefine.engine import layout
+from graphrefine.kernels import PAD
+from graphrefine.methods.registry import find_method
+from graphrefine.pipeline.embed_run import EmbedRun
 
 METHODS = (
     *("refine", "rbqr", "prone", "netmf", "netsmf", "grarep", "hope", "arope", "randne", "fastrp"),
@@ -48,6 +53,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "automatic-dim": {"dim": "auto", "quality": "fast"},
 }
 BUDGET = ("--memory", "130MB")  # too little for the vectors of `graphs.large` in memory
+BLOCK_BYTES = 1 << 16  # of a block of rows on disk and on Dask, so that small graphs have several
 THREADS = ("1 thread", "4 threads")
 WORKERS = 2
 
@@ -64,11 +70,11 @@ class Row:
     slow: bool = False  # whether they all do
 
     def hash(self, way: str = "memory") -> str:
-        """The hash of the vectors by compiled kernels; LookupError where the graph is not here."""
+        """Return the hash of the vectors by compiled kernels; LookupError where the graph is not here."""
         return hash_embedding(WAYS[way](self.graph, **self.settings))
 
     def list_ways(self) -> dict[str, bool]:
-        """All ways by name, with whether they are slow.
+        """Return all ways by name, with whether they are slow.
 
         >>> Row("ring", graphs.ring, {"dim": 4}, ways=("disk",), slow_ways=("dask",)).list_ways()
         {'memory': False, 'disk': False, 'dask': True}
@@ -81,28 +87,36 @@ class Row:
 
 
 def embed(graph: Callable[[], Any], **settings: Any) -> Any:
-    """The vectors in memory."""
+    """Return the vectors in memory."""
     return graphrefine.embed(graph(), **settings)
 
 
 def embed_on_disk(graph: Callable[[], Any], **settings: Any) -> Any:
-    """The vectors with tall matrices on disk."""
-    return adapter.embed_on_disk(graph(), **settings)
+    """Return the vectors with tall matrices on disk: in panels of few columns, and in several blocks of rows."""
+    # A budget alone cannot ask for it, as a small graph fits into any.
+    make_plan = EmbedRun.make_plan
+
+    def plan_files(run: Any, **options: Any) -> Any:
+        run.plan = replace(make_plan(run, **options), mode="columns", panel=PAD)
+        return run.plan
+
+    with patch.object(layout, "LEAST_BYTES", BLOCK_BYTES), patch.object(EmbedRun, "make_plan", plan_files):
+        return graphrefine.embed(graph(), **settings)
 
 
 def embed_on_dask(graph: Callable[[], Any], **settings: Any) -> Any:
-    """The vectors by a Dask cluster of the run's own."""
-    with adapter.small_blocks():
+    """Return the vectors by a Dask cluster of the run's own."""
+    with patch.object(layout, "LEAST_BYTES", BLOCK_BYTES):
         return graphrefine.embed(graph(), executor="dask", workers=WORKERS, **settings)
 
 
 def embed_by_line(graph: Callable[[], list[Any]], **settings: Any) -> Any:
-    """The vectors by the command line, in memory."""
+    """Return the vectors by the command line, in memory."""
     return embed_by_command(graph, *list_options(settings), mode="memory")
 
 
 def embed_in_budget(graph: Callable[[], list[Any]], *, store: bool, **settings: Any) -> Any:
-    """The vectors by the command line within `BUDGET`, the graph in memory or, after ``ingest``, on disk."""
+    """Return the vectors by the command line within `BUDGET`, the graph in memory or, after ``ingest``, on disk."""
     mode = "streamed" if store else "columns"
     return embed_by_command(graph, *list_options(settings), *BUDGET, mode=mode, store=store)
 
@@ -123,14 +137,23 @@ WAYS: dict[str, Callable[..., Any]] = {
 # The rows
 
 
+def is_covered(method: str) -> bool:
+    """Return whether the vectors of a method have the same bits on every processor.
+
+    >>> is_covered("refine"), is_covered("netmf")
+    (True, False)
+    """
+    return find_method(method).processor_dependence is None
+
+
 def real(name: str) -> Callable[[], Any]:
-    """A real graph, read when it is needed."""
+    """Return a real graph, read when it is needed."""
     return partial(graphs.real, name)
 
 
 def list_rows() -> Iterator[Row]:
-    """All rows."""
-    for method in filter(adapter.is_covered, METHODS):
+    """List all rows."""
+    for method in filter(is_covered, METHODS):
         yield from list_method_rows(method)
     for tier, settings in TIERS.items():
         yield from list_tier_rows(tier, settings)
@@ -154,7 +177,7 @@ def list_rows() -> Iterator[Row]:
 
 
 def list_method_rows(method: str) -> Iterator[Row]:
-    """The rows of a method: a graph of every kind."""
+    """List the rows of a method: a graph of every kind."""
     settings = {"method": method, **SHORT.get(method, {})}
     ways = (*THREADS, "disk") if method in ("refine", "rbqr") else THREADS
     yield Row(f"method/{method}/blocks", graphs.blocks, {"dim": 32, "seed": 3, **settings}, ways)
@@ -167,7 +190,7 @@ def list_method_rows(method: str) -> Iterator[Row]:
 
 
 def list_tier_rows(tier: str, settings: dict[str, Any]) -> Iterator[Row]:
-    """The rows of a quality of REFINE, or of the paper's own settings."""
+    """List the rows of a quality of REFINE, or of the paper's own settings."""
     ways: tuple[str, ...] = (*THREADS, "disk")
     slow_ways = {"ring": ("command",), "blocks": ("command", "dask"), "weighted": ("command",)}
     for name, graph in GENERATED.items():

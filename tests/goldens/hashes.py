@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,21 +15,6 @@ import numpy as np
 
 import graphrefine
 from goldens import graphs
-
-
-@contextmanager
-def environment(**variables: str) -> Iterator[None]:
-    """Environment variables for the time of a block."""
-    before = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 def hash_of(names: Iterable[Any], *arrays: Any) -> str:

@@ -1,14 +1,13 @@
 """Write the table of vectors: ``PYTHONPATH=tests python -m goldens.make``.
 
 Covered rows that the table does not have yet are added under the version of the arithmetic; the column of this machine
-is computed anew (other columns stay). A covered row that has another hash than in the table is refused: a bit that
+is computed again (other columns stay). A covered row that has another hash than in the table is refused: a bit that
 changes is a new version of the arithmetic. ``--renew`` replaces hashes all the same, of an arithmetic that was never
 released. Do any of it only with a tree that is known to be right, never to make a failing test pass. ::
 
     python -m goldens.make            covered rows, and the column of this machine
     python -m goldens.make --all      columns of lower instruction sets that this machine can run, too; covered rows
                                       are computed with each of them, and must have the same hashes
-    python -m goldens.make --check    compare only, with slow rows and in every way; says what differs
     python -m goldens.make --only dask
 """
 
@@ -20,20 +19,10 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
-from functools import partial
 from time import perf_counter
 
 from goldens import covered, local
-from goldens.table import (
-    PROCESSORS,
-    arithmetic_name,
-    column_name,
-    covered_hashes,
-    local_hashes,
-    read_table,
-    versions,
-    write_table,
-)
+from goldens.table import PROCESSORS, arithmetic_name, column_name, covered_hashes, read_table, versions, write_table
 
 LESSER = [("avx2", "Haswell"), ("baseline", "Nehalem")]  # GRAPHREFINE_SIMD and OPENBLAS_CORETYPE
 Hashes = dict[str, str]
@@ -43,14 +32,14 @@ def main() -> None:
     """Compute, and write or compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="columns of lower instruction sets too")
-    parser.add_argument("--check", action="store_true", help="compare, write nothing")
     parser.add_argument("--renew", action="store_true", help="replace hashes of covered rows, too")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows whose names hold this")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # about graphs that are made to be odd
-    if options.check:
-        sys.exit(check(options.only))
-    ours, theirs = compute_covered(options.only), compute_local(options.only)
+    rows: dict[str, covered.Row | local.Row] = {**covered.ROWS, **local.ROWS}
+    hashes = compute({name: row.hash for name, row in rows.items() if options.only in name})
+    ours = {name: hashes[name] for name in hashes.keys() & covered.ROWS.keys()}
+    theirs = {name: hashes[name] for name in hashes.keys() & local.ROWS.keys()}
     differing = [row for row in ours if covered_hashes().get(row, ours[row]) != ours[row]]
     if differing and not options.renew:
         sys.exit(f"{arithmetic_name()}: other bits with {column_name()} than in the table: {', '.join(differing)}")
@@ -61,32 +50,8 @@ def main() -> None:
             subprocess.run(command, check=True, env={**os.environ, "GRAPHREFINE_SIMD": simd, "OPENBLAS_CORETYPE": core})
 
 
-def check(only: str) -> bool:
-    """Compare all rows, covered ones in every way, and print what differs; whether anything does."""
-    names = {f"{row.name} {way}": (row, way) for row in covered.ROWS.values() for way in row.list_ways()}
-    ours = compute({name: partial(row.hash, way) for name, (row, way) in names.items() if only in name})
-    stored = covered_hashes()
-    differing = sorted(name for name in ours if stored.get(names[name][0].name) != ours[name])
-    print(f"{arithmetic_name()}: {len(ours) - len(differing)} of {len(ours)} are equal", *differing, sep="\n")
-    column, problem = local_hashes()
-    theirs = compute_local(only)
-    others = sorted(name for name in theirs if column.get(name) != theirs[name])
-    print(problem or f"{column_name()}: {len(theirs) - len(others)} of {len(theirs)} are equal", *others, sep="\n")
-    return bool(differing or problem or others)
-
-
-def compute_covered(only: str) -> Hashes:
-    """The hashes of covered rows, in memory."""
-    return compute({name: row.hash for name, row in covered.ROWS.items() if only in name})
-
-
-def compute_local(only: str) -> Hashes:
-    """The hashes of rows of one kind of processor."""
-    return compute({name: row.hash for name, row in local.ROWS.items() if only in name})
-
-
 def compute(rows: dict[str, Callable[[], str]]) -> Hashes:
-    """Hashes by row; rows whose graph is not here are left out."""
+    """Return hashes by row; rows whose graph is not here are left out."""
     hashes = {}
     for name, hash_row in rows.items():
         start = perf_counter()

@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_info
 
-from goldens import adapter
+from graphrefine.kernels import native
+from graphrefine.kernels.numerics import NUMERICS_VERSION
 
 PATH = Path(__file__).with_name("vectors.json")
 PROCESSORS = "processors"
@@ -31,7 +32,7 @@ Table = dict[str, Any]
 
 
 def read_table() -> Table:
-    """The table as it is stored."""
+    """Return the table as it is stored."""
     table: Table = json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else {}
     return table
 
@@ -44,18 +45,18 @@ def write_table(table: Table) -> None:
 
 
 def arithmetic_name() -> str:
-    """The name of the hashes that hold on every processor."""
-    return f"arithmetic {adapter.numerics_version()}"
+    """Return the name of the hashes that hold on every processor."""
+    return f"arithmetic {NUMERICS_VERSION}"
 
 
 def covered_hashes() -> dict[str, str]:
-    """The hashes of covered rows."""
+    """Return the hashes of covered rows."""
     hashes: dict[str, str] = read_table().get(arithmetic_name(), {})
     return hashes
 
 
 def local_hashes() -> tuple[dict[str, str], str]:
-    """The hashes of rows of one kind of processor, this one; and why there are none, where there are none."""
+    """Return the hashes of rows of one kind of processor, this one; and why there are none, where there are none."""
     name = column_name()
     column = read_table().get(PROCESSORS, {}).get(name)
     if column is None:
@@ -67,12 +68,12 @@ def local_hashes() -> tuple[dict[str, str], str]:
 
 
 def column_name() -> str:
-    """The column of this process, such as avx512-SkylakeX."""
+    """Return the column of this process, such as avx512-SkylakeX."""
     import scipy.linalg  # noqa: F401  SciPy has an OpenBLAS of its own
 
     libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
     cores = {str(library.get("architecture", "unknown")) for library in libraries}
-    kind, names = adapter.instruction_set(), sorted(cores)
+    kind, names = str(native.simd()), sorted(cores)
     if kind != "avx512" and hasattr(np.lib, "introspect"):  # NumPy 2 or newer
         logarithms = np.lib.introspect.opt_func_info(func_name="^log1p$")["log1p"]
         names += [] if logarithms["dd"]["current"].startswith("baseline") else ["NumPyAVX512"]
@@ -80,6 +81,6 @@ def column_name() -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions that the bits of a column may depend on."""
+    """Return versions that the bits of a column may depend on."""
     names = ("numpy", "scipy", "scikit-learn")
     return {name: version(name) for name in names} | {"libc": " ".join(platform.libc_ver())}

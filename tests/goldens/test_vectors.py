@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from goldens import adapter, covered, local, table
+from goldens import covered, local, table
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # about graphs that are made to be odd
 
@@ -57,8 +57,8 @@ def test_every_method_has_rows_where_it_belongs() -> None:
 
     assert set(covered.METHODS) == set(METHODS)
     for method in METHODS:
-        rows = covered.ROWS if adapter.is_covered(method) else local.ROWS
-        others = local.ROWS if adapter.is_covered(method) else covered.ROWS
+        rows = covered.ROWS if covered.is_covered(method) else local.ROWS
+        others = local.ROWS if covered.is_covered(method) else covered.ROWS
         assert any(f"method/{method}/" in name for name in rows)
         assert not any(f"method/{method}/" in name for name in others)
 

@@ -39,17 +39,12 @@ def test_directed_edges_stay_in_the_row_of_their_source() -> None:
 
 
 def test_weights_count_duplicates_and_are_none_where_all_are_one() -> None:
-    graph = Graph.from_edges([1, 1, 2], [2, 2, 3])
-    assert dense(graph) == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
+    assert dense(Graph.from_edges([1, 1, 2], [2, 2, 3])) == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
     assert Graph.from_edges([1, 2, 2], [2, 1, 3]).weights is None  # both directions: once
     assert Graph.from_edges([1, 2], [2, 3], [1, 1]).weights is None
     assert Graph.from_edges([1, 1, 2], [2, 2, 3], [0.5, 0.5, 1]).weights is None
-
-
-def test_edges_of_weight_zero_leave_their_nodes() -> None:
     graph = Graph.from_edges([1, 2], [2, 3], [1, 0])
-    assert graph.nodes == 3
-    assert (graph.edges, graph.isolated, graph.report["zero_weights"]) == (1, 1, 1)
+    assert (graph.nodes, graph.edges, graph.isolated, graph.report["zero_weights"]) == (3, 1, 1, 1)
 
 
 def test_names_make_source_and_target_row_numbers() -> None:
@@ -72,21 +67,15 @@ def test_names_make_source_and_target_row_numbers() -> None:
         (([1.5], [2.0]), "1.5 is not a whole number"),
         ((np.array([1j]), np.array([2j])), "integers or strings"),
         (([{1}], [{2}]), "which can change"),
+        (([0], [2], None, ["a", "b"]), "from 0 to 1"),
+        (([0], [1], None, ["a", "a"]), "distinct"),
+        (([1], [2], None, None, 0), "threads=0"),
     ],
 )
 def test_bad_edges_are_refused(arguments: tuple[Any, ...], message: str) -> None:
+    named = dict(zip(("names", "threads"), arguments[3:], strict=False))
     with pytest.raises(InputError, match=message):
-        Graph.from_edges(*arguments)
-
-
-def test_bad_row_numbers_and_threads_are_refused() -> None:
-    with pytest.raises(InputError, match="from 0 to 1"):
-        Graph.from_edges([0], [2], names=["a", "b"])
-    with pytest.raises(InputError, match="distinct"):
-        Graph.from_edges([0], [1], names=["a", "a"])
-    with pytest.raises(InputError) as caught:
-        Graph.from_edges([1], [2], threads=0)
-    assert caught.value.argument == "threads"
+        Graph.from_edges(*arguments[:3], **named)
 
 
 def test_a_clean_matrix_is_used_without_a_copy() -> None:
@@ -166,8 +155,7 @@ def test_degrees_rows_and_transposes_match_the_matrix(edges: list[tuple[int, int
 def test_components_ignore_directions() -> None:
     graph = Graph.from_edges([1, 3, 5], [2, 2, 4], names=None, directed=True)
     count, labels = graph.components()
-    assert count == 2
-    assert labels[0] == labels[1] == labels[2] != labels[3]
+    assert count == 2 and labels[0] == labels[1] == labels[2] != labels[3]
 
 
 def test_the_summary_is_json() -> None:

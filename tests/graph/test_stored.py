@@ -133,37 +133,35 @@ def test_reading_it_and_saying_what_does_not_apply(tmp_path: Path) -> None:
     assert read(tmp_path / "arcs.grf", directed=True).directed
 
 
-def damaged(place: Path, name: str, at: int) -> None:
-    path = place / name
+def damage(path: Path, at: int) -> None:
+    """Change one bit."""
     data = bytearray(path.read_bytes())
     data[at] ^= 1
     path.write_bytes(data)
 
 
-def test_damage_is_named(tmp_path: Path) -> None:
-    def fresh() -> Path:
-        store(weighted(nodes=300, edges=2000), tmp_path / "g.grf")
-        return tmp_path / "g.grf"
-
-    with pytest.raises(FormatError, match=r"none\.grf"):
-        read(tmp_path / "none.grf")
-    (tmp_path / "file.grf").write_text("1 2\n")
-    with pytest.raises(FormatError, match=r"file\.grf: is a file"):
-        read(tmp_path / "file.grf")
-    for name in ("indptr", "indices", "weights", "degrees", "context"):
-        (fresh() / f"{name}.npy").unlink()
-        with pytest.raises(FormatError, match=rf"{name}\.npy is missing"):
-            read(tmp_path / "g.grf")
-        path = fresh() / f"{name}.npy"
-        path.write_bytes(path.read_bytes()[:-4])
-        with pytest.raises(FormatError, match=rf"{name}\.npy has \d+ bytes, not \d+"):
-            read(tmp_path / "g.grf")
-        damaged(fresh(), f"{name}.npy", 200)
-        with pytest.raises(FormatError, match=rf"{name}\.npy.* has the checksum"):
-            open_stored(tmp_path / "g.grf").verify_block(0)
-    (fresh() / "manifest.json").unlink()
-    with pytest.raises(FormatError, match=r"manifest\.json is missing"):
+@pytest.mark.parametrize("name", ["indptr", "indices", "weights", "degrees", "context"])
+def test_damage_is_named(tmp_path: Path, name: str) -> None:
+    store(weighted(nodes=300, edges=2000), tmp_path / "g.grf")
+    path = tmp_path / "g.grf" / f"{name}.npy"
+    whole = path.read_bytes()
+    damage(path, 200)
+    with pytest.raises(FormatError, match=rf"{name}\.npy.* has the checksum"):
+        open_stored(tmp_path / "g.grf").verify_block(0)
+    path.write_bytes(whole[:-4])
+    with pytest.raises(FormatError, match=rf"{name}\.npy has \d+ bytes, not \d+"):
         read(tmp_path / "g.grf")
+    path.unlink()
+    with pytest.raises(FormatError, match=rf"{name}\.npy is missing"):
+        read(tmp_path / "g.grf")
+
+
+def test_what_is_no_stored_graph_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file.grf").write_text("1 2\n")
+    (tmp_path / "empty.grf").mkdir()
+    for name, message in (("none", r"none\.grf"), ("file", "is a file"), ("empty", r"manifest\.json is missing")):
+        with pytest.raises(FormatError, match=message):
+            read(tmp_path / f"{name}.grf")
 
 
 @pytest.mark.parametrize(
@@ -205,19 +203,15 @@ def test_only_graphs_are_replaced(tmp_path: Path) -> None:
     assert np.load(tmp_path / "g.grf" / "labels.npy").tolist() == [0, 1]
 
 
-def test_the_fingerprint_is_of_the_content(tmp_path: Path) -> None:
+@pytest.mark.parametrize("directed", [False, True])
+def test_equal_graphs_have_one_fingerprint_and_one_embedding(tmp_path: Path, directed: bool) -> None:
+    graph = weighted(nodes=200, edges=2000, directed=directed)
     prints = []
-    for number, edges in enumerate(([(0, 1)], [(0, 1)], [(0, 1), (1, 2)])):
-        store(read(edges), tmp_path / f"{number}.grf")
+    for number, each in enumerate((graph, graph, weighted(seed=1, nodes=200, edges=2000, directed=directed))):
+        store(each, tmp_path / f"{number}.grf")
         prints.append(open_stored(tmp_path / f"{number}.grf").fingerprint)
     assert prints[0] == prints[1] != prints[2]
-
-
-@pytest.mark.parametrize("directed", [False, True])
-def test_embedding_a_stored_graph(tmp_path: Path, directed: bool) -> None:
-    graph = weighted(nodes=200, edges=2000, directed=directed)
-    store(graph, tmp_path / "g.grf")
-    ours, theirs = embed(read(tmp_path / "g.grf"), 8), embed(graph, 8)
+    ours, theirs = embed(read(tmp_path / "0.grf"), 8), embed(graph, 8)
     assert ours.vectors.tobytes() == theirs.vectors.tobytes()
 
 
@@ -228,13 +222,14 @@ def resum(place: Path, change: dict[str, object]) -> None:
     path.write_text(json.dumps(manifest | {OWN_CHECKSUM: sum_manifest(manifest)}))
 
 
-@pytest.mark.parametrize("memory", ["memory", "disk"])
-@pytest.mark.parametrize("name", ["indices", "weights", "reverse_indices"])
+@pytest.mark.parametrize(
+    ("name", "memory"),
+    [(name, memory) for name in ("indices", "weights") for memory in ("memory", "disk")]
+    + [("reverse_indices", "memory")],  # directed graphs are embedded in memory
+)
 def test_one_bit_is_found_in_every_mode(tmp_path: Path, name: str, memory: str) -> None:
-    if name == "reverse_indices" and memory == "disk":
-        pytest.skip("directed graphs are embedded in memory")
     store(weighted(nodes=300, edges=2000, directed=name == "reverse_indices"), tmp_path / "g.grf")
-    damaged(tmp_path / "g.grf", f"{name}.npy", 1001)
+    damage(tmp_path / "g.grf" / f"{name}.npy", 1001)
     budget = "2GB" if memory == "memory" else f"{private_bytes() // 10**6 + 40}MB"
     done = run("embed", tmp_path / "g.grf", "-o", tmp_path / "out", "--dim", "8", "--memory", budget)
     assert done.code == 2 and f"{name}.npy, block 0" in done.err, done.err
@@ -246,7 +241,7 @@ def test_what_is_read_is_verified_and_nothing_else(tmp_path: Path, monkeypatch: 
     graph = weighted(nodes=300, edges=2000)
     store(graph, tmp_path / "g.grf")
     blocks = open_stored(tmp_path / "g.grf").blocks.tolist()
-    damaged(tmp_path / "g.grf", "indices.npy", -1)
+    damage(tmp_path / "g.grf" / "indices.npy", -1)
     stored = open_stored(tmp_path / "g.grf")
     assert (stored.entries, stored.edges, stored.mean_count) == (graph.entries, graph.edges, graph.mean_count)
     assert stored.rows(0, blocks[-2]).indices.tobytes() == graph.rows(0, blocks[-2]).indices.tobytes()

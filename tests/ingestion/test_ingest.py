@@ -233,6 +233,7 @@ def test_compressions_encodings_and_headers(tmp_path: Path) -> None:
     files |= {"c.csv.xz": lzma.compress(text.encode()), "d.csv": text.encode("latin-1"), "e.csv": text.encode("utf-16")}
     files["f.csv.zst"] = bytes(pa.compress(text.encode(), codec="zstd", asbytes=True))
     files["g.csv"] = b"\xef\xbb\xbf" + text.encode()
+    files["h.txt"] = b"# nothing\n" * 9_000 + b"1 2\n2 3\n" + b"x" * 5000 + b" 1\n3 4"  # long preamble, long lines
     for name, content in files.items():
         (tmp_path / name).write_bytes(content)
         with tiny(text=100):
@@ -247,12 +248,6 @@ def test_compressions_encodings_and_headers(tmp_path: Path) -> None:
     with pa.OSFile(str(tmp_path / "s.arrow"), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
         writer.write_table(table)
     same(ingest(tmp_path / "s.arrow", tmp_path / "t.grf"), read(tmp_path / "s.arrow"))
-
-
-def test_a_long_preamble_and_long_lines(tmp_path: Path) -> None:
-    (tmp_path / "g.txt").write_text("# nothing\n" * 9_000 + "1 2\n2 3\n" + f"{'x' * 5000} 1\n" + "3 4")
-    with tiny(text=300):
-        same(ingest(tmp_path / "g.txt", tmp_path / "g.grf"), read(tmp_path / "g.txt"))
 
 
 def test_headers_of_parts(tmp_path: Path) -> None:
@@ -286,6 +281,10 @@ def test_other_formats_are_read_whole_if_they_fit(tmp_path: Path) -> None:
     (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 2\n2 1 1.5\n3 2 1\n")
     (tmp_path / "h.txt").write_text("1 2\n")
     same(ingest(tmp_path / "g.mtx", tmp_path / "g.grf", memory="1GB"), read(tmp_path / "g.mtx"))
+    networkx.write_graphml(networkx.karate_club_graph(), tmp_path / "club.graphml")
+    stored = ingest(tmp_path / "club.graphml", tmp_path / "club.grf")
+    assert (stored.nodes, stored.edges, dict(stored.attributes)) == (34, 78, {})
+    assert "attributes of nodes" in stored.reading
     large = patch("graphrefine.ingestion.ingest.reading_bytes", return_value=10**10)
     with large, pytest.raises(InputError, match=r"g\.mtx: .* the budget is 1,000 MB") as caught:
         ingest(tmp_path / "g.mtx", tmp_path / "g.grf", memory="1GB")
@@ -508,13 +507,6 @@ def test_the_command(tmp_path: Path) -> None:
         files = [tmp_path / each if "." in each else each for each in arguments]
         done = run("ingest", *files)
         assert (done.code, done.out) == (2, "") and fact in done.err, done.err
-
-
-def test_a_note_says_that_attributes_are_not_kept(tmp_path: Path) -> None:
-    networkx.write_graphml(networkx.karate_club_graph(), tmp_path / "club.graphml")
-    stored = ingest(tmp_path / "club.graphml", tmp_path / "club.grf")
-    assert (stored.nodes, stored.edges, dict(stored.attributes)) == (34, 78, {})
-    assert "attributes of nodes" in stored.reading
 
 
 @pytest.mark.parametrize(

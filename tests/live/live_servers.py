@@ -16,8 +16,7 @@ import numpy as np
 from explore_servers import Server, TestClient, serving
 from graphrefine import live
 from graphrefine.explore.server import make_access
-from graphrefine.live.server import Backend, live_app
-from graphrefine.live.service import LiveService
+from graphrefine.live.server import Backend, LiveService
 
 TOKEN = "open sesame"
 SEND = {"Authorization": f"Bearer {TOKEN}"}
@@ -50,12 +49,13 @@ def served(path: Path, *, renew: float = 3600.0) -> Iterator[Served]:
     """An application of a folder until the end of the block."""
     folder = LiveService(path)
     try:
-        access = make_access("127.0.0.1", 80, TOKEN)
-        with (
-            live_app(folder, access, renew=renew) as app,
-            TestClient(app, base_url="http://localhost", headers=SEND) as api,
-        ):
-            yield Served(api, folder, app.state.backend)
+        backend = Backend(folder, make_access("127.0.0.1", 80, TOKEN), renew=renew)
+        try:
+            with TestClient(backend.app, base_url="http://localhost", headers=SEND) as api:
+                yield Served(api, folder, backend)
+        finally:
+            for each in backend.stop():
+                each.stop(0)
     finally:
         folder.close()
 

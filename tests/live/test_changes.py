@@ -22,8 +22,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.errors import FormatError, InputError
+from graphrefine.live.change_log import Change, parse_change
 from graphrefine.live.changes import Group, read_changes
-from graphrefine.live.name_resolution import Change, parse_change
 from processes import start_process
 from strategies import PATIENT
 

@@ -18,9 +18,9 @@ import graphrefine.live
 from graphrefine.errors import InputError, OutputError
 from graphrefine.live import refresh as refreshing
 from graphrefine.live import writer
-from graphrefine.live.name_resolution import Change
+from graphrefine.live.change_log import Change
 from graphrefine.live.reader import LiveReader
-from graphrefine.live.service import LiveService
+from graphrefine.live.server import LiveService
 from graphrefine.live.writer import Live
 from live_states import Model, Replay, bits, generations, graph_of, published_bits
 

@@ -43,6 +43,12 @@ def test_merging_is_the_product_with_the_membership_matrix(graph: Graph, data: s
     np.testing.assert_array_equal(level.sizes, membership.sum(axis=0))
 
 
+@pytest.mark.parametrize(("weights", "loop"), [(None, 6.0), ([1.0, 2.0, 4.0], 14.0)])
+def test_edges_inside_a_group_count_from_both_ends(weights: list[float] | None, loop: float) -> None:
+    triangle = Graph.from_edges([0, 1, 2], [1, 2, 0], weights)
+    assert coarsening._coarser(Level.first(triangle), np.zeros(3, np.int32), 1).loops.tolist() == [loop]
+
+
 @each_strategy
 @given(graph=graphs(directed=False))
 def test_what_every_strategy_keeps(strategy: Callable[[Level], Groups], graph: Graph) -> None:

@@ -37,7 +37,8 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     count(formats, "choose_format")
     count(io, "choose_format")
     count(formats, "check_writable")
-    count(formats.Format, "check_names")
+    count(formats, "check_names")
+    count(io, "check_names")
     count(formats.Format, "check_package")
     return counted
 

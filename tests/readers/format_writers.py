@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 import scipy.io
 import scipy.sparse as sp
+from graph_views import entries_of
 from hypothesis import strategies as st
 
 from graphrefine.graph.graph import Graph
-from graphs import check
 from strategies import WEIGHTS
 
 AWKWARD = st.text(
@@ -148,11 +148,7 @@ def networkx_graphs(draw: st.DrawFn, *, names: st.SearchStrategy[str] | None = A
 
 def edges_of(graph: Graph) -> dict[tuple[str, str], float]:
     """Return the entries of a graph, by the names of their ends."""
-    check(graph)
-    entries = graph.to_scipy().tocoo()
-    names = [str(name) for name in graph.names.tolist()]
-    ends = zip(entries.coords[0].tolist(), entries.coords[1].tolist(), entries.data.tolist(), strict=True)
-    return {(names[u], names[v]): weight for u, v, weight in ends}
+    return {(str(u), str(v)): weight for (u, v), weight in entries_of(graph).items()}
 
 
 def edges_of_networkx(graph: Any, *, first: int = 0) -> dict[tuple[str, str], float]:

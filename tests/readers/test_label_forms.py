@@ -307,7 +307,7 @@ def test_a_table_of_integers_is_no_indicator() -> None:
 
 def test_labels_in_another_order_of_numbers_are_refused() -> None:
     embedding = Embedding([2, 0, 1, 3], np.eye(4, dtype=np.float32))
-    with pytest.raises(InputError, match=r"2, 0, 1, \.\.\.: row i may be node i, or the node of row i; give a pair"):
+    with pytest.raises(InputError, match=r"2, 0, 1, \.\.\.: row i may be node i"):
         evaluate_labels(embedding, ["a", "b", "a", "b"])
     series = pd.Series(["a", "b", "a", "b"])  # its index are the nodes
     assert labeled_rows(embedding, series, "b").tolist() == [False, False, True, True]

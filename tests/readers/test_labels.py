@@ -255,7 +255,7 @@ def test_matrix_labels_of_a_file_need_a_row_a_node_and_numbered_nodes(tmp_path: 
     with pytest.raises(InputError, match="labels for 4 rows and the embedding has 5 nodes"):
         align(labels, np.arange(5), unlabeled="drop")
     for others in (names("a", "b", "c", "d"), names(1, 2, 3, 4)):
-        with pytest.raises(InputError, match=r"rows 0 to 3 and the embedding calls its nodes .* as a table"):
+        with pytest.raises(InputError, match="labels for 4 rows in order"):
             align(labels, others, unlabeled="drop")
 
 
@@ -310,7 +310,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str, content: Any, fact
         ({"a", "b"}, "not set"),
         (7, "not int"),
         ([["a", "x"], ["b", "y"]], "two ways"),
-        (["a", ["x", "y"]], r"\['x', 'y'\] is among single labels"),
+        (["a", ["x", "y"]], "two ways"),
         ((["a", "b"], ["x"]), "2 nodes and 1 labels"),
         ({7: "x", "7": "y"}, "both written '7'"),
         ({None: "x"}, "an empty node"),

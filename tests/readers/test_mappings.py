@@ -7,16 +7,10 @@ from typing import Any
 import networkx
 import numpy as np
 import pytest
+from graph_views import dense
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import Graph
 from graphrefine.readers.read import read
-from graphs import check
-
-
-def dense(graph: Graph) -> Any:
-    check(graph)
-    return graph.to_scipy().toarray().tolist()
 
 
 def test_columns() -> None:
@@ -72,22 +66,8 @@ def test_what_can_be_read_in_two_ways_is_refused_with_both() -> None:
         with pytest.raises(InputError, match="can be read in two ways") as caught:
             read(mapping)
         assert caught.value.argument == "source"
+    with pytest.raises(InputError, match="a column is a list or an array, not int") as caught:
+        read({1: 2}, target=1)
+    assert caught.value.argument == "graph"
     assert read({"a": ["x"], "b": ["y"]}, source="a", target="b").edges == 1
     assert read({"a": {"x"}, "b": {"y"}}).edges == 2
-
-
-@pytest.mark.parametrize(
-    ("mapping", "message"),
-    [
-        ({}, "the mapping is empty"),
-        ({"a": 3}, "the mapping has 'a': int; give lists of neighbors"),
-        ({"a": "bc"}, "the mapping has 'a': str; give lists of neighbors"),
-        ({"source": [1, 2], "target": [3]}, r"the columns source, target have different lengths: \[1, 2\]"),
-        ({"a": {"b": "heavy"}}, "the edge 'a' - 'b' has the weight 'heavy'; a number is expected"),
-        ({1: ()}, "there is no edge"),
-        ({"a": {"b": -1}}, "weight -1.0 is not allowed"),
-    ],
-)
-def test_other_mappings_are_refused(mapping: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read(mapping)

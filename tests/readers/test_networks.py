@@ -9,29 +9,16 @@ import igraph
 import networkx
 import pytest
 import rustworkx
+from graph_views import dense, entries_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import Graph
 from graphrefine.readers.read import read
 from graphs import check
 from strategies import PATIENT, Edge, edge_lists
 
 networkit: Any = import_module("networkit")  # which has no types
-
-
-def dense(graph: Graph) -> Any:
-    check(graph)
-    return graph.to_scipy().toarray().tolist()
-
-
-def by_edge(graph: Graph) -> dict[tuple[Any, Any], float]:
-    """Weights of all arcs by the names of their ends."""
-    check(graph)
-    entries, names = graph.to_scipy().tocoo(), graph.names.tolist()
-    arcs = zip(*(each.tolist() for each in entries.coords), entries.data.tolist(), strict=True)
-    return {(names[u], names[v]): weight for u, v, weight in arcs}
 
 
 @PATIENT
@@ -56,7 +43,7 @@ def test_every_library_gives_the_graph_that_networkx_adds_up(edges: list[Edge], 
         result = read(graph)
         assert result.directed is directed
         assert result.names.tolist() == sorted(place)
-        assert by_edge(result) == pytest.approx(expected)
+        assert entries_of(result) == pytest.approx(expected)
         assert result.report["direction"] == "declared"
 
 
@@ -89,12 +76,12 @@ def test_parallel_edges_add_up_and_the_reading_says_so() -> None:
     graph = networkx.MultiGraph()
     graph.add_weighted_edges_from([(0, 1, 2.0), (1, 0, 3.0), (1, 2, 1.0)])
     result = read(graph)
-    assert by_edge(result)[0, 1] == 5
+    assert entries_of(result)[0, 1] == 5
     assert result.report["duplicates"] == 1
     assert "parallel edges are one, with the sum of their weights" in result.reading
     rusty = heavy(2.0)
     rusty.add_edge(1, 0, 3.0)  # which it lists in both orders
-    assert by_edge(read(rusty))["a", "b"] == 5
+    assert entries_of(read(rusty))["a", "b"] == 5
     assert "parallel" not in read(networkx.path_graph(3)).reading
 
 
@@ -115,10 +102,10 @@ def test_names_can_be_an_attribute() -> None:
     networkx.set_node_attributes(club, {node: f"p{33 - node:02}" for node in club}, "nick")
     graph = read(club, names="nick")
     assert graph.names.tolist() == [f"p{at:02}" for at in range(34)]
-    assert by_edge(graph)["p33", "p32"] == club.edges[0, 1]["weight"]
+    assert entries_of(graph)["p33", "p32"] == club.edges[0, 1]["weight"]
     keyed = igraph.Graph([(0, 1), (1, 2)], vertex_attrs={"name": ["a", "a", "b"], "key": [9, 7, 8]})
     result = read(keyed, names="key")
-    assert by_edge(result) == {(9, 7): 1, (7, 9): 1, (7, 8): 1, (8, 7): 1}
+    assert entries_of(result) == {(9, 7): 1, (7, 9): 1, (7, 8): 1, (8, 7): 1}
     assert result.attributes["name"].tolist() == ["a", "b", "a"]
     assert read(igraph.Graph([(2, 0)])).names.tolist() == [0, 1, 2]
 
@@ -166,7 +153,7 @@ def test_the_sides_of_a_bipartite_graph_are_an_attribute() -> None:
     result = read(graph, bipartite=True)
     check(result)
     assert (result.names.tolist(), result.sources) == (["ann", "bob", "cake", "tea"], 2)
-    assert by_edge(result) == {("ann", "tea"): 2, ("tea", "ann"): 2}
+    assert entries_of(result) == {("ann", "tea"): 2, ("tea", "ann"): 2}
     assert result.attributes["price"].tolist() == [None, None, None, 3]
     assert "bipartite=True would read the nodes' attribute 'bipartite' as two sides" in read(graph).reading
     kinds = igraph.Graph.Full_Bipartite(2, 3)  # with the attribute type
@@ -177,8 +164,8 @@ def test_rustworkx_payloads_are_names_where_they_differ() -> None:
     graph = rustworkx.PyGraph()
     graph.add_nodes_from(["c", "a", "b"])
     graph.add_edges_from([(0, 1, {"weight": 2, "size": 5}), (1, 2, {"weight": 3})])
-    assert by_edge(read(graph)) == {("c", "a"): 2, ("a", "c"): 2, ("a", "b"): 3, ("b", "a"): 3}
-    assert by_edge(read(graph, weights="size"))["a", "b"] == 1
+    assert entries_of(read(graph)) == {("c", "a"): 2, ("a", "c"): 2, ("a", "b"): 3, ("b", "a"): 3}
+    assert entries_of(read(graph, weights="size"))["a", "b"] == 1
     graph[2] = "a"
     same = read(graph)
     assert same.names.tolist() == [0, 1, 2]
@@ -194,10 +181,10 @@ def test_rustworkx_and_networkit_agree_with_networkx_on_a_real_graph() -> None:
     novel = networkx.les_miserables_graph()
     expected = read(novel)
     rusty = read(rustworkx.networkx_converter(novel))
-    assert by_edge(rusty) == by_edge(expected)
+    assert entries_of(rusty) == entries_of(expected)
     numbers = networkx.convert_node_labels_to_integers(novel)
     kit = networkit.nxadapter.nx2nk(numbers, weightAttr="weight")
-    assert by_edge(read(kit)) == by_edge(read(numbers))
+    assert entries_of(read(kit)) == entries_of(read(numbers))
     assert read(kit, weights=False).weights is None
     kit.removeNode(5)
     assert 5 not in read(kit).names

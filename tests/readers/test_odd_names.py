@@ -65,11 +65,11 @@ NAMES = st.one_of(
 @given(st.lists(NAMES, min_size=1, max_size=12, unique=True), st.integers(0, 12))
 def test_pairs_in_notes_are_there_on_either_side(names: list[str], cut: int) -> None:
     texts = sorted(names)
-    remarks = list_odd_names(sorted(names[:cut]), sorted(names[cut:]))
-    assert not remarks or not are_plain(texts)  # the quick look before hides none
+    notes = list_odd_names(sorted(names[:cut]), sorted(names[cut:]))
+    assert not notes or not are_plain(texts)  # the quick look before hides none
     pairs = {(a, b) for a in texts for b in texts if a != b}
-    for remark in remarks:
-        if remark.startswith("read as two names"):
-            assert remark.removeprefix("read as two names: ") in {f"{a!r} and {b!r}" for a, b in pairs}
+    for note in notes:
+        if note.startswith("read as two names"):
+            assert note.removeprefix("read as two names: ") in {f"{a!r} and {b!r}" for a, b in pairs}
     same = any(unicodedata.normalize("NFC", a) == b for a, b in pairs) or any(a.strip() == b for a, b in pairs)
-    assert not same or any(remark.startswith("read as two names") for remark in remarks)
+    assert not same or any(note.startswith("read as two names") for note in notes)

@@ -42,30 +42,6 @@ def test_the_weights_of_the_first_column_are_no_false() -> None:
             read(other, weights=0)
 
 
-@pytest.mark.parametrize(
-    ("thing", "options", "message"),
-    [
-        (pd.DataFrame({"a": [1, 2], "b": [2, 3]}), {"weights": np.ones(2)}, "weights= is the name or the position"),
-        (pd.DataFrame({"a": [[1], 2], "b": [2, 3], "c": [{1: 2}, 3]}), {}, "ids must be|the id|cannot be"),
-        (RING, {"weights": np.ones(3)}, "a matrix holds its own weights"),
-        ({"a": ["b"], "b": ["c"]}, {"weights": np.ones(3)}, "no edge has it"),
-        ({1: 2}, {"target": 1}, "a column is a list or an array, not int"),
-        ({"source": [], "target": [], "time": []}, {"time": "time"}, "there is no edge"),
-        ({"source": [1], "target": [2], "t": ["\ud800"]}, {"time": "t"}, "time"),
-        ({"source": [1], "target": [2], "t": [pd.NA]}, {"time": "t"}, "time"),
-        (pd.DataFrame({"source": [], "target": []}, dtype=object), {"nodes": 3}, "there is no edge"),
-        ([["a", 1, [1]], [1, 5, 3]], {}, "record 1 is .* the weight of an edge is one number"),
-        ([(1, 2, (1, 2)), (2, 3, (3, 4))], {}, "record 1 is .* the weight of an edge is one number"),
-        (pd.DataFrame({"t": [pd.NaT], "u": ["b"], "v": ["c"]}).astype("category"), {"time": "t"}, "time"),
-        ("\ud800", {}, "no file can have this name"),
-        ("a\0b", {}, "no file can have this name"),
-    ],
-)
-def test_what_is_no_graph(thing: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        read(thing, **options)
-
-
 def test_a_sparse_matrix_with_indices_outside_of_it() -> None:
     for index in (-1, 99):
         matrix = sp.csr_array(RING)

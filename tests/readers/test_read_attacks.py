@@ -13,7 +13,7 @@ import pytest
 
 from graphrefine.errors import FormatError
 from graphrefine.readers.read import read
-from graphrefine.tables import limits
+from graphrefine.tables import source as limits
 
 COUNT = 6_000
 MODULUS = 2**61 - 1  # Python's hash of an integer is its remainder
@@ -114,7 +114,7 @@ def test_integers_with_one_hash_take_no_longer(tmp_path: Path, form: str) -> Non
 def test_a_line_of_a_million_fields_is_refused(tmp_path: Path, name: str, mark: str, quote: str) -> None:
     """It became as many columns, of which the first two were the edges."""
     line = mark.join(f"{quote}n{at}{quote}" for at in range(limits.COLUMNS + 2))
-    with pytest.raises(FormatError, match=rf"{name}: a record has more than 65,536 fields"):
+    with pytest.raises(FormatError, match=rf"{name}.*65,536 fields"):
         read(write(tmp_path, name, f"{line}\n1{mark}2\n"))
     with pytest.raises(FormatError, match=rf"line 3: there are ({limits.COLUMNS + 1}|{limits.COLUMNS + 2}) columns"):
         read(write(tmp_path, name, f"source{mark}target\na{mark}b\n{line}\n"))

@@ -8,22 +8,16 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from graph_views import dense
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.errors import FormatError
-from graphrefine.graph.graph import Graph
 from graphrefine.readers.arrow import parquet_batches, read_arrow_table
 from graphrefine.readers.read import read
 from graphrefine.tables.source import Source
 from graphs import check, data_folder
 from strategies import PATIENT, WORDS, Edge, edge_lists
-
-
-def dense(graph: Graph) -> Any:
-    check(graph)
-    return graph.to_scipy().toarray().tolist()
-
 
 pa = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.feather")

@@ -1,4 +1,4 @@
-"""GML with all that it may have; what NetworkX and igraph write is in `test_networkx_formats`."""
+"""GML with all that it may have; what NetworkX and igraph write is in `test_every_format`."""
 
 from __future__ import annotations
 

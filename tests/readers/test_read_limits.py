@@ -24,8 +24,8 @@ from graphrefine.readers.labels import read_labels
 from graphrefine.readers.matrix_files import read_npy, read_sparse_npz
 from graphrefine.readers.read import read
 from graphrefine.system.memory import PeakMemory
-from graphrefine.tables import limits
-from graphrefine.tables.limits import UnpackedError, reading_within
+from graphrefine.tables import source as limits
+from graphrefine.tables.source import UnpackedError, reading_within
 
 BOMB = b"1 2\n" * 250_000
 PACKERS: dict[str, Callable[[bytes], bytes]] = {

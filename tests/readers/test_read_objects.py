@@ -9,8 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
+from graph_views import Tensor, dense
 
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
@@ -18,33 +20,10 @@ from graphrefine.readers.formats import import_loader
 from graphrefine.readers.objects import KINDS, Kind
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.read import read
-from graphs import check
 
 WEIGHTED = [("a", "b", 2.0), ("b", "c", 3.0), ("c", "b", 1.0)]
 EXPECTED = [[0, 2, 0], [2, 0, 3], [0, 3, 0]]
 DIRECTED = [[0, 2, 0], [0, 0, 3], [0, 1, 0]]
-
-
-def dense(graph: Graph) -> Any:
-    check(graph)
-    return graph.to_scipy().toarray().tolist()
-
-
-class Tensor:
-    """What this library asks of a torch tensor, and no more."""
-
-    def __init__(self, values: Any) -> None:
-        self.values = np.asarray(values)
-        self.shape = self.values.shape
-
-    def detach(self) -> Tensor:
-        return self
-
-    def cpu(self) -> Tensor:
-        return self
-
-    def numpy(self) -> Any:
-        return self.values
 
 
 def test_tuples() -> None:
@@ -148,7 +127,7 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     ([("a\nb", "c")], {}, "line end"),
     ([(["a"], "c")], {}, r"the id \['a'\] is a list, which can change"),
     ([(True, 2), (1, 3)], {}, "the ids True and 1 are equal in Python"),
-    ([(object(), 1)], {}, "has no text of its own"),
+    ([(object(), 1)], {}, "has no text"),
     (7, {}, "cannot be read from int"),
     (sp.coo_array(np.ones(4)), {}, "an adjacency matrix must be square, not 4"),
     (sp.csr_array(np.ones((4, 4)) * 1j), {}, "must hold real numbers, not complex128"),
@@ -167,6 +146,25 @@ REFUSED: list[tuple[Any, dict[str, Any], str]] = [
     (SPARSE, {"nodes": ["a"]}, "needs 3 distinct names, not 1"),
     (read(WEIGHTED), {"directed": True}, "does not apply to a Graph"),
     (read(WEIGHTED), {"weights": False}, "does not apply to a Graph"),
+    ({}, {}, "the mapping is empty"),
+    ({"a": 3}, {}, "the mapping has 'a': int"),
+    ({"a": "bc"}, {}, "the mapping has 'a': str"),
+    ({"source": [1, 2], "target": [3]}, {}, r"different lengths: \[1, 2\]"),
+    ({"a": {"b": "heavy"}}, {}, "'a' - 'b' has the weight 'heavy'"),
+    ({1: ()}, {}, "there is no edge"),
+    ({"a": {"b": -1}}, {}, "weight -1.0"),
+    ({"a": ["b"], "b": ["c"]}, {"weights": np.ones(3)}, "no edge has it"),
+    ({"source": [], "target": [], "time": []}, {"time": "time"}, "there is no edge"),
+    ({"source": [1], "target": [2], "t": ["\ud800"]}, {"time": "t"}, "time"),
+    ({"source": [1], "target": [2], "t": [pd.NA]}, {"time": "t"}, "time"),
+    (pd.DataFrame({"t": [pd.NaT], "u": ["b"], "v": ["c"]}).astype("category"), {"time": "t"}, "time"),
+    (pd.DataFrame({"a": [1, 2], "b": [2, 3]}), {"weights": np.ones(2)}, "weights= is the name or the position"),
+    (pd.DataFrame({"a": [[1], 2], "b": [2, 3], "c": [{1: 2}, 3]}), {}, "ids must be|the id|cannot be"),
+    (pd.DataFrame({"source": [], "target": []}, dtype=object), {"nodes": 3}, "there is no edge"),
+    (np.eye(4), {"weights": np.ones(3)}, "a matrix holds its own weights"),
+    ([["a", 1, [1]], [1, 5, 3]], {}, "the weight of an edge is one number"),
+    ("\ud800", {}, "no file can have this name"),
+    ("a\0b", {}, "no file can have this name"),
 ]
 
 

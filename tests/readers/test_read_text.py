@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graph_views import entries_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,19 +18,11 @@ from graphs import check, data_folder
 from strategies import INTEGERS, PATIENT, Edge, edge_lists
 
 
-def edges_of(graph: Graph) -> dict[tuple[Any, Any], float]:
-    """Every entry by the names of its ends."""
-    matrix = graph.to_scipy().tocoo()
-    names = graph.names.tolist()
-    ends = zip(matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True)
-    return {(names[u], names[v]): w for u, v, w in ends}
-
-
 def assert_same(one: Graph, other: Graph) -> None:
     check(one)
     assert one.names.dtype == other.names.dtype
     assert one.names.tolist() == other.names.tolist()
-    assert edges_of(one) == edges_of(other)
+    assert entries_of(one) == entries_of(other)
     assert one.directed == other.directed
 
 
@@ -65,7 +58,7 @@ TRIANGLE = {("a", "b"): 1, ("b", "a"): 1, ("b", "c"): 1, ("c", "b"): 1}
 def test_the_same_edges_in_many_spellings(tmp_path: Path, text: str) -> None:
     graph = read(written(tmp_path, text))
     check(graph)
-    assert edges_of(graph) == TRIANGLE
+    assert entries_of(graph) == TRIANGLE
     assert graph.weights is None
     assert graph.names.tolist() == ["a", "b", "c"]
 
@@ -110,13 +103,13 @@ def test_an_empty_field_names_no_node(tmp_path: Path) -> None:
 
 
 def test_weights_come_from_the_third_column_or_from_a_named_one(tmp_path: Path) -> None:
-    assert edges_of(read(written(tmp_path, "1 2 0.5\n2 3 2e1\n")))[3, 2] == 20
+    assert entries_of(read(written(tmp_path, "1 2 0.5\n2 3 2e1\n")))[3, 2] == 20
     named = written(tmp_path, "when,to,from,weight\n9,1,2,4\n9,2,3,5\n", "edges.csv")
-    assert edges_of(read(named, directed=True)) == {(2, 1): 4, (3, 2): 5}
+    assert entries_of(read(named, directed=True)) == {(2, 1): 4, (3, 2): 5}
     assert read(named).report["ignored_columns"] == ["when"]
-    assert edges_of(read(named, weights="when"))[1, 2] == 9
-    assert edges_of(read(named, weights=0))[1, 2] == 9
-    assert edges_of(read(named, weights="0"))[1, 2] == 9
+    assert entries_of(read(named, weights="when"))[1, 2] == 9
+    assert entries_of(read(named, weights=0))[1, 2] == 9
+    assert entries_of(read(named, weights="0"))[1, 2] == 9
     assert read(named, weights=False).weights is None
     other = read(named, source="when", target="to", weights=False)
     assert other.names.tolist() == [1, 2, 9]
@@ -141,14 +134,14 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("sys.stdin", Stdin())
     graph = read("-")
-    assert edges_of(graph) == TRIANGLE
+    assert entries_of(graph) == TRIANGLE
     assert graph.source == "standard input"
 
 
 def test_nodes_that_no_edge_mentions(tmp_path: Path) -> None:
     path = written(tmp_path, "3 1\n")
     assert read(path, nodes=5).names.tolist() == [0, 1, 2, 3, 4]
-    assert edges_of(read(path, nodes=5)) == {(1, 3): 1, (3, 1): 1}
+    assert entries_of(read(path, nodes=5)) == {(1, 3): 1, (3, 1): 1}
     assert read(path, nodes=[9, 1]).names.tolist() == [1, 3, 9]
     assert read(path, nodes=["x"]).names.tolist() == ["1", "3", "x"]
     listed = written(tmp_path, "7\n1\n\n", "nodes.txt")
@@ -178,7 +171,7 @@ def test_written_edges_come_back(tmp_path: Path, edges: list[Edge], directed: bo
     text = "\n".join(delimiter.join([u, v, repr(w)]) for u, v, w in edges)
     graph = read(written(tmp_path, text), directed=directed, delimiter=delimiter, header=False)
     check(graph)
-    weights = {(str(u), str(v)): weight for (u, v), weight in edges_of(graph).items()}
+    weights = {(str(u), str(v)): weight for (u, v), weight in entries_of(graph).items()}
     assert weights == expected(edges, directed)
     assert {str(name) for name in graph.names} == {end for edge in edges for end in edge[:2]}
     assert graph.report["records"] == len(edges)

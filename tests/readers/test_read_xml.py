@@ -34,7 +34,7 @@ def test_a_mix_of_directions_is_directed_and_said(tmp_path: Path) -> None:
     assert "directed, as the graph says" in graph.reading
     plain = read(path, directed=False)
     assert (plain.directed, plain.edges, plain.report["reciprocal"]) == (False, 2, 0)
-    assert "remarks" not in plain.report
+    assert "notes" not in plain.report
     path = write(tmp_path, graphml('<edge source="a" target="b"/>'))
     assert not read(path).directed
     assert sorted(edges_of(read(path, directed=True))) == [("a", "b"), ("b", "a")]

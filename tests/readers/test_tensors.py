@@ -14,40 +14,16 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from graph_views import Tensor, dense
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import Graph
 from graphrefine.readers.read import read
 from graphs import check
 from strategies import PATIENT, Edge, edge_lists
 
 ARCS = np.array([[0, 2, 0, 0], [0, 0, 3, 0], [0, 1, 0, 0], [0, 0, 0, 0]], np.float32)
-
-
-def dense(graph: Graph) -> Any:
-    check(graph)
-    return graph.to_scipy().toarray().tolist()
-
-
-class Tensor:
-    """What this library asks of a dense torch tensor, and no more."""
-
-    layout = "torch.strided"
-
-    def __init__(self, values: Any) -> None:
-        self.values_ = np.asarray(values)
-        self.shape = self.values_.shape
-
-    def detach(self) -> Any:
-        return self
-
-    def cpu(self) -> Any:
-        return self
-
-    def numpy(self) -> Any:
-        return self.values_
 
 
 class SparseTensor(Tensor):

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus import describe
 from graphrefine.errors import FormatError, InputError
 from graphrefine.ingestion.ingest import ingest
 from graphrefine.readers.read import read
@@ -36,13 +37,6 @@ def written(folder: Path, times: list[Any], *, name: str = "edges.csv") -> Path:
     return path
 
 
-def weights_of(graph: Any) -> dict[tuple[str, str], float]:
-    matrix = graph.to_scipy().tocoo()
-    names = graph.names.tolist()
-    ends = ((names[u], names[v], float(w)) for u, v, w in zip(*matrix.coords, matrix.data, strict=True))
-    return {(u, v): w for u, v, w in ends if u < v}
-
-
 UNITS = {"dates": None, "seconds": 1, "milliseconds": 1_000, "microseconds": 1_000_000, "nanoseconds": 1_000_000_000}
 
 
@@ -55,7 +49,7 @@ def test_edges_within_the_times_count_and_halve(tmp_path: Path, unit: str) -> No
     expected = {
         pair: 2 ** ((seconds(day) - now) / (30 * 86400)) for pair, day in zip(EDGES[1:3], DAYS[1:3], strict=True)
     }
-    assert weights_of(graph) == pytest.approx(expected, rel=1e-5)
+    assert describe(graph).edges == pytest.approx(expected, rel=1e-5)
     assert graph.names.tolist() == ["b", "c", "d"]  # nodes of other edges alone are none
     assert "times 'when' from 2024-01-31 to 2024-03-01 12:00, 3 other records left out, weights halve" in graph.reading
 

@@ -17,7 +17,7 @@ from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control, read_labels
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.operators import EdgeStrengths, normalized
+from graphrefine.linalg.operators import EdgeStrengths
 from graphrefine.progress import Stages
 from graphrefine.refine.local_view import agreement, local_view, weight_of_negative
 from graphrefine.refine.settings import RefineSettings
@@ -58,7 +58,7 @@ def test_the_local_view_has_the_leading_eigenpairs() -> None:
 
 def test_the_weight_of_negative_eigenvalues_moves_the_cut() -> None:
     graph = random_graph(500, degree=20)
-    operator = normalized(graph, 0.4)
+    operator = EdgeStrengths(graph).normalized(0.4)
     values = np.linalg.eigvalsh(operator.to_scipy().toarray())
     for weight in (0.7, 1.0, 1.5):
         leading = values[np.argsort(-np.where(values < 0, -weight * values, values))[:32]]

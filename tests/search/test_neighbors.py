@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,11 +22,13 @@ from numpy.typing import NDArray
 import graphrefine
 from cli_runs import refuses, run, works
 from graphrefine import Embedding
+from graphrefine.display.table import Table
 from graphrefine.errors import InputError
 from graphrefine.evaluate import read_labels
 from graphrefine.kernels.nearest import ExcludedRows, nearest
-from graphrefine.search import companions
 from graphrefine.search import index as index_module
+from graphrefine.search.neighbors import all_neighbors, join_tables
+from graphrefine.search.rankings import Neighbor, Ranking, Rankings
 from graphrefine.search.scores import SCORES
 from graphrefine.search.searcher import Search
 from graphrefine.search.usearch_graph import Part
@@ -173,15 +178,13 @@ def labels_file(tmp_path: Path) -> Path:
     return path
 
 
-def test_unlinked_leaves_out_the_neighbors_in_the_graph() -> None:
+def test_unlinked_leaves_out_exactly_the_neighbors_in_the_graph() -> None:
     known = people()
     assert [near.node for near in known.neighbors("bob", unlinked=[("bob", "cy"), ("bob", "zoe")])] == ["ada", "eve"]
     assert known.neighbors("bob", unlinked=graphrefine.read([("eve", "ada")]))[0].node == "cy"
     with pytest.raises(InputError, match=r"none of its 2 nodes is in the embedding.*'ada'.*'x'.*another graph"):
         known.neighbors("bob", unlinked=[("x", "y")])
 
-
-def test_unlinked_nodes_are_exactly_those_without_an_edge() -> None:
     rng = np.random.default_rng(0)
     edges = rng.integers(0, 60, (300, 2))
     graph = graphrefine.read(edges)
@@ -189,7 +192,7 @@ def test_unlinked_nodes_are_exactly_those_without_an_edge() -> None:
     for node in (0, 5, 17):
         found = {near.node for near in embedding.neighbors(node, k=60, unlinked=graph)}
         linked = {int(b) for a, b in edges.tolist() if a == node} | {int(a) for a, b in edges.tolist() if b == node}
-        assert found == set(embedding.names.tolist()) - linked - {node}
+        assert found == set(embedding.names) - linked - {node}
 
 
 def bipartite() -> Embedding:
@@ -238,6 +241,8 @@ def test_directed_links_go_from_sources_to_targets() -> None:
         ({"nodes": "bob", "among": "ada"}, "among='ada': several names"),
         ({"vectors": [1, 2], "unlinked": [(1, 2)]}, "unlinked: a vector has no edges"),
         ({"nodes": "bob", "threads": 0}, "threads.*at least 1"),
+        ({"nodes": "bob", "side": "target"}, "side='target': is for bipartite graphs"),
+        ({"vectors": [1, 2], "side": "target"}, "side='target': a vector has no side"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(wrong: dict[str, Any], message: str, labels_file: Path) -> None:
@@ -357,20 +362,6 @@ def test_an_index_of_other_vectors_is_rebuilt(indexed: Path) -> None:
         assert link.index is not None and link.index.is_new
 
 
-@pytest.mark.parametrize("damage", ["short", "gone", "version"])
-def test_a_damaged_index_is_rebuilt(indexed: Path, damage: str) -> None:
-    folder = indexed.with_name("e.cosine.index")
-    if damage == "version":
-        meta = json.loads((folder / "meta.json").read_text())
-        (folder / "meta.json").write_text(json.dumps({**meta, "version": 1}))
-    elif damage == "short":
-        os.truncate(folder / "all.usearch", 100)
-    else:
-        (folder / "all.usearch").unlink()
-    index = Search(graphrefine.load(indexed), index=True).index
-    assert index is not None and index.is_new and index.path == folder
-
-
 @pytest.mark.parametrize("text", ["{", '{"format": "graphrefine index", "version": 9}'])
 def test_a_folder_of_another_program_or_a_newer_version_is_left_alone(indexed: Path, text: str) -> None:
     meta = indexed.with_name("e.cosine.index") / "meta.json"
@@ -380,35 +371,38 @@ def test_a_folder_of_another_program_or_a_newer_version_is_left_alone(indexed: P
     assert meta.read_text() == text
 
 
-@pytest.mark.parametrize("name", ["all.members.npy", "all.starts.npy", "all.usearch", "meta.json"])
-def test_an_index_with_a_changed_bit_is_never_opened(indexed: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "damage", ["version", "short", "gone", "all.members.npy", "all.starts.npy", "all.usearch", "meta.json"]
+)
+def test_a_damaged_index_is_never_opened_and_rebuilt(
+    indexed: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = indexed.with_name("e.cosine.index")
-    content = bytearray((folder / name).read_bytes())
-    content[content.find(b'"width": ') + 9 if name == "meta.json" else len(content) // 2] ^= 1
-    (folder / name).write_bytes(content)
-    opened: list[Path] = []
-    monkeypatch.setattr("graphrefine.search.usearch_graph.Part.open", lambda place, _: opened.append(place))
+    if damage == "version":
+        meta = json.loads((folder / "meta.json").read_text())
+        (folder / "meta.json").write_text(json.dumps({**meta, "version": 1}))
+    elif damage == "short":
+        os.truncate(folder / "all.usearch", 100)
+    elif damage == "gone":
+        (folder / "all.usearch").unlink()
+    else:
+        content = bytearray((folder / damage).read_bytes())
+        content[content.find(b'"width": ') + 9 if damage == "meta.json" else len(content) // 2] ^= 1
+        (folder / damage).write_bytes(content)
     loaded = graphrefine.load(indexed)
-    assert index_module._stored_index(folder, loaded, "cosine", threads=1) is None and opened == []
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(Part, "open", lambda *_: pytest.fail("a damaged index was opened"))
+        assert index_module._stored_index(folder, loaded, "cosine", threads=1) is None
     index = Search(loaded, index=True).index
     assert index is not None and index.is_new and index.path == folder
-
-
-def test_rolled_members_of_an_index_give_no_wrong_neighbors(indexed: Path) -> None:
-    folder = indexed.with_name("e.cosine.index")
-    np.save(folder / "all.members.npy", np.roll(np.load(folder / "all.members.npy"), 1))
-    loaded = graphrefine.load(indexed)
-    ours, exact = (Search(loaded, index=with_index).nearest(rows=[7], k=3).rows for with_index in (True, False))
-    assert np.array_equal(ours, exact)
 
 
 def test_filters_and_many_left_out_are_searched_exactly_beside_an_index(stored: Path) -> None:
     loaded = graphrefine.load(stored)
     search, exact = Search(loaded, index=True), Search(loaded)
     mask = np.arange(3000) % 3 == 0
-    without = [np.arange(1500)]
-    for options in ({"among": mask}, {"without": without}, {"k": 1000}):
+    exclude = [np.arange(1500)]
+    for options in ({"candidates": mask}, {"exclude": exclude}, {"k": 1000}):
         ours, theirs = (each.nearest(rows=[2000], **options) for each in (search, exact))
         assert np.array_equal(ours.rows, theirs.rows)
 
@@ -433,18 +427,6 @@ def test_small_and_empty_sets_have_an_index_too() -> None:
     assert Search(bipartite(), "link", index=True).nearest(rows=[0], k=1).rows.tolist() == [[3]]
 
 
-def test_stamps_tell_vectors_apart(tmp_path: Path) -> None:
-    one = Embedding(None, normal(40, 3))
-    one.save(tmp_path / "one.npy")
-    loaded = graphrefine.load(tmp_path / "one.npy")
-    stamp = companions.stamp(loaded)
-    assert companions.is_current(stamp, loaded) and companions.is_current(stamp, one)
-    other = Embedding(None, np.where(np.arange(3) == 2, one.vectors + 1, one.vectors))
-    other.save(tmp_path / "one.npy")
-    assert not companions.is_current(stamp, graphrefine.load(tmp_path / "one.npy"))
-    assert not companions.is_current(stamp, other) and not companions.is_current(None, one)
-
-
 # The command
 
 
@@ -463,6 +445,10 @@ def test_neighbors_prints_what_the_library_finds(friends: Path) -> None:
     assert figures["score"] == "cosine" and figures["search"] == "exact"
     out = works("neighbors", friends, "bob", "-k", "1").out
     assert out.splitlines() == ["node  neighbor  cosine", "bob   cy        0.8000"]
+    figures = works("neighbors", friends, "bob", "--index", "--json").figures
+    assert figures["search"] == "index" and 0 <= figures["index"]["recall"] <= 1
+    assert Path(figures["index"]["path"]).is_dir()
+    assert "recall@10" in works("neighbors", friends, "bob", "--index").err
 
 
 def test_neighbors_by_file_stdin_vectors_and_filters(friends: Path, labels_file: Path, tmp_path: Path) -> None:
@@ -479,23 +465,11 @@ def test_neighbors_by_file_stdin_vectors_and_filters(friends: Path, labels_file:
     assert [near["node"] for near in red["results"][0]["neighbors"]] == ["ada", "eve"]
     edges = tmp_path / "edges.csv"
     edges.write_text("bob,cy\nbob,ada\n")
+    Embedding([10, 20], [[1, 0], [1, 1]]).save(tmp_path / "numbers")
+    found = works("neighbors", tmp_path / "numbers", "10", "--json").figures["results"]
+    assert found[0]["node"] == 10 and found[0]["neighbors"][0]["node"] == 20
     rest = works("neighbors", friends, "bob", "--unlinked", edges, "--score", "link", "--json").figures
     assert [near["node"] for near in rest["results"][0]["neighbors"]] == ["dan", "eve"]
-
-
-def test_neighbors_by_index_tells_its_recall(friends: Path) -> None:
-    figures = works("neighbors", friends, "bob", "--index", "--json").figures
-    assert figures["search"] == "index" and 0 <= figures["index"]["recall"] <= 1
-    assert Path(figures["index"]["path"]).is_dir()
-    again = works("neighbors", friends, "bob", "--index")
-    assert "recall@10" in again.err
-
-
-def test_names_that_are_integers(tmp_path: Path) -> None:
-    Embedding([10, 20], [[1, 0], [1, 1]]).save(tmp_path / "e")
-    found = works("neighbors", tmp_path / "e", "10", "--json").figures["results"]
-    assert found[0]["node"] == 10 and found[0]["neighbors"][0]["node"] == 20
-    refuses("neighbors", tmp_path / "e", "ten", folder=tmp_path, expected=("names are integers, such as 10",))
 
 
 def test_neighbors_refuses_mistakes(friends: Path, tmp_path: Path) -> None:
@@ -541,7 +515,113 @@ def test_vectors_of_another_kind_of_graph_and_sides_that_are_none_are_refused(tm
     for folder in ("one", "two"):
         problem = ("--side 'source': is for bipartite graphs",)
         refuses("neighbors", tmp_path / folder, "n0", "--side", "source", folder=tmp_path, expected=problem)
-    with pytest.raises(InputError, match="side='target': is for bipartite graphs"):
-        one.neighbors("n0", side="target")
-    with pytest.raises(InputError, match="side='target': a vector has no side"):
-        one.neighbors(vectors=one["n0"], side="target")
+
+
+# The neighbors of every node, in blocks: those that single searches give; and rankings as tables
+
+
+def crowd(count: int = 50, **recipe: Any) -> Embedding:
+    vectors = np.random.default_rng(1).standard_normal((count, 6))
+    vectors[7] = 0
+    return Embedding([f"n{i}" for i in range(count)], vectors, recipe, degrees=np.arange(count) + 1.0)
+
+
+class Watch:
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, int]] = []
+        self.steps = 0
+
+    def start(self, stage: str, steps: int) -> None:
+        self.stages.append((stage, steps))
+
+    def advance(self) -> None:
+        self.steps += 1
+
+
+def rows_of(lists: Rankings[Neighbor]) -> list[tuple[Any, ...]]:
+    named = zip(lists.questions, lists, strict=True)
+    return [(node, near.node, rank, near.score) for node, each in named for rank, near in enumerate(each, 1)]
+
+
+@pytest.mark.parametrize("score", ["cosine", "dot", "link"])
+@pytest.mark.parametrize("batch", [1, 7, 50, 1000])
+def test_blocks_are_what_single_searches_give(score: Any, batch: int) -> None:
+    embedding = crowd()
+    tables = list(all_neighbors(embedding, 3, score=score, batch=batch))
+    assert len(tables) == -(-50 // batch)
+    whole = join_tables(iter(tables))
+    assert [tuple(row) for row in whole] == rows_of(embedding.neighbors(list(embedding), 3, score=score))
+    assert ("n7" in whole["node"].tolist()) == (score != "cosine"), "a zero vector is near nothing by the cosine"
+
+
+def test_limits_and_links_hold_in_every_block() -> None:
+    embedding, links = crowd(), [("n0", "n1"), ("n3", "n4"), ("n49", "n2")]
+    limits: dict[str, Any] = {"among": [f"n{i}" for i in range(5)], "unlinked": links}
+    whole = join_tables(all_neighbors(embedding, 9, batch=8, **limits))
+    assert [tuple(row) for row in whole] == rows_of(embedding.neighbors(list(embedding), 9, **limits))
+    pairs = {frozenset(pair) for pair in zip(whole["node"].tolist(), whole["neighbor"].tolist(), strict=True)}
+    assert not pairs & {frozenset(link) for link in links}
+
+
+def test_a_bipartite_graph_has_sides() -> None:
+    sides = crowd(20, sides="rows", sources=8)
+    for score in ("cosine", "link"):
+        whole = join_tables(all_neighbors(sides, 2, score=score, batch=3))
+        assert set(zip(whole["node"].tolist(), whole["side"].tolist(), strict=True)) == {
+            (f"n{i}", "source" if i < 8 else "target") for i in range(20) if score == "link" or i != 7
+        }
+        same = [(int(row.neighbor[1:]) < 8) == (row.side == "source") for row in whole]
+        assert all(same) if score == "cosine" else not any(same)
+
+
+def test_watchers_see_blocks() -> None:
+    watch = Watch()
+    tables = all_neighbors(crowd(), 2, batch=20, watch=watch)
+    assert watch.stages == []
+    next(tables)
+    assert watch.stages == [("neighbors", 3)]
+    assert len(list(tables)) == 2 and watch.steps == 3
+
+
+def test_refusals_come_before_the_first_block() -> None:
+    for options, problem in (
+        ({"batch": 0}, "batch=0 must be at least 1"),
+        ({"k": True}, "k=True must be a whole number"),
+        ({"score": "cosin"}, "did you mean 'cosine'"),
+        ({"among": ["nobody"]}, "no node is called 'nobody'"),
+        ({"unlinked": [("x", "y")]}, "none of its 2 nodes is in the embedding"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            all_neighbors(crowd(), **options)
+
+
+def test_an_empty_embedding_has_one_table_without_rows() -> None:
+    (table,) = all_neighbors(Embedding(None, np.zeros((0, 3))), 2)
+    assert len(table) == 0 and list(table.columns) == ["node", "neighbor", "rank", "score"]
+
+
+def test_rankings_are_lists_and_tables() -> None:
+    embedding = crowd()
+    one, several = embedding.neighbors("n1", 2), embedding.neighbors(["n1", "n7", "n2"], 2)
+    assert isinstance(one, list) and isinstance(one, Ranking) and one == several[0] and several[1] == []
+    assert several == [one, [], embedding.neighbors("n2", 2)] and several[0][0] == tuple(one[0])
+    assert one.to_pandas().equals(pd.DataFrame(one, columns=["node", "score"]))
+    rows = rows_of(several)
+    expected = pd.DataFrame(rows, columns=["node", "neighbor", "rank", "score"])
+    pd.testing.assert_frame_equal(several.to_pandas(), expected)
+    assert several.to_polars().rows() == pl.DataFrame(several.table()).rows() == rows
+    assert pa.table(several.table()).to_pydict() == several.to_arrow().to_pydict() == several.table().to_dict()
+    assert "neighbor" in several._repr_html_() and one[0].node in one._repr_html_()
+    by_vector = embedding.neighbors(vectors=embedding.vectors[:2], k=1).table()
+    assert list(by_vector.columns) == ["vector", "neighbor", "rank", "score"] and by_vector["vector"].tolist() == [0, 1]
+    assert Rankings[Neighbor]([], [], ("node", "neighbor")).to_pandas().shape == (0, 4)
+    several.pop()
+    with pytest.raises(ValueError, match="2 lists do not fit 3 questions"):
+        several.table()
+
+
+def test_integer_names_stay_integers() -> None:
+    ring = graphrefine.embed([(i, (i + 1) % 9) for i in range(9)], dim=4)
+    (table,) = all_neighbors(ring, 2)
+    assert isinstance(table, Table) and table["node"].dtype == table["neighbor"].dtype == np.int64
+    assert ring.neighbors([3, np.int64(4)], 1).to_pandas()["node"].dtype == np.int64

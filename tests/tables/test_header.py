@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrefine.errors import AmbiguousTable, FormatError, InputError
+from graphrefine.errors import FormatError, InputError
 from graphrefine.ingestion.ingest import ingest
 from graphrefine.readers.read import read
 from graphrefine.tables import header as header_module
@@ -62,16 +62,6 @@ def test_a_name_that_is_below_is_no_header(tmp_path: Path, text: str) -> None:
     assert set(map(str, graph.names)) == ends
 
 
-@pytest.mark.parametrize("text", ["ann,bob\ncleo,dan\n", "ann,bob\ncleo,dan\neve,finn\n", "one two\nthree four\n"])
-def test_a_line_that_may_be_either_is_refused_with_both_readings(tmp_path: Path, text: str) -> None:
-    path = written(tmp_path, text, "edges.csv" if "," in text else "edges.txt")
-    with pytest.raises(AmbiguousTable, match=r"line 1: ") as caught:
-        read(path)
-    assert list(caught.value.readings) == ["header=True", "header=False"]
-    lines = text.count("\n")
-    assert (read(path, header=True).edges, read(path, header=False).edges) == (lines - 1, lines)
-
-
 def test_a_header_whose_name_is_a_node_far_below_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(header_module, "HEAD", 1 << 10)
     lines = [f"n{i % 7}x,n{(i * 3) % 11}x\n" for i in range(5000)]
@@ -115,11 +105,7 @@ def test_an_adjacency_matrix_of_pandas_is_a_matrix(tmp_path: Path) -> None:
     )
 
 
-def test_a_square_table_of_numbers_is_refused_with_both_readings(tmp_path: Path) -> None:
-    text = "w,x,y,z\n0,1,1,0\n1,0,0,2\n1,0,0,0\n0,2,0,0\n"
-    with pytest.raises(FormatError, match="4 x 4 numbers can be an adjacency matrix or a list of edges"):
-        read(written(tmp_path, text))
-    assert read(written(tmp_path, text), source="w", target="x").names.tolist() == [0, 1, 2]
+def test_a_matrix_that_lacks_rows_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="has 3 names where the header has 4"):
         read(written(tmp_path, "n,a,b,c,d\na,0,1,0,0\nb,1,0,0,0\nc,0,0,0,1\n"))
 
@@ -134,14 +120,9 @@ def test_the_index_of_pandas_beside_columns_without_names(count: int, separator:
     assert "edges '0' - '1'" in graph.reading and "not used: '' (row numbers)" in graph.reading
 
 
-def test_weights_beside_the_index_of_pandas(tmp_path: Path) -> None:
+def test_weights_next_to_the_index_of_pandas(tmp_path: Path) -> None:
     frame = pandas.DataFrame([["a", "b", 1.5], ["b", "c", 2.0], ["c", "d", 3.0], ["d", "e", 1.0]])
     (tmp_path / "g.csv").write_text(frame.to_csv())
     graph = read(tmp_path / "g.csv")
     assert graph.names.tolist() == list("abcde") and "weights '2' (1 to 3)" in graph.reading
     np.testing.assert_array_equal(read(frame).weights, graph.weights)
-
-
-def test_an_index_of_pandas_and_many_columns(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"it is not clear which hold the edges: pass source="):
-        read(written(tmp_path, ",0,1,2,3\n0,5,6,1,2\n1,6,7,1,2\n2,7,5,1,2\n3,1,5,9,1\n4,1,5,9,1\n"))

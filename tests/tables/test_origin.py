@@ -14,7 +14,7 @@ import pytest
 from graphrefine.errors import InputError
 from graphrefine.ingestion.ingest import ingest
 from graphrefine.readers.read import read
-from graphrefine.tables.origin import find_origin, read_direction
+from graphrefine.tables.origin import find_origin
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from graphrefine.tables.origin import find_origin, read_direction
         (":START_ID,:END_ID,weight:string", "neo4j", (0, 1, None, None), None),
         (":START_ID,:END_ID,weight:float[]", "neo4j", (0, 1, None, None), None),
         ("weight:IGNORE,:START_ID,:END_ID", "neo4j", (1, 2, None, None), None),
-        ("person:START_ID(P){id-type:long}, film:END_ID(P) ", "neo4j", (0, 1, None, None), ("P", "P")),
+        ("person:START_ID(P){id-type:long}, film:END_ID(P) ", "neo4j", (0, 1, None, None), None),
         ("Source,Target,Type,Id,Label,timeset,Weight", "gephi", (0, 1, 6, 2), None),
         ("Id,Type,Target,Source", "gephi", (3, 2, None, 1), None),
         ("source,target,type,weight", "gephi", (0, 1, 3, 2), None),
@@ -45,22 +45,6 @@ def test_origins(header: str, name: str, positions: tuple[Any, ...], spaces: tup
     assert origin is not None and origin.name == name
     assert (origin.source, origin.target, origin.weight, origin.direction) == positions
     assert (origin.directed, origin.spaces) == (True if name == "neo4j" else None, spaces)
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        (["Directed", " directed "], {True}),
-        (["Undirected"], {False}),
-        (["Undirected", "Directed"], {True, False}),
-        (["Mutual"], {True}),
-        (["Directed", ""], set()),
-        (["follows"], set()),
-        ([], set()),
-    ],
-)
-def test_values_that_declare_a_direction(values: list[str], expected: set[bool]) -> None:
-    assert read_direction(values) == expected
 
 
 TABLES: dict[str, dict[str, list[Any]]] = {
@@ -140,11 +124,6 @@ def test_tables_that_are_refused_in_every_form(
         assert read(table, **options).edges >= 2, form
 
 
-def test_kinds_of_edges_alone_are_no_table_of_cytoscape(tmp_path: Path) -> None:
-    (tmp_path / "edges.csv").write_text("a,interaction,b\nx,pp,y\ny,pp,z\n")
-    assert read(tmp_path / "edges.csv", source="a", target="b").edges == 2
-
-
 @pytest.mark.parametrize("last", ["Undirected", "Directed"])
 def test_the_direction_of_every_edge_of_a_long_table_counts(last: str, tmp_path: Path) -> None:
     """Beyond the rows that a sample has: all are looked at, or the direction is asked for."""
@@ -181,6 +160,7 @@ def test_tables_of_nodes_of_gephi_are_refused(text: str, tmp_path: Path) -> None
         "id,name,age\n1,ann,30\n2,bob,40\n",  # nothing says plainly that these are nodes
         "id,label\n1,ann\n2,bob\n",
         "Label,Id\nann,1\nbob,2\n",
+        "u,v,interaction\nx,y,pp\ny,z,pp\n",  # the kind of edges of Cytoscape, and no column of names
     ],
 )
 def test_tables_that_may_be_edges_are_read(text: str, tmp_path: Path) -> None:

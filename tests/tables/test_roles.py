@@ -24,24 +24,98 @@ def written(folder: Path, name: str, text: str) -> Path:
     return path
 
 
+CITIES = "city,person,friend\nparis,ann,bob\nrome,bob,cleo\noslo,cleo,ann\n"
+COUNTED = ",0,1,2,3\n" + "".join(f"{at},{5 + at},{6 + at},1,{2 + at % 2}\n" for at in range(5))
+SQUARE = "a,b,c,d\n1,2,3,4\n1,2,3,4\n1,2,3,5\n1,2,3,4\n"
+
+
 @pytest.mark.parametrize(
-    ("name", "text", "argument", "fact"),
+    ("name", "text", "argument", "fact", "options"),
     [
-        ("ratings.csv", RATINGS, "bipartite", "'userId' and 'movieId'"),
-        ("train.tsv", HYPERNYMS, "source", "column 1 holds 2 different texts"),
-        ("train.tsv", "a\trelation\tb\n" + HYPERNYMS, "source", "'relation' holds 2 different texts"),
-        ("e.txt", "a b,c d\nd e,a b\n", "delimiter", "delimiter=','"),
-        ("e.csv", "one,two\nthree,four\n", "header", "header=True"),
-        ("e.csv", "a,b,c,d\n1,2,3,4\n1,2,3,4\n1,2,3,5\n1,2,3,4\n", "source", "4 x 4"),
+        ("ratings.csv", RATINGS, "bipartite", "'userId' and 'movieId'", [{"bipartite": True}, {"bipartite": False}]),
+        ("train.tsv", HYPERNYMS, "source", "column 1 holds 2 different texts", [{"source": 0, "target": 2}]),
+        ("train.tsv", "a\trelation\tb\n" + HYPERNYMS, "source", "'relation' holds 2", [{"source": "a", "target": "b"}]),
+        ("e.txt", "a b,c d\nd e,a b\n", "delimiter", "delimiter=','", [{"delimiter": ",", "header": False}]),
+        ("e.csv", "one,two\nthree,four\n", "header", "header=True", [{"header": True}, {"header": False}]),
+        ("e.csv", SQUARE, "source", "4 x 4", [{"source": "a", "target": "b"}]),
+        ("e.csv", CITIES, "source", "'friend'", [{"source": "person", "target": "friend"}, {"source": 0, "target": 1}]),
+        ("e.csv", COUNTED, "source", "5 columns without names", [{"source": 1, "target": 2}]),
     ],
 )
-def test_a_table_with_two_readings_names_both(tmp_path: Path, name: str, text: str, argument: str, fact: str) -> None:
+def test_a_table_with_two_readings_names_both(
+    tmp_path: Path, name: str, text: str, argument: str, fact: str, options: list[dict[str, Any]]
+) -> None:
     path = written(tmp_path, name, text)
     with pytest.raises(AmbiguousTable) as caught:
         read(path)
     error = caught.value
     assert isinstance(error, FormatError) and error.argument == argument and fact in str(error)
     assert all(reading in str(error) for reading in error.readings)
+    graphs = [read(path, **each) for each in options]
+    assert len({(graph.nodes, graph.edges) for graph in graphs}) == len(options)
+
+
+COUNTING = "".join(f"{100 + 7 * i},p{i},p{(i + 1) % 9},{964982703 + i},4\n" for i in range(9))
+LONG = "".join(f"{at},{10**12 + at % 3},{10**12 + (at + 1) % 3}\n" for at in range(9))
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "nodes"),
+    [
+        *((f"{header}\n1,2\n2,3\n3,1\n", header.split(","), 3)
+          for header in ("source,target", "u,v", "user,friend", "follower,followee", "user_id,other_user", "a,b")),
+        ("userId,movieId\n1,10\n2,20\n2,10\n", ["userId", "movieId"], 4),  # two kinds that do not overlap
+        ("user,movie\nu1,m1\nu2,m1\n", ["user", "movie"], 3),
+        (f"index,x,y\n{LONG}", ["x", "y"], 3),  # long integers look like times
+        (f"id,person,friend,when,rating\n{COUNTING}", ["person", "friend"], 9),
+        ("index,a,b\n0,x,y\n1,y,z\n", ["a", "b"], 3),
+        ("1,rock,5\n2,rock,4\n3,pop,5\n4,pop,5\n5,jazz,4\n1,jazz,5\n", [0, 1], 8),  # ratings, not ids
+    ],
+)  # fmt: skip
+def test_ends_are_found(tmp_path: Path, text: str, columns: list[str | int], nodes: int) -> None:
+    graph = read(written(tmp_path, "e.csv", text))
+    assert (graph.report["columns"], graph.nodes) == (columns, nodes)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "names"),
+    [
+        ("nodes.txt", "ann\nNew York\n", {"New York"}),
+        ("nodes.csv", "name,age\nann,5\nzoe,7\n", {"zoe"}),
+        ("nodes.csv", "age;node\n5;ann\n7;zoe\n", {"zoe"}),
+        ("nodes.csv", "New York\nann\n", {"New York"}),
+        ("nodes.csv", "who,age\nann,5\n", None),
+    ],
+)
+def test_nodes_of_a_table(tmp_path: Path, name: str, text: str, names: set[str] | None) -> None:
+    path = written(tmp_path, name, text)
+    if names is None:
+        with pytest.raises(InputError, match="node, id or name"):
+            read([("ann", "bob")], nodes=path)
+    else:
+        assert set(read([("ann", "bob")], nodes=path).names.tolist()) == {"ann", "bob"} | names
+
+
+@pytest.mark.parametrize("kind", ["times", "dates", "row numbers", "milliseconds"])
+@pytest.mark.parametrize("named", [False, True])
+def test_times_and_row_numbers_are_no_weights(tmp_path: Path, kind: str, named: bool) -> None:
+    values: dict[str, list[Any]] = {
+        "times": [1082040961 + 999 * i for i in range(9)],
+        "dates": [f"2024-01-{i + 1:02}" for i in range(9)],
+        "row numbers": list(range(1, 10)),
+        "milliseconds": [1700000000123 + i for i in range(9)],
+    }
+    lines = "".join(f"{i % 4},{(i + 3) % 5},{value}\n" for i, value in enumerate(values[kind]))
+    path = written(tmp_path, "edges.csv", ("source,target,weight\n" if named else "") + lines)
+    label: str | int = "weight" if named else 2
+    with pytest.raises(AmbiguousTable, match=kind.replace("milliseconds", "times")) as caught:
+        read(path)
+    numeric = {f"weights={label!r}"} if kind != "dates" else set()  # a date cannot be a weight, whatever is said
+    assert caught.value.readings.keys() == {f"time={label!r}", "weights=False", *numeric}
+    assert read(path, weights=False).weights is None
+    if numeric:
+        weights = read(path, weights=label).weights
+        assert weights is not None and weights.max() >= values[kind][8]
 
 
 def test_each_reading_of_ratings(tmp_path: Path) -> None:
@@ -58,102 +132,11 @@ def test_each_reading_of_ratings(tmp_path: Path) -> None:
     assert ingest(path, tmp_path / "ratings.grf", bipartite=False).nodes == 3
 
 
-@pytest.mark.parametrize(
-    "header", ["source,target", "u,v", "user,friend", "follower,followee", "id1,id2", "user_id,other_user", "a,b"]
-)
-def test_ends_of_one_kind_overlap_without_a_question(tmp_path: Path, header: str) -> None:
-    assert read(written(tmp_path, "e.csv", f"{header}\n1,2\n2,3\n3,1\n")).nodes == 3
-
-
-def test_two_kinds_that_do_not_overlap_are_read(tmp_path: Path) -> None:
-    assert read(written(tmp_path, "e.csv", "userId,movieId\n1,10\n2,20\n2,10\n")).nodes == 4
-    assert read(written(tmp_path, "e.csv", "user,movie\nu1,m1\nu2,m1\n")).nodes == 3
-
-
-def test_chosen_ends_of_a_knowledge_graph(tmp_path: Path) -> None:
-    path = written(tmp_path, "train.tsv", HYPERNYMS)
-    graph = read(path, source=0, target=2)
-    assert "00260881" in graph.names.tolist() and "_hypernym" not in graph.names.tolist()
-    genres = written(tmp_path, "likes.txt", "1 rock 5\n2 rock 4\n3 pop 5\n4 pop 5\n5 jazz 4\n1 jazz 5\n")
-    assert read(genres).weights is not None  # ratings are no ids
-
-
-def test_long_integers_are_ids_beside_row_numbers(tmp_path: Path) -> None:
-    rows = "".join(f"{at},{10**12 + at % 3},{10**12 + (at + 1) % 3}\n" for at in range(9))
-    assert read(written(tmp_path, "e.csv", f"index,x,y\n{rows}")).nodes == 3
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "names"),
-    [
-        ("nodes.txt", "ann\nNew York\n", ["New York", "ann"]),
-        ("nodes.csv", "name,age\nann,5\nzoe,7\n", ["ann", "zoe"]),
-        ("nodes.csv", "age;node\n5;ann\n7;zoe\n", ["ann", "zoe"]),
-        ("nodes.tsv", "id\nann\nzoe\n", ["ann", "zoe"]),
-        ("nodes.csv", "New York\nann\n", ["New York", "ann"]),
-    ],
-)
-def test_nodes_of_a_table(tmp_path: Path, name: str, text: str, names: list[str]) -> None:
-    graph = read([("ann", "bob")], nodes=written(tmp_path, name, text))
-    assert set(graph.names.tolist()) == {"bob", *names, "ann"}
-
-
-def test_a_table_of_nodes_without_a_column_of_names_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="node, id or name"):
-        read([("ann", "bob")], nodes=written(tmp_path, "nodes.csv", "who,age\nann,5\n"))
-
-
 @pytest.mark.parametrize("options", [{}, {"weights": "weight"}])
 def test_a_negative_weight_names_what_can_be_done(tmp_path: Path, options: dict[str, Any]) -> None:
     with pytest.raises(FormatError, match=r"line 3: .*weights=False.*absolute") as caught:
         read(written(tmp_path, "e.csv", "source,target,weight\na,b,1\nb,c,-2\n"), **options)
     assert caught.value.argument == "weights"
-
-
-def test_columns_are_called_by_neither_row_numbers_nor_times(tmp_path: Path) -> None:
-    rows = "".join(f"{100 + 7 * i},p{i},p{(i + 1) % 9},{964982703 + i},4\n" for i in range(9))
-    graph = read(written(tmp_path, "edges.csv", f"id,person,friend,when,rating\n{rows}"))
-    assert graph.report["columns"] == ["person", "friend"]
-    assert graph.reading.endswith("not used: 'id' (row numbers), 'when' (times), 'rating' (numbers)")
-    assert read(written(tmp_path, "edges.csv", "index,a,b\n0,x,y\n1,y,z\n")).names.tolist() == [
-        "x",
-        "y",
-        "z",
-    ]
-
-
-def test_ends_that_may_be_two_pairs_of_columns_are_refused(tmp_path: Path) -> None:
-    text = "city,person,friend\nparis,ann,bob\nrome,bob,cleo\noslo,cleo,ann\n"
-    with pytest.raises(
-        FormatError, match="can be columns 'city' and 'person', the first two, or 'person' and 'friend'"
-    ):
-        read(written(tmp_path, "edges.csv", text))
-    assert read(written(tmp_path, "edges.csv", text), source="person", target="friend").nodes == 3
-    assert read(written(tmp_path, "edges.csv", text), source="city", target="person").nodes == 6
-
-
-@pytest.mark.parametrize(
-    ("column", "kind"), [("times", "times"), ("dates", "dates"), ("rows", "row numbers"), ("milliseconds", "times")]
-)
-@pytest.mark.parametrize("named", [False, True])
-def test_times_and_row_numbers_are_no_weights(tmp_path: Path, column: str, kind: str, named: bool) -> None:
-    values: dict[str, Any] = {
-        "times": lambda i: 1082040961 + 999 * i,
-        "dates": lambda i: f"2024-01-{i + 1:02}",
-        "rows": lambda i: i + 1,
-        "milliseconds": lambda i: 1700000000123 + i,
-    }
-    lines = "".join(f"{i % 4},{(i + 3) % 5},{values[column](i)}\n" for i in range(9))
-    path = written(tmp_path, "edges.csv", ("source,target,weight\n" if named else "") + lines)
-    label = "'weight'" if named else "2"
-    way_out = "False" if column == "dates" else label  # a date cannot be a weight, whatever is said
-    advice = f"pass time={label}.*weights={way_out}"
-    with pytest.raises(FormatError, match=f"holds {kind}, which are hardly weights: {advice}"):
-        read(path)
-    assert read(path, weights=False).weights is None
-    if column != "dates":
-        weights = read(path, weights="weight" if named else 2).weights
-        assert weights is not None and weights.max() >= values[column](8)
 
 
 def test_two_columns_of_one_name(tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ def _pair_nearest(embedding: Embedding, rows: Rows, *, threads: int, stages: Sta
         for lo in range(0, len(rows), BATCH):
             some = rows[lo : lo + BATCH]
             # A search among some rows is exact; an index finds candidates of all rows, and others are dropped below.
-            near = search.nearest(rows=some, k=NEAREST, among=None if search.index else among).rows
+            near = search.nearest(rows=some, k=NEAREST, candidates=None if search.index else among).rows
             there = (near >= 0) & among[near]
             first, second = np.repeat(some, there.sum(axis=1)), near[there]
             keys.append(np.minimum(first, second) * len(embedding) + np.maximum(first, second))

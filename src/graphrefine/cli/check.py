@@ -59,7 +59,6 @@ def check(
     command, such as a missing path.
 
     \b
-    graphrefine check friends
     graphrefine check friends --graph friends.csv
     graphrefine check monday --against tuesday --max-drift 0.2 --max-lost 0.01
     """  # noqa: D301
@@ -101,15 +100,14 @@ def _print(verdict: Verdict, name: str, against: str | None) -> None:
         note(f"note: {line}")
     for line in describe_drift(stats["drift"]) if "drift" in stats else ():
         note(line)
-    words = []
-    if stats.get("whole") or (stats.get("whole") is None and verdict.ok and "expected" in stats):
-        words.append("whole")
-    if stats.get("remade", {}).get("same_vectors"):
-        words.append("the same bits here")
-    if against is not None and verdict.ok:
-        words.append(f"{format_place(against)} is within the limits")
     if "fingerprint" in stats:
-        size = f"{stats['nodes']:,} nodes x {stats['dim']}"
-        print(f"{name}: {', '.join([size, stats['fingerprint']['name'], *words])}")
+        words = [f"{stats['nodes']:,} nodes x {stats['dim']}", stats["fingerprint"]["name"]]
+        if stats.get("whole") or (stats.get("whole") is None and verdict.ok and "expected" in stats):
+            words.append("whole")
+        if stats.get("remade", {}).get("same_vectors"):
+            words.append("the same bits here")
+        if against is not None and verdict.ok:
+            words.append(f"{format_place(against)} is within the limits")
+        print(f"{name}: {', '.join(words)}")
     for problem in verdict.problems:
         print(f"problem: {problem}")

@@ -1,4 +1,4 @@
-"""What several commands do: check their paths, read a graph or labels, show a table."""
+"""What several commands do: check their paths, read a graph or labels, show a table or notes."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from graphrefine.display.console import note, show_json
 from graphrefine.errors import FormatError, InputError, OutputError
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from graphrefine.display.table import Table
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 JSON_ROWS = 1000  # of a table that is not written to a file: a million rows as JSON are of no use at a terminal
 TOKEN_LENGTH = 4096  # characters that are read of a file
+BLOCK = 8192  # rows that are read together: few MB even of long vectors, which may be mapped from a file
 # Options of labels have other names than the arguments of the library where a command also reads a graph.
 LABEL_ARGUMENTS = {"labels_header": "header", "labels_variable": "variable"}
 LABEL_OPTIONS = (*(str(option.name) for option in LABEL_READING), "labels_variable")
@@ -34,13 +36,6 @@ def check_not_input(output: str | None, inputs: Iterable[Any]) -> None:
     """Raise OutputError where an output would replace an input: the same file, or one inside the other.
 
     Links are followed. An input that is no path or does not exist is left to its reader, which has a better error.
-
-    Examples
-    --------
-    >>> check_not_input("new", [".", "no such file", None])
-    >>> check_not_input("/usr", ["/usr/../usr"])
-    Traceback (most recent call last):
-    graphrefine.errors.OutputError: /usr: is an input, and would be replaced; choose another name
     """
     if output is None or not os.path.exists(output):  # noqa: PTH110  Path.exists raises for names that are too long
         return
@@ -125,33 +120,31 @@ def read_graph_of(
 
 def take_labels(
     labels: str | None, options: dict[str, Any], names: NDArray[Any], *, graph: Graph | None = None
-) -> Labels | None:
-    """Read the labels of nodes called ``names``; the options of reading them are taken out of a command's."""
+) -> tuple[Labels | None, dict[str, str]]:
+    """Read the labels of nodes called ``names``; print how, and return the same for JSON.
+
+    The options of reading them are taken out of a command's.
+    """
     from graphrefine.evaluate import as_labels, read_labels
     from graphrefine.readers.labels import is_attribute
 
     keywords = {LABEL_ARGUMENTS.get(name, name): options.pop(name) for name in LABEL_OPTIONS}
     if labels is None:
         refuse_options("is for --labels, and there are none", *LABEL_OPTIONS)
-        return None
+        return None, {}
     try:
         if graph is not None and is_attribute(labels, graph):
             refuse_options("is for a file, and --labels names an attribute of the graph's nodes", *LABEL_OPTIONS)
-            return as_labels((graph, labels), names=names)
-        return read_labels(labels, names=names, **keywords)
+            found = as_labels((graph, labels), names=names)
+        else:
+            found = read_labels(labels, names=names, **keywords)
     except InputError as error:
         if error.argument in LABEL_ARGUMENTS.values():
             error.argument = f"labels_{error.argument}"
         raise
-
-
-def show_labels(labels: Labels | None, names: NDArray[Any]) -> dict[str, str]:
-    """Print how labels were read, if there are any, and return the same for JSON."""
-    if labels is None:
-        return {}
-    reading = labels.describe(names)
+    reading = found.describe(names)
     note(f"labels: {reading}")
-    return {"labels_reading": reading}
+    return found, {"labels_reading": reading}
 
 
 def refuse_options(reason: str, *names: str) -> None:
@@ -183,3 +176,39 @@ def show_table_or_json(
         if len(table) > SHOWN:
             note(f"the first {SHOWN} of {len(table):,} rows; -o FILE writes all")
     return None
+
+
+def show_notes(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] | None = None) -> None:
+    """Print what a user may not expect of the reading of a graph, and how many vectors are zero.
+
+    ``features`` is the entry of that name in the recipe.
+    """
+    from graphrefine.graph.adjacency import list_notes
+    from graphrefine.kernels.edge_lists import SYMMETRIC, inspect_rows
+
+    counts = {"isolated": graph.isolated, "zero_vectors": max(zero_vectors - graph.isolated, 0)}
+    if features:
+        # With features, a node without edges may have a vector, and one without features an incomplete one.
+        bare = graph.nodes - features["nodes"]
+        counts = {"alone": graph.isolated, "bare": bare, "unknown": features["unknown"]}
+    lines = list_notes(counts, edges=graph.edges)
+    if graph.directed and inspect_rows(graph.indptr, graph.indices, graph.weights) & SYMMETRIC:
+        lines.append("every edge is there in both directions, so that directed says nothing; leave it out")
+    for line in lines:
+        note(f"note: {line}")
+
+
+def count_zero_rows(vectors: NDArray[np.float32]) -> int:
+    """Count the rows that are zero."""
+    # The first number of nearly all other rows is not zero: few rows are compared in full.
+    candidates = (vectors[:, 0] == 0).nonzero()[0]
+    blocks = (vectors[candidates[at : at + BLOCK]] for at in range(0, len(candidates), BLOCK))
+    return sum(int((~block.any(axis=1)).sum()) for block in blocks)
+
+
+def describe_dimension(auto_dim: dict[str, Any]) -> str:
+    """Describe what numbers of axes lose, as `graphrefine.refine.dimension.Dimension` has it."""
+    if not auto_dim["axes"]:
+        return "no axis is above the noise: there are too few edges for that"
+    losses = ", ".join(f"{axes} {lost:.1%}" for axes, lost in auto_dim["lost"].items())
+    return f"{auto_dim['axes']} axes are above the noise; lost of their energy at {losses}"

@@ -24,15 +24,10 @@ from graphrefine.display.console import note, progress_bar
     ],
 )  # fmt: skip
 def communities(
-    embedding: str, graph: str | None, count: int | str, output: str | None, embedding_format: str | None, seed: int,
+    embedding: str, graph: str | None, count: int | str, output: str | None, embedding_format: str | None,
     threads: int | None, as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
-    """Find groups of nodes whose vectors are alike, the largest first, each named by its hub.
-
-    \b
-    graphrefine communities friends --graph friends.csv -o communities.csv
-    graphrefine communities friends --count 12
-    """  # noqa: D301
+    """Find groups of nodes whose vectors are alike, the largest first, each named by its hub."""
     from graphrefine.analysis.communities import find_communities
     from graphrefine.display.table import Table
     from graphrefine.embedding.embedding import load
@@ -42,7 +37,7 @@ def communities(
     links = read_graph_of(vectors, graph, options, threads=threads)
     start, number = perf_counter(), None if count == "auto" else int(count)
     with progress_bar() as bar:
-        table = find_communities(vectors, links, count=number, seed=seed, threads=threads, watcher=bar)
+        table = find_communities(vectors, links, count=number, threads=threads, watcher=bar, **options)
     spent = perf_counter() - start
     listed = table.stats["communities"]  # a row for each, where the table has one for each node
     text = str(Table({name: [each[name] for each in listed] for name in (listed[0] if listed else ())}))

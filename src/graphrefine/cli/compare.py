@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_not_input, read_graph, show_labels, take_labels
+from graphrefine.cli.common import check_not_input, read_graph, take_labels
 from graphrefine.cli.options import Option, command
 from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.errors import InputError, OutputError
@@ -70,8 +70,7 @@ def compare(graph: str, labels: str | None, output: str | None, as_json: bool, *
     with progress_bar() as bar:
         with Stages(bar).stage("read"):
             whole = read_graph(graph, threads=options["threads"], **opt.reading_options(options))
-            node_labels = take_labels(labels, options, whole.names, graph=whole)
-        readings = show_labels(node_labels, whole.names)
+            node_labels, readings = take_labels(labels, options, whole.names, graph=whole)
         try:
             comparison = run(
                 whole, labels=node_labels, previous=folder.previous, on_row=folder.add_row, progress=bar, **options

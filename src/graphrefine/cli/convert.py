@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from graphrefine.cli.common import check_not_input, is_same
-from graphrefine.cli.options import JSON, SUFFIXES, Option, command, under
+from graphrefine.cli.options import JSON, Option, command, under
 from graphrefine.display.console import show_json
 from graphrefine.embedding.formats import check_output, choose_format, format_place, input_format
 
@@ -16,13 +16,6 @@ from graphrefine.embedding.formats import check_output, choose_format, format_pl
     "convert",
     first=("to_format", "from_format", "table", "index"),
     short_help="An embedding in another format.",
-    help=f"""Write an embedding in another format; the suffix of TO names it.
-
-    Suffixes: {SUFFIXES}. An .npy file holds no names.
-
-    With postgresql://user@host/database as FROM or TO, vectors come from a PostgreSQL server with pgvector or go there;
-    a password belongs into ~/.pgpass or PGPASSWORD, as others can see a command line.
-    """,
     params=[
         click.Argument(["source"], metavar="FROM"),
         click.Argument(["target"], metavar="TO"),
@@ -48,7 +41,11 @@ def convert(
     source: str, target: str, from_format: str | None, to_format: str | None, table: str | None, as_json: bool,
     **writing: Any,
 ) -> None:  # fmt: skip
-    """Write an embedding in another format; the suffix of TO says which."""
+    """Write an embedding in another format; the suffix of TO names it, as for graphrefine embed; .npy holds no names.
+
+    With postgresql://user@host/database as FROM or TO, vectors come from a PostgreSQL server with pgvector or go there;
+    a password belongs into ~/.pgpass or PGPASSWORD, as others can see a command line.
+    """
     from graphrefine.embedding.embedding import load
     from graphrefine.embedding.formats.pgvector import table_name
     from graphrefine.search.vectors import check_finite

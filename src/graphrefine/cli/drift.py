@@ -26,16 +26,12 @@ from graphrefine.display.console import progress_bar
     ],
 )  # fmt: skip
 def drift(
-    old: str, new: str, k: int, every: bool, output: str | None, seed: int, format: str | None,
-    threads: int | None, as_json: bool,
-) -> None:  # fmt: skip
+    old: str, new: str, every: bool, output: str | None, format: str | None, as_json: bool, **options: Any
+) -> None:
     """Print what has become of the nodes of OLD in NEW: moved how far, lost, new, and how many neighbors each has kept.
 
     Rotations do not count: NEW is aligned to OLD first. Two seeds on one graph do not keep all neighbors either.
-
-    \b
-    graphrefine drift monday tuesday -o drift.csv
-    """  # noqa: D301
+    """
     from graphrefine.analysis.drift import SAMPLE, measure_drift
     from graphrefine.embedding.embedding import load
 
@@ -43,9 +39,7 @@ def drift(
     before, after = (load(path, format=format) for path in (old, new))
     start = perf_counter()
     with progress_bar() as bar:
-        table = measure_drift(
-            before, after, k=k, sample=None if every else SAMPLE, seed=seed, threads=threads, watcher=bar
-        )
+        table = measure_drift(before, after, sample=None if every else SAMPLE, watcher=bar, **options)
     spent = perf_counter() - start
     lines = describe_drift(table.stats)
     show_table_or_json(table, output=output, as_json=as_json, lines=lines, seconds=spent, old=old, new_embedding=new)

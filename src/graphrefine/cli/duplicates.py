@@ -31,18 +31,14 @@ if TYPE_CHECKING:
 )  # fmt: skip
 def duplicates(
     embedding: str, graph: str | None, output: str | None, embedding_format: str | None, threads: int | None,
-    as_json: bool, above: float | None, overlap: float | None, min_degree: int | None, **options: Any,
+    as_json: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Find pairs of nodes that look like the same thing, the most alike first.
 
     With --graph the neighbors decide: of the nodes that are near by their vectors, those that have most of their
     neighbors in common. Without it the cosine alone does, and leaves of one hub, which have the same vector, are left
     out only where EMBEDDING holds degrees.
-
-    \b
-    graphrefine duplicates papers --graph citations.csv -o pairs.csv
-    graphrefine duplicates papers --above 0.99
-    """  # noqa: D301
+    """
     from graphrefine.analysis.duplicates import find_duplicates
     from graphrefine.embedding.embedding import load
 
@@ -51,9 +47,7 @@ def duplicates(
     links = read_graph_of(vectors, graph, options, threads=threads)
     start = perf_counter()
     with progress_bar() as bar:
-        table = find_duplicates(
-            vectors, links, above=above, overlap=overlap, min_degree=min_degree, threads=threads, watcher=bar
-        )
+        table = find_duplicates(vectors, links, threads=threads, watcher=bar, **options)
     spent = perf_counter() - start
     origin = {"embedding": embedding, "graph": graph, **({} if links is None else {"reading": links.reading})}
     show_table_or_json(table, output=output, as_json=as_json, lines=_describe(table, spent), seconds=spent, **origin)
@@ -62,11 +56,8 @@ def duplicates(
 def _describe(table: Table, spent: float) -> list[str]:
     """Return lines on what the table itself does not say."""
     stats = table.stats
-    reasons = {
-        "few_neighbors": f"with fewer than {stats['min_degree']} neighbors",
-        "zero_vectors": "with a zero vector",
-        "not_in_graph": "not in the graph",
-    }
+    few = f"with fewer than {stats['min_degree']} neighbors"
+    reasons = {"few_neighbors": few, "zero_vectors": "with a zero vector", "not_in_graph": "not in the graph"}
     others = ", ".join(f"{count:,} {reasons[reason]}" for reason, count in stats["left_out"].items() if count)
     lines = [
         f"{stats['pairs']:,} pairs in {stats['groups']:,} groups, of {stats['compared']:,} nodes compared in "

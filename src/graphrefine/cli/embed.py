@@ -7,9 +7,9 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_not_input, is_same
+from graphrefine.cli.common import check_not_input, count_zero_rows, describe_dimension, is_same, show_notes
 from graphrefine.cli.options import Option, command
-from graphrefine.display.console import note, progress_bar, show_json
+from graphrefine.display.console import note, progress_bar, seconds, show_json
 from graphrefine.embedding.formats import check_content, check_output, format_place
 from graphrefine.system.memory import PeakMemory
 
@@ -42,7 +42,6 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
     JSON, JSON Lines or an adjacency list, also compressed (gz, zst, bz2, xz); a database of SQLite or DuckDB; a folder
     of OGB; or '-', standard input.
     """
-    from graphrefine.cli.describe import describe_dimension, describe_result, describe_run
     from graphrefine.embedding.embedding import load
     from graphrefine.embedding.formats.io import save_data
     from graphrefine.pipeline.embed_run import EmbedRun, make_request
@@ -81,27 +80,38 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
         embedding = run.embed()
         with run.stages.stage("write"):
             fingerprint = save_data(embedding.data, output, file_format) or embedding.fingerprint
+    vectors, zeros = embedding.vectors, count_zero_rows(embedding.vectors)
     stats = {
         "output": output,
         "reading": graph.reading,
+        "nodes": len(vectors),
+        "dim": embedding.dim,
+        "zero_vectors": zeros,
+        "edges": graph.edges,
+        "isolated": graph.isolated,
+        "graph": graph.summary(),
+        "recipe": embedding.recipe,
         "peak_mb": peak.bytes / 1e6,
         **run.stats(total=perf_counter() - start),
         "fingerprint": fingerprint.to_dict(),
     }
-    notes = describe_result(graph, embedding, stats)
-    if run.can_learn and not run.learn:
+    if run.can_learn and not plan.learn:
         why = ", as the memory has no room for that" if learn else ""
-        notes.insert(0, f"nothing was learned from the graph{why}: fold-in will use the mean of neighbors, and scores "
-                        "the usual weight of degrees")  # fmt: skip
+        note(f"note: nothing was learned from the graph{why}: fold-in will use the mean of neighbors, and scores "
+             "the usual weight of degrees")  # fmt: skip
+    show_notes(graph, zero_vectors=zeros, features=embedding.recipe.get("features"))
     if align_to is not None:
         stats["aligned"] = {"to": format_place(align_to), **embedding.recipe["aligned"]}
-    for line in notes:
-        note(f"note: {line}")
     if as_json:
         return show_json(stats)
-    print(describe_run(stats))
+    size = f"{len(vectors):,} nodes x {embedding.dim} from {graph.edges:,} edges"
+    spent = {name: seconds(value) for name, value in stats["seconds"].items()}
+    parts = ", ".join(f"{name} {spent[name]}" for name in ("read", "compute", "learn", "write") if name in spent)
+    tier = f"; quality {embedding.recipe['quality']}" if embedding.recipe.get("quality") else ""
+    memory, name = f"{stats['peak_mb']:,.0f} MB", stats["fingerprint"]["name"]
+    print(f"{output}: {size} in {spent['total']} ({parts}; {memory}{tier}), {name}")
     if "auto_dim" in stats:
-        print(f"dim {stats['dim']}: {describe_dimension(stats['auto_dim'])}")
+        print(f"dim {embedding.dim}: {describe_dimension(stats['auto_dim'])}")
     if align_to is not None:
         aligned = stats["aligned"]
         drift = f"mean drift {aligned['after']:.3f} ({aligned['before']:.3f} before the rotation)"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import read_graph, refuse_options, show_labels, take_labels
+from graphrefine.cli.common import read_graph, refuse_options, take_labels
 from graphrefine.cli.options import Group, Option
 from graphrefine.display.console import progress_bar, show_json, show_table
 from graphrefine.embedding.formats import format_place
@@ -51,17 +51,13 @@ def labels(embedding: str, labels: str, format: str | None, cluster: bool, as_js
     from graphrefine.evaluate import evaluate_clusters, evaluate_labels
 
     vectors = load(embedding, format=format)
-    node_labels = take_labels(labels, protocol, vectors.names)
+    node_labels, _ = take_labels(labels, protocol, vectors.names)
     with progress_bar() as bar:
         scores = evaluate_labels(vectors, node_labels, progress=bar, **protocol)
         clusters = evaluate_clusters(vectors, node_labels, seed=protocol["seed"], progress=bar) if cluster else None
-    show_labels(node_labels, vectors.names)
-    if as_json:
-        also = {} if clusters is None else {"clusters": clusters.to_dict()}
-        show_json({"embedding": format_place(embedding), **scores.to_dict(), **also})
-        return
-    _show(scores, as_json)
-    if clusters is not None:
+    also = {} if clusters is None else {"clusters": clusters.to_dict()}
+    _show(scores, as_json, embedding=format_place(embedding), **also)
+    if clusters is not None and not as_json:
         print()
         _show(clusters, as_json)
 

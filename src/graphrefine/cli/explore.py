@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import read_graph_of, read_token, show_labels, take_labels
+from graphrefine.cli.common import read_graph_of, read_token, take_labels
 from graphrefine.cli.options import Option, command
 from graphrefine.display.console import note
 
@@ -72,19 +72,14 @@ def _make_session(
 
     links = read_graph_of(vectors, graph, options)
     table, matches = (None, 0) if columns is None else read_columns(columns, vectors.names)
-    node_labels = take_labels(labels, options, vectors.names, graph=links)
+    node_labels, readings = take_labels(labels, options, vectors.names, graph=links)
     session = Session(vectors, graph=links, labels=node_labels, columns=table, index=index, name=name)
     if not session.named:
         note(f"note: {name} has no names of nodes; they are called by their rows, 0 to {max(len(vectors) - 1, 0)}")
-    found = {}
+    found = {} if table is None else {f"the table {columns}": matches}
     if session.graph is not None:
         found[f"the graph, which has {session.graph.graph.nodes:,} nodes"] = session.graph.matches
-    if table is not None:
-        found[f"the table {columns}"] = matches
     for source, count in found.items():
         warning = "" if count == len(vectors) else "warning: "
         note(f"{warning}{count:,} of {len(vectors):,} nodes of the embedding are in {source}")
-    if session.labels is not None and session.labels.missing:
-        labeled = session.labels
-        note(f"warning: {labeled.missing:,} of {labeled.listed:,} labeled nodes are not in the embedding")
-    return session, show_labels(node_labels, vectors.names)
+    return session, readings

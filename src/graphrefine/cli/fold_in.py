@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, is_same, read_graph
+from graphrefine.cli.common import check_not_input, count_zero_rows, is_same, read_graph
 from graphrefine.cli.options import JSON, OUTPUT_FORMAT, READING, SKIP, THREADS, Option, command
 from graphrefine.display.console import note, seconds, show_json
 from graphrefine.embedding.formats import check_output
@@ -39,7 +39,6 @@ def fold_in(
     the new one comes first. Where OLD is of a directed or bipartite graph, edges lead from a source to a target, as in
     its graph, and one end of each is new.
     """
-    from graphrefine.cli.describe import zero_rows
     from graphrefine.embedding.embedding import load
 
     # With --extend the output may be a newer version of the old embedding.
@@ -52,7 +51,7 @@ def fold_in(
     start = perf_counter()
     new = embedding.fold_in(graph, unknown="skip" if skip else "error")
     spent = perf_counter() - start
-    learnt, zeros = new.recipe["learnt"], zero_rows(new.vectors)
+    learnt, zeros = new.recipe["learnt"], count_zero_rows(new.vectors)
     (embedding.extended(new) if extend else new).save(output, format=output_format)
     if not learnt:
         note(f"note: {old} was saved without what folding in learns; the vectors are means of their neighbors'")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from graphrefine.cli.common import describe_dimension, show_notes
 from graphrefine.cli.options import GRAPH, JSON, MEMORY, READING, REFINING, THREADS, command, reading_options
-from graphrefine.display.console import note, progress_bar, seconds, show_json, show_table
+from graphrefine.display.console import progress_bar, seconds, show_json, show_table
 from graphrefine.progress import Stages
 from graphrefine.system.memory import budget_of
 
@@ -32,11 +32,9 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
 
     Where the memory does not suffice, how embed would do without is printed instead of the time.
     """
-    from graphrefine.cli.describe import describe_dimension, list_notes
-    from graphrefine.methods.refine import two_sides
     from graphrefine.methods.registry import find_method
-    from graphrefine.pipeline.forecast import Estimate, compare_tiers, estimate
-    from graphrefine.pipeline.memory_plan import BudgetError, choose_dimension, learning_need, plan_local
+    from graphrefine.pipeline.forecast import estimate
+    from graphrefine.pipeline.memory_plan import choose_dimension, plan_run
     from graphrefine.readers.read import read
     from graphrefine.refine.settings import refine_settings
     from graphrefine.system.threads import usable_threads
@@ -59,46 +57,35 @@ def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **o
             settings, auto_dim = replace(settings, dim=dimension.dim), dimension.stats()
         plan = None
         if not method.on_disk(whole, settings):
-            local = partial(plan_local, whole, settings, budget, method=method, threads=threads)
-            try:
-                plan = local(extra=learning_need(whole, settings))
-            except BudgetError:  # as `embed`, which leaves learning out where the budget has no room for it
-                plan = local()
-        large = None if plan is None or plan.mode == "memory" else plan
-        method.check(whole, settings, in_memory=large is None)
+            plan = plan_run(whole, settings, learn=True, method=method, budget=budget, threads=threads)
+        large = plan is not None and plan.mode != "memory"
+        method.check(whole, settings, in_memory=not large)
         with stages.stage("predict"):
-            cost = large or estimate(whole, settings, threads=threads)
-            tiers = {}
-            if isinstance(cost, Estimate) and not two_sides(whole, settings):
-                tiers = compare_tiers(whole, settings, cost, threads=threads)
+            cost, tiers = (None, {}) if large else estimate(whole, settings, threads=threads)
         with stages.stage("count"):
             stats = {**_count(whole, memory=budget), "reading": whole.reading}
     if as_json:
         prediction: dict[str, Any] = {"dim": settings.dim, "threads": threads}
         if auto_dim is not None:
             prediction["auto_dim"] = auto_dim
-        if isinstance(cost, Estimate):
+        if cost is not None:
             prediction |= {"quality": settings.quality, **_cost_stats(cost)}
             prediction["tiers"] = {quality: _cost_stats(each) for quality, each in tiers.items()}
         if plan is not None:
             prediction["plan"] = plan.to_dict()
         return show_json({**stats, "predicted": prediction})
     pairs = _describe(stats)
-    if isinstance(cost, Estimate):
+    words = "" if plan is None else plan.in_words()
+    if cost is not None:
         cores = "1 thread" if threads == 1 else f"{threads} threads"
-        peak = f"{cost.peak_bytes / 1e6:,.0f} MB"
-        words = f"takes about {seconds(cost.seconds)} on {cores} and {peak}, reading and writing aside"
-    else:
-        words = cost.in_words()
+        words = f"takes about {_describe_cost(cost, f' on {cores} and')}, reading and writing aside"
     pairs.append(("embedding", f"dim {settings.dim} {words}"))
     if auto_dim is not None:
         pairs.append(("dimension", f"{settings.dim}: {describe_dimension(auto_dim)}"))
     if tiers:
-        each = [f"{name} {seconds(of.seconds)}, {of.peak_bytes / 1e6:,.0f} MB" for name, of in tiers.items()]
-        pairs.append(("qualities", "; ".join(each)))
+        pairs.append(("qualities", "; ".join(f"{name} {_describe_cost(each)}" for name, each in tiers.items())))
     show_table(pairs, left=(1,))
-    for line in list_notes(whole):
-        note(f"note: {line}")
+    show_notes(whole)
     return None
 
 
@@ -106,7 +93,7 @@ def _count(graph: Graph, *, memory: int) -> dict[str, Any]:
     """Return counts of a graph; components only if ``memory``, in bytes, has room for them: they need the most."""
     import numpy as np
 
-    # Of all counts, that of components needs the most memory; a graph on disk may be larger than that.
+    # A graph on disk may be larger than the memory.
     count = largest = None
     if graph.entries * COMPONENT_BYTES <= memory:
         count, member_of = graph.components()
@@ -124,6 +111,10 @@ def _count(graph: Graph, *, memory: int) -> dict[str, Any]:
 
 def _cost_stats(cost: Estimate) -> dict[str, float]:
     return {"compute_seconds": cost.seconds, "peak_mb": cost.peak_bytes / 1e6}
+
+
+def _describe_cost(cost: Estimate, between: str = ",") -> str:
+    return f"{seconds(cost.seconds)}{between} {cost.peak_bytes / 1e6:,.0f} MB"
 
 
 def _describe(stats: dict[str, Any]) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.common import check_not_input
+from graphrefine.cli.common import check_not_input, show_notes
 from graphrefine.cli.options import JSON, READING, THREADS, Option, command, reading_options
 from graphrefine.display.console import note, progress_bar, show_json
 
@@ -34,7 +34,6 @@ def ingest(
     EDGES are files (edge lists, csv, tsv, parquet, arrow, also compressed), folders of files, or patterns in quotes;
     several are parts of one list. Graphs in other formats (mat, GraphML, JSON ...) are read whole, if they fit.
     """
-    from graphrefine.cli.describe import list_notes
     from graphrefine.ingestion.ingest import ingest_files
     from graphrefine.readers.options import ReadOptions
 
@@ -60,8 +59,7 @@ def ingest(
         "graph": graph.summary(),
     }
     note(f"read: {graph.reading}")
-    for line in list_notes(graph):
-        note(f"note: {line}")
+    show_notes(graph)
     if as_json:
         return show_json(stats)
     print(f"{output}: {graph!r}, {size / 1e6:,.0f} MB, in {seconds['total']:,.1f} s")

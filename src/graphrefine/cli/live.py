@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, read_token
+from graphrefine.cli.common import check_not_input, read_token, show_notes
 from graphrefine.cli.options import GRAPH, JSON, READING, SUFFIXES, THREADS, TOKEN, Group, Option, reading_options
 from graphrefine.display.console import note, progress_bar, show_json
-from graphrefine.embedding.formats import check_address, format_address
+from graphrefine.embedding.formats import check_address, format_place
 from graphrefine.errors import FormatError, InputError
 from graphrefine.progress import Stages
 
 if TYPE_CHECKING:
     from graphrefine.live.reader import LiveReader
-    from graphrefine.live.service import LiveService
     from graphrefine.live.writer import Live
 
 FOLDER = click.Argument(["folder"], metavar="FOLDER")
@@ -65,7 +64,6 @@ def create(
     \b
     graphrefine live create friends.csv -o friends.live
     """  # noqa: D301
-    from graphrefine.cli.describe import list_notes
     from graphrefine.live.model import LiveSettings
     from graphrefine.live.writer import create_live
     from graphrefine.readers.read import read
@@ -77,8 +75,7 @@ def create(
         edges = read(graph, threads=threads, **reading_options(options))
         seconds = create_live(edges, output, settings, threads=threads, watcher=bar)
     note(f"read: {edges.reading}")
-    for line in list_notes(edges):
-        note(f"note: {line}")
+    show_notes(edges)
     seconds["total"] = total = perf_counter() - start
     stats = {"output": output, "nodes": edges.nodes, "edges": edges.edges, "reading": edges.reading, "seconds": seconds}
     _report(as_json, stats, f"{output}: {edges.nodes:,} nodes x {dim}, {edges.edges:,} edges, in {total:,.1f} s")
@@ -234,7 +231,7 @@ def _export_table(live: LiveReader, address: str, table: str) -> tuple[int, str]
     else:
         some = live.snapshot(after=int(recipe["group"]))
         update(address, some.data._replace(state=State()), every=live.names, table=table)
-    return len(some), f"{format_address(address)}, table {table}"
+    return len(some), f"{format_place(address)}, table {table}"
 
 
 @live.command(
@@ -295,7 +292,7 @@ def serve(
     from graphrefine.explore.server import can_open_browser
     from graphrefine.live.server import serve_live
 
-    def print_address(url: str, bound: int, token: str, live: LiveService) -> None:
+    def print_address(url: str, bound: int, token: str, live: Live) -> None:
         if as_json:
             counts = {"nodes": len(live), "dim": live.dim, "group": live.group}
             # Flushed, as a program that has started the server waits for this line.
@@ -303,7 +300,7 @@ def serve(
         else:
             note(f"{url}  (Ctrl-C ends it)")
 
-    def note_refresh(live: LiveService) -> None:
+    def note_refresh(live: Live) -> None:
         if live.refreshing:
             note("a refresh is under way; the folder is closed after it. All changes are on the disk already")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, refuse_options, show_labels, take_labels
+from graphrefine.cli.common import check_not_input, refuse_options, take_labels
 from graphrefine.cli.options import EMBEDDING, FORMAT, JSON, LABEL_READING, SEED, THREADS, VARIABLE, Option, command
 from graphrefine.display.console import note, progress_bar, seconds, show_json
 from graphrefine.progress import Stages
@@ -33,17 +33,13 @@ from graphrefine.progress import Stages
     ],
 )  # fmt: skip
 def map(
-    embedding: str, output: str, labels: str | None, method: str, seed: int,
-    title: str | None, names: str, dark: bool, format: str | None, threads: int | None, as_json: bool, **reading: Any,
+    embedding: str, output: str, labels: str | None, names: str, dark: bool, format: str | None, as_json: bool,
+    **options: Any,
 ) -> None:  # fmt: skip
     """Place the nodes of EMBEDDING in the plane, near those that are like them, and draw them.
 
-    \b
-    graphrefine map friends -o friends.png
-    graphrefine map friends --labels clubs.csv -o friends.html
-
     The layout is kept next to EMBEDDING, in the folder EMBEDDING.map, for the next time.
-    """  # noqa: D301
+    """
     from graphrefine.display.maps import check_map_output, make_map
     from graphrefine.embedding.embedding import load
 
@@ -56,15 +52,14 @@ def map(
     if suffix == ".parquet":
         refuse_options("is for .png, .svg and .html; leave it out", "title")
     vectors = load(embedding, format=format)
-    node_labels = take_labels(labels, reading, vectors.names)
+    node_labels, readings = take_labels(labels, options, vectors.names)
     start = perf_counter()
     with progress_bar() as bar:
-        node_map = make_map(vectors, node_labels, method=method, seed=seed, title=title, threads=threads, watch=bar)
+        node_map = make_map(vectors, node_labels, watch=bar, **options)
         layout_seconds = perf_counter() - start
         with Stages(bar).stage("draw"):
             node_map.save(output, names=0 if names == "none" else int(names), dark=dark)
     spent = perf_counter() - start
-    readings = show_labels(node_labels, vectors.names)
     classes = node_map.classes
     labeled = 0 if classes is None else int((classes.codes >= 0).sum())
     if node_labels is not None and labeled < len(node_map):
@@ -73,9 +68,9 @@ def map(
         note(f"note: {classes.missing:,} nodes of {labels} are not in {embedding}")
     if as_json:
         return show_json({
-            "output": output, "nodes": len(node_map), "method": node_map.method, "seed": seed, "labeled": labeled,
-            "classes": 0 if classes is None else len(classes.names), "seconds": spent, "layout_seconds": layout_seconds,
-            **readings,
+            "output": output, "nodes": len(node_map), "method": node_map.method, "seed": options["seed"],
+            "labeled": labeled, "classes": 0 if classes is None else len(classes.names), "seconds": spent,
+            "layout_seconds": layout_seconds, **readings,
         })  # fmt: skip
     print(f"{output}: {len(node_map):,} nodes by {node_map.method} in {seconds(spent)}")
     return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_table_output, show_labels, take_labels
+from graphrefine.cli.common import check_table_output, take_labels
 from graphrefine.cli.options import Option, command
 from graphrefine.display.console import note, progress_bar, seconds, show_json, show_table
 from graphrefine.errors import InputError
@@ -87,7 +87,7 @@ def neighbors(
     else:
         _check_same_kind(table, queries)
         names = queries.names.tolist()
-    labels = take_labels(options["labels"], options, table.names)
+    labels, readings = take_labels(options["labels"], options, table.names)
     if options["index"] is None and len(table) > INDEX_BEYOND:
         note(f"{len(table):,} nodes are searched by an index, made now if there is none; --exact searches them all")
     with progress_bar() as bar:
@@ -101,7 +101,6 @@ def neighbors(
         **{name: options[name] for name in ("k", "label", "unlinked", "side")},
     )
     spent = perf_counter() - start
-    readings = show_labels(labels, table.names)
     if output is not None:
         lists.table().save(output)
     answers = list(zip(names, lists, strict=True))
@@ -155,9 +154,9 @@ def _write_all(embedding: Embedding, output: str | None, as_json: bool, options:
     side = options.pop("side")
     if side is not None and embedding.sides.kind != "rows":
         raise click.UsageError("--side is for bipartite graphs; leave it out")
-    labels = take_labels(options["labels"], options, embedding.names)
+    labels, readings = take_labels(options["labels"], options, embedding.names)
     limits = {name: options[name] for name in ("k", "score", "index", "label", "unlinked", "threads")}
-    readings, start, rows = show_labels(labels, embedding.names), perf_counter(), 0
+    start, rows = perf_counter(), 0
 
     def count_rows(tables: Iterator[Table]) -> Iterator[dict[str, Any]]:
         nonlocal rows

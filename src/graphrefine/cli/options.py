@@ -69,16 +69,7 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
     def option_records(self, ctx: click.Context) -> dict[str, list[tuple[str, str]]]:
-        """Return the options as ``--help`` shows them: heading -> (option, help), those of `first` at the head.
-
-        Examples
-        --------
-        >>> params = [Option(["--graph"]), Option(["-k"]), *under("Labels", Option(["--label"]))]
-        >>> command = Command("near", first=("k", "label"), params=params)
-        >>> records = command.option_records(click.Context(command))
-        >>> [(heading, [option for option, help in group]) for heading, group in records.items()]
-        [('Main options', ['-k TEXT', '--label TEXT']), ('Further options', ['--graph TEXT', '--help'])]
-        """
+        """Return the options as ``--help`` shows them: heading -> (option, help), those of `first` at the head."""
         options = {str(each.name): each for each in self.get_params(ctx) if isinstance(each, click.Option)}
         groups: dict[str, list[tuple[str, str]]] = {}
         for name in (*self.first, *(name for name in options if name not in self.first)):
@@ -165,7 +156,8 @@ METAVARS = {  # by the kind of an option of reading
     "characters": "CHARS", "name": "NAME", "moment": "TIME", "count": "N",
 }  # fmt: skip
 PARSERS: dict[str, Callable[[str], Any]] = {
-    "weights": lambda value: False if value == "none" else value,
+    # Messages say weights=False, as the keyword of Python has it.
+    "weights": lambda value: False if value in ("none", "False") else value,
     "delimiter": lambda value: DELIMITERS.get(value, value),
     "nodes": lambda value: int(value) if value.isdecimal() else value,
 }
@@ -218,12 +210,6 @@ def setting_options(kind: type, heading: str) -> tuple[Option, ...]:
     """Return one option for each field of a dataclass of settings, with its help text and its default.
 
     An option that is not given is None, whichever the default: presets and files come before defaults.
-
-    Examples
-    --------
-    >>> from graphrefine.refine.settings import MethodSettings
-    >>> [option.opts for option in setting_options(MethodSettings, "Any method")]
-    [['--dim'], ['--seed']]
     """
     return under(heading, *map(_setting_option, fields(kind)))
 
@@ -345,8 +331,6 @@ def name_option(problem: GraphRefineError | Warning, command: click.Command) -> 
     >>> command = Command("embed", params=[*READING, *REFINING])
     >>> name_option(InputError("dim=0 is too small", argument="dim"), command)
     '--dim 0 is too small'
-    >>> name_option(InputError("vectors need at least 1 axis", argument="dim"), command)
-    '--dim: vectors need at least 1 axis'
     >>> name_option(FormatError("g.csv", "has no column 'w'", argument="weights"), command)
     "g.csv: has no column 'w' (--weights)"
     """

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_table_output, read_graph, show_labels, show_table_or_json, take_labels
+from graphrefine.cli.common import check_table_output, read_graph, show_table_or_json, take_labels
 from graphrefine.cli.options import Group, Option
 from graphrefine.display.console import progress_bar
 from graphrefine.embedding.formats import format_place
@@ -52,11 +52,10 @@ def labels(
 
     check_table_output(output, embedding, labels)
     vectors = load(embedding, format=format)
-    node_labels = take_labels(labels, options, vectors.names)
+    node_labels, _ = take_labels(labels, options, vectors.names)
     with progress_bar() as bar:
         nodes: Any = "all" if every else "unlabeled"
         table = predict_labels(vectors, node_labels, nodes=nodes, watcher=bar, **options)
-    show_labels(node_labels, vectors.names)
     lines = describe_prediction(table)
     show_table_or_json(table, output=output, as_json=as_json, lines=lines, embedding=format_place(embedding))
 
@@ -77,11 +76,7 @@ def links(graph: str, output: str | None, threads: int | None, as_json: bool, **
     What makes an edge likely is learned from the graph: a tenth of its edges is hidden, and found again by degrees,
     common neighbors, paths of three steps and low-rank parts of its matrix. The scores at the end say how many of the
     first pairs were hidden edges, by this score and by plain ones.
-
-    \b
-    graphrefine predict links friends.csv --top 100 -o missing.csv
-    graphrefine predict links follows.csv --directed -o missing.parquet
-    """  # noqa: D301
+    """
     from graphrefine.analysis.link_prediction import describe_links, predict_links
 
     check_table_output(output, graph, options["nodes"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_not_input, read_graph, show_labels, take_labels
+from graphrefine.cli.common import check_not_input, read_graph, take_labels
 from graphrefine.cli.options import Option, command
 from graphrefine.display.console import progress_bar, show_json, show_table
 from graphrefine.progress import Stages
@@ -52,8 +52,7 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
     with progress_bar() as bar:
         with Stages(bar).stage("read"):
             whole = read_graph(graph, threads=options["threads"], **reading)
-            node_labels = take_labels(labels, options, whole.names, graph=whole)
-        readings = show_labels(node_labels, whole.names)
+            node_labels, readings = take_labels(labels, options, whole.names, graph=whole)
         tuning = run(whole, node_labels, progress=bar, **options)
     if output is not None:
         tuning.save(output)

@@ -233,14 +233,6 @@ def rotation(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> NDArray
     """Return the orthogonal R (k, k) that brings shared rows of ``moved`` closest to those of ``fixed``.
 
     Fewer shared nodes than columns leave R open in some directions: there it is as near to no rotation as it can be.
-
-    Examples
-    --------
-    A quarter turn is found and undone:
-
-    >>> both = np.array([0, 1]), np.array([0, 1])
-    >>> rotation(np.array([[0, 1], [-1, 0]], np.float32), np.eye(2, dtype=np.float32), both).round(6).tolist()
-    [[0.0, -1.0], [1.0, 0.0]]
     """
     k = moved.shape[1]
     cross = np.zeros((k, k))
@@ -262,15 +254,7 @@ def rotate(vectors: Floats, R: NDArray[np.float64]) -> Floats:
 
 
 def drift(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows], R: NDArray[np.float64]) -> Drift:
-    """Return the mean distance of the unit rows of shared nodes, as they are and after the rotation.
-
-    Examples
-    --------
-    >>> quarter = np.array([[0.0, 1.0], [-1.0, 0.0]])
-    >>> one = np.array([[1, 0]], np.float32)
-    >>> drift(one, one, (np.array([0]), np.array([0])), quarter)
-    Drift(shared=1, before=0.0, after=1.4142135623730951)
-    """
+    """Return the mean distance of the unit rows of shared nodes, as they are and after the rotation."""
     count, before, after = 0, 0.0, 0.0
     with one_blas_thread():
         for mine, theirs in _blocks(moved, fixed, shared):

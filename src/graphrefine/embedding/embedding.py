@@ -16,7 +16,7 @@ from graphrefine.embedding.formats import explain_damage, format_place, is_addre
 from graphrefine.embedding.formats.io import load_data, names_as_text, write_embedding
 from graphrefine.embedding.learn import learn_state
 from graphrefine.embedding.state import DEGREE_WEIGHT, EmbeddingData, State, as_recipe
-from graphrefine.errors import InputError, MissingExtraError
+from graphrefine.errors import InputError, require
 from graphrefine.graph.lookup import Lookup, Name, Side, Sides, Unknown, quote_name
 from graphrefine.graph.node_ids import as_names
 from graphrefine.kernels.numerics import warn_of_numerics
@@ -159,8 +159,6 @@ class Embedding:
         >>> people = Embedding(["ann", "bob", "cy"], [[1, 2], [3, 4], [5, 6]])
         >>> people["bob"].tolist(), people[["cy", "ann"]].tolist()
         ([3.0, 4.0], [[5.0, 6.0], [1.0, 2.0]])
-        >>> people[1:].tolist() == people[people.vectors[:, 0] > 2].tolist() == people.vectors[1:].tolist()
-        True
         """
         vectors: NDArray[np.float32] = self.vectors[self.lookup.select(key)]
         return vectors
@@ -259,8 +257,6 @@ class Embedding:
 
         Examples
         --------
-        >>> Embedding([10, 20], [[1], [2]]).index(20)
-        1
         >>> users_and_items = Embedding([1, 2, 1], [[1], [2], [3]], {"sides": "rows", "sources": 2})
         >>> users_and_items.index(2), users_and_items.index(1, side="target")
         (1, 0)
@@ -289,16 +285,10 @@ class Embedding:
 
     @property
     def source(self) -> NDArray[np.float32]:
-        """Vectors of nodes as sources: of directed graphs half of the columns, of bipartite ones the first rows.
+        """Vectors of nodes as sources: a view of half of the columns, or of the first rows of a bipartite graph.
 
         Where edges have no direction, source and target are both `vectors`. The score of an edge from u to v is
-        ``source[u] @ target[v]``. A view, not a copy.
-
-        Examples
-        --------
-        >>> both = Embedding(["ada", "bob"], [[1, 2, 3, 4], [5, 6, 7, 8]], {"sides": "columns"})
-        >>> both.source[0].tolist(), both.target[1].tolist()
-        ([1.0, 2.0], [7.0, 8.0])
+        ``source[u] @ target[v]``.
         """
         return self.sides.vectors(self.vectors, "source")
 
@@ -360,10 +350,6 @@ class Embedding:
         >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]], degrees=[1, 2, 1])
         >>> round(people.score("ada", "bob"), 3)  # 0.6 + 0.1 ln 2
         0.669
-        >>> people.score("ada", ["bob", "cy"]).round(3).tolist()
-        [0.6690000295639038, 0.0]
-        >>> people.score("ada").shape
-        (3,)
         """
         from graphrefine.embedding.scores import score_nodes
 
@@ -489,8 +475,6 @@ class Embedding:
         >>> people = Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]])
         >>> [(near.node, round(near.score, 1)) for near in people.neighbors("bob")]
         [('cy', 0.8), ('ada', 0.6)]
-        >>> people.neighbors(vectors=[0, 2], k=1)
-        [Neighbor(node='cy', score=1.0)]
         """
         from graphrefine.search.neighbors import find_neighbors
 
@@ -561,19 +545,17 @@ class Embedding:
 
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame that shares the memory: names as its index, axes as columns ``v0``, ``v1`` ..."""
-        try:
-            import pandas as pd
-        except ModuleNotFoundError:
-            raise MissingExtraError("to_pandas()", "pandas") from None
+        require("pandas", "to_pandas()")
+        import pandas as pd
+
         index = pd.Index(self.names, name="node", tupleize_cols=False)
         return pd.DataFrame(self.vectors, index=index, columns=[f"v{axis}" for axis in range(self.dim)], copy=False)
 
     def to_polars(self) -> Any:
         """Return a polars DataFrame: columns ``node`` and ``vector``, and ``degree`` where it is known."""
-        try:
-            import polars as pl
-        except ModuleNotFoundError:
-            raise MissingExtraError("to_polars()", "polars") from None
+        require("polars", "to_polars()")
+        import polars as pl
+
         return pl.DataFrame(self._as_arrow())
 
     def to_arrow(self) -> Any:
@@ -583,8 +565,8 @@ class Embedding:
 
         Examples
         --------
-        >>> Embedding(["ada", "bob"], [[1, 0], [0, 1]]).to_arrow().to_pylist()
-        [{'node': 'ada', 'vector': [1.0, 0.0]}, {'node': 'bob', 'vector': [0.0, 1.0]}]
+        >>> Embedding(["ada"], [[1, 0]]).to_arrow().to_pylist()
+        [{'node': 'ada', 'vector': [1.0, 0.0]}]
         """
         return self._as_arrow()
 
@@ -593,10 +575,7 @@ class Embedding:
         return self._as_arrow().__arrow_c_stream__(requested_schema)
 
     def _as_arrow(self) -> Any:
-        try:
-            import pyarrow  # noqa: F401  of the module below, which does not say whose need it is
-        except ModuleNotFoundError:
-            raise MissingExtraError("to_arrow()", "pyarrow", "io") from None
+        require("pyarrow", "to_arrow()", "io")
         from graphrefine.embedding.formats.arrow_files import arrow_table
 
         return arrow_table(names_as_text(self.data, "an Arrow table", stacklevel=4))
@@ -635,8 +614,7 @@ class Embedding:
 
         listed = list(embeddings)
         for each in listed:
-            if not isinstance(each, Embedding):
-                raise InputError(f"concat() takes a list of embeddings; a {type(each).__name__} is in it")
+            check_embedding(each, "embeddings")
         return cls.from_data(concatenate(listed))
 
     def truncated(self, dim: int) -> Embedding:
@@ -649,9 +627,8 @@ class Embedding:
         Examples
         --------
         >>> import graphrefine
-        >>> ring = graphrefine.embed([(i, (i + 1) % 8) for i in range(8)], dim=4)
-        >>> ring.truncated(2).shape, ring.truncated(2).recipe["truncated"]
-        ((8, 2), 2)
+        >>> graphrefine.embed([(i, (i + 1) % 8) for i in range(8)], dim=4).truncated(2).shape
+        (8, 2)
         """
         from graphrefine.embedding.derive import truncate
 
@@ -825,15 +802,7 @@ load = Embedding.load
 
 
 def check_embedding(value: Any, argument: str) -> None:
-    """Refuse what is no embedding, such as the path of one.
-
-    Examples
-    --------
-    >>> check_embedding("friends.npz", "old")
-    Traceback (most recent call last):
-        ...
-    graphrefine.errors.InputError: old: an Embedding is expected, not str; graphrefine.load('friends.npz') reads one
-    """
+    """Refuse what is no embedding, such as the path of one."""
     if isinstance(value, Embedding):
         return
     hint = f"; graphrefine.load({str(value)!r}) reads one" if isinstance(value, str | os.PathLike) else ""

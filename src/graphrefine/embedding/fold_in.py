@@ -185,11 +185,6 @@ def sample(graph: Graph, *, seed: int, rows: slice = slice(None)) -> tuple[NDArr
     return nodes, Links(indptr, graph.indices[entries].astype(np.int64), weights)
 
 
-def learn_from(graph: Graph, neighbors: Neighbors, degrees: NDArray[Any], *, seed: int) -> Floats:
-    """Return the W of a sample of the graph's nodes.  # (6k, k)."""
-    return learn(neighbors, degrees, *sample(graph, seed=seed))
-
-
 def learn(neighbors: Neighbors, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
     """Return the W of known nodes and their neighbors, whose vectors are looked at a part at a time.  # (6k, k).
 
@@ -217,49 +212,34 @@ def learn_map(near: Neighbors, near_degrees: NDArray[Any], unit: Floats, own: Fl
 
 
 def turn_fold_map(W: Floats, R: NDArray[np.float64]) -> Floats:
-    """Return the W of vectors that were multiplied by a rotation R: ``R^T W_b R`` for each block b of k rows.
-
-    Examples
-    --------
-    >>> swap = np.array([[0.0, 1.0], [1.0, 0.0]])
-    >>> turn_fold_map(np.arange(4, dtype=np.float32).reshape(2, 2), swap).tolist()
-    [[3.0, 2.0], [1.0, 0.0]]
-    """
+    """Return the W of vectors that were multiplied by a rotation R: ``R^T W_b R`` for each block b of k rows."""
     k = len(R)
     with one_blas_thread():
         return (R.T @ W.reshape(-1, k, k) @ R).reshape(-1, k).astype(np.float32)
 
 
-@dataclass(frozen=True)
-class FoldIn:
-    """Vectors of new nodes: from the known vectors, their degrees if there are any, and W if it was learned."""
+def fold(vectors: Floats, degrees: NDArray[Any] | None, W: Floats | None, old_links: Links, new_links: Links) -> Floats:
+    """Return the vectors of new nodes from those of their old neighbors, and then of each other's.
 
-    vectors: Floats  # (n, k)
-    degrees: NDArray[Any] | None  # (n,)
-    W: Floats | None  # (6k, k)
-
-    def fold(self, old_links: Links, new_links: Links) -> Floats:
-        """Return the vectors of new nodes from those of their old neighbors, and then of each other's.
-
-        Rows are as long as those of their neighbors on average: of length 1 where these are. A node without known
-        neighbors, its own and its new neighbors', gets a zero vector.
-        """
-        old_links, used = old_links.without_others(len(self.vectors))
-        rows, counts = self.vectors[used], np.diff(old_links.indptr) + np.diff(new_links.indptr)
-        m, size = len(counts), len(used)
-        both = _side_by_side(old_links, new_links, size)
-        lengths = np.concatenate([np.sqrt(np.einsum("ij,ij->i", rows, rows)), np.zeros(m, np.float32)])[:, None]
-        rows = np.concatenate([unit_rows(rows), np.zeros((m, rows.shape[1]), np.float32)])
-        scale = Scale.of(np.zeros(0) if self.degrees is None else self.degrees)
-        degrees = np.zeros(size) if self.degrees is None else self.degrees[used]
-        kinds = scale.classes(np.concatenate([degrees, counts]))
-        for _ in range(1 + ROUNDS * bool(len(new_links.indices))):
-            with one_blas_thread():
-                mean, f = features(both, rows, kinds, scale.standardized(counts))
-                rows[size:] = unit_rows(mean if self.W is None else mean + f @ self.W)
-            lengths[size:] = mean_lengths(both, lengths)
-        folded: Floats = rows[size:] * lengths[size:]
-        return folded
+    Rows are as long as those of their neighbors on average: of length 1 where these are. A node without known
+    neighbors, its own and its new neighbors', gets a zero vector.
+    """
+    old_links, used = old_links.without_others(len(vectors))
+    rows, counts = vectors[used], np.diff(old_links.indptr) + np.diff(new_links.indptr)
+    m, size = len(counts), len(used)
+    both = _side_by_side(old_links, new_links, size)
+    lengths = np.concatenate([np.sqrt(np.einsum("ij,ij->i", rows, rows)), np.zeros(m, np.float32)])[:, None]
+    rows = np.concatenate([unit_rows(rows), np.zeros((m, rows.shape[1]), np.float32)])
+    scale = Scale.of(np.zeros(0) if degrees is None else degrees)
+    near_degrees = np.zeros(size) if degrees is None else degrees[used]
+    kinds = scale.classes(np.concatenate([near_degrees, counts]))
+    for _ in range(1 + ROUNDS * bool(len(new_links.indices))):
+        with one_blas_thread():
+            mean, f = features(both, rows, kinds, scale.standardized(counts))
+            rows[size:] = unit_rows(mean if W is None else mean + f @ W)
+        lengths[size:] = mean_lengths(both, lengths)
+    folded: Floats = rows[size:] * lengths[size:]
+    return folded
 
 
 def _side_by_side(old_links: Links, new_links: Links, size: int) -> Links:

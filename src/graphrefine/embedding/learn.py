@@ -58,14 +58,6 @@ def learn_state(
 
     Vectors with two sides have a fold map for each, and need no degree weight. Of a directed graph whose vectors have
     no sides, nothing is learned.
-
-    Examples
-    --------
-    >>> from graphrefine.graph.graph import Graph
-    >>> ring = Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0])
-    >>> state = learn_state(ring, np.eye(6, 2, dtype=np.float32), np.full(6, 2.0, np.float32), seed=0)
-    >>> state.fold_map.shape, state.degree_weight > 0
-    ((12, 2), True)
     """
     if not can_learn(graph) or (graph.directed and sides.kind is None):
         return State(degrees)
@@ -74,8 +66,8 @@ def learn_state(
 
         return State(degrees, learn_side_maps(graph, vectors, sides, degrees, seed=seed))
     neighbors = Neighbors(vectors)
-    fold_map = fold_in.learn_from(graph, neighbors, degrees, seed=seed)
-    return State(degrees, fold_map, learn_weight(neighbors, draw(graph, seed=seed)))
+    fold_map = fold_in.learn(neighbors, degrees, *fold_in.sample(graph, seed=seed))
+    return State(degrees, fold_map, learn_weight(neighbors, *draw(graph, seed=seed)))
 
 
 def learning_bytes(nodes: int, entries: int, dim: int) -> int:
@@ -106,23 +98,15 @@ class Ends(NamedTuple):
     degrees: NDArray[np.int64]  # (2 * SAMPLE,)
 
 
-class Trial(NamedTuple):
-    """Both ends of sampled edges and random pairs."""
-
-    first: Ends
-    second: Ends
-    edges: int  # how many of the pairs are edges; they come first
-
-
-def draw(graph: Graph, *, seed: int) -> Trial:
-    """Return a sample of edges and of random pairs of an undirected graph that has edges."""
+def draw(graph: Graph, *, seed: int) -> tuple[Ends, Ends]:
+    """Return both ends of sampled edges and of random pairs of an undirected graph that has edges."""
     rng = np.random.default_rng((seed, 1))
     entries = rng.integers(0, len(graph.indices), SAMPLE)
     rows = np.searchsorted(graph.indptr, entries, side="right") - 1
     pairs = rng.integers(0, graph.nodes, (2, SAMPLE))
     first = np.concatenate([rows, pairs[0]])
     second = np.concatenate([graph.indices[entries], pairs[1]])
-    return Trial(_ends(graph, first, second, rng), _ends(graph, second, first, rng), SAMPLE)
+    return _ends(graph, first, second, rng), _ends(graph, second, first, rng)
 
 
 def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.random.Generator) -> Ends:
@@ -144,23 +128,20 @@ def _ends(graph: Graph, nodes: NDArray[Any], others: NDArray[Any], rng: np.rando
 
 def learn_degree_weight(graph: Graph, vectors: Floats, *, seed: int) -> float:
     """Return the weight of degrees that a sample of the graph's edges calls for."""
-    return learn_weight(Neighbors(vectors), draw(graph, seed=seed))
+    return learn_weight(Neighbors(vectors), *draw(graph, seed=seed))
 
 
-def learn_weight(neighbors: Neighbors, trial: Trial) -> float:
+def learn_weight(neighbors: Neighbors, one: Ends, other: Ends) -> float:
     """Return the weight of degrees that tells the sampled edges from random pairs best."""
-    first, second = trial.first.links, trial.second.links
-    cosines = np.empty(len(trial.first.degrees))
+    first, second = one.links, other.links
+    cosines = np.empty(2 * SAMPLE)
     vectors_before = first.indptr + second.indptr + 2 * np.arange(len(cosines) + 1)  # of neighbors, and their sums
     for part in parts(vectors_before, neighbors.at_a_time):
         near, rows, _ = neighbors.of(first.rows(part).followed_by(second.rows(part)))
         sums = near.times(rows)
         cosines[part] = np.einsum("ij,ij->i", *np.split(unit_rows(sums), 2))
-    logs = log_degrees(trial.first.degrees) + log_degrees(trial.second.degrees)
-    areas = []
-    for weight in WEIGHTS:
-        scores = cosines + weight * logs
-        areas.append(auc(scores[: trial.edges], scores[trial.edges :]))
+    logs = log_degrees(one.degrees) + log_degrees(other.degrees)
+    areas = [auc(*np.split(cosines + weight * logs, 2)) for weight in WEIGHTS]
     good = np.flatnonzero(np.array(areas) >= max(areas) - AS_GOOD)
     return WEIGHTS[int(good.max())]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.fold_in import FoldIn, Links
+from graphrefine.embedding.fold_in import Links, fold
 from graphrefine.embedding.learn import warn_unlearned
 from graphrefine.embedding.side_maps import NewSide, fold_sides
 from graphrefine.embedding.state import EmbeddingData, State, StatefulVectors
@@ -51,7 +51,7 @@ def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "er
     recipe: dict[str, Any] = {"method": "fold-in", "learnt": table.fold_map is not None, "into": table.recipe}
     if kind is None:
         new = read_new_nodes(edges, table.lookup, unknown=unknown, **reading)
-        vectors = FoldIn(table.vectors, table.degrees, table.fold_map).fold(new.old_links, new.new_links)
+        vectors = fold(table.vectors, table.degrees, table.fold_map, new.old_links, new.new_links)
         degrees = np.diff(new.old_links.indptr) + np.diff(new.new_links.indptr)
     else:
         new = read_new_sides(edges, table, unknown=unknown, **reading)
@@ -73,15 +73,7 @@ def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "er
 
 
 def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **reading: Any) -> NewNodes:
-    """Read edges (new, known) or (new, known, weight) from anything that `graphrefine.read` takes.
-
-    Examples
-    --------
-    >>> lookup = Lookup(np.array(["ada", "bob"], object))
-    >>> nodes = read_new_nodes([("eve", "ada"), ("eve", "bob"), ("eve", "bob")], lookup)
-    >>> nodes.names.tolist(), nodes.old_links.indices.tolist(), nodes.old_links.weights.tolist()
-    (['eve'], [0, 1], [1.0, 2.0])
-    """
+    """Read edges (new, known) or (new, known, weight) from anything that `graphrefine.read` takes."""
     graph = read(edges, **{**reading, "directed": True})
     names = in_the_same_words(graph.names, lookup)
     rows = np.fromiter((-1 if (row := lookup.find(name)) is None else row for name in names), np.int64, len(names))
@@ -149,16 +141,7 @@ class Arcs(NamedTuple):
 
 
 def read_new_sides(edges: Any, table: StatefulVectors, *, unknown: Unknown = "error", **reading: Any) -> NewSides:
-    """Read edges (source, target) or (source, target, weight), of which one end at least is new.
-
-    Examples
-    --------
-    >>> from graphrefine import Embedding
-    >>> shop = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
-    >>> new = read_new_sides([("bob", "tea"), ("bob", "cake"), ("ann", "beer")], shop)
-    >>> new.names.tolist(), new.links["source"].links.indices.tolist(), new.links["target"].links.indices.tolist()
-    (['bob', 'beer'], [1, 0], [0])
-    """
+    """Read edges (source, target) or (source, target, weight), of which one end at least is new."""
     bipartite = table.sides.kind == "rows"
     kind = {"bipartite": True} if bipartite else {"directed": True}
     graph = read(edges, **{**{name: value for name, value in reading.items() if name != "directed"}, **kind})

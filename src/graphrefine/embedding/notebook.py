@@ -24,15 +24,7 @@ OPACITIES = (0.15, 0.4, 0.7, 1.0)  # of numbers, from small to large
 
 
 def embedding_html(embedding: StatefulVectors) -> str:
-    """Return an embedding for a notebook: its size, its origin and its first rows.
-
-    Examples
-    --------
-    >>> from graphrefine import Embedding
-    >>> html = embedding_html(Embedding(["ada", "<b>"], [[1, 0], [0.6, -0.8]], {"method": "refine"}))
-    >>> "2 nodes × 2" in html, "&lt;b&gt;" in html, "<b>" in html
-    (True, True, False)
-    """
+    """Return an embedding for a notebook: its size, its origin and its first rows."""
     title = f"{count_of(len(embedding), 'node')} × {embedding.dim:,}"  # noqa: RUF001  the sign of a product
     reading = embedding.recipe.get("reading")
     lines = [_origin(embedding.recipe), *([f"graph: {reading}"] if reading else []), _storage(embedding)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from os import PathLike
 from typing import Any
 
@@ -43,9 +43,9 @@ def recommend(
 
 
 def _rank_targets(table: StatefulVectors, rows: Rows, k: int, exclude: Any) -> list[Ranking[Recommendation]]:
-    exclusions = Exclusions(table, exclude)
+    exclusions = find_exclusions(table, exclude)
     own = table.sides.kind != "rows"  # then a source is a target too, and is never recommended to itself
-    excluded = [np.unique(np.array([*exclusions.of(row), *[row] * own], np.int64)) for row in rows.tolist()]
+    excluded = [np.unique(np.array([*exclusions(row), *[row] * own], np.int64)) for row in rows.tolist()]
     # All sources are one search: the targets, perhaps mapped, are read once. The kernel needs whole rows, and the
     # targets of a directed graph are halves of the vectors.
     targets = np.ascontiguousarray(table.target)
@@ -58,35 +58,24 @@ def _rank_targets(table: StatefulVectors, rows: Rows, k: int, exclude: Any) -> l
     ]
 
 
-class Exclusions:
-    """The targets to leave out for a source: what `graphrefine.Embedding.recommend` takes, read once."""
+def find_exclusions(table: StatefulVectors, exclude: Any) -> Callable[[int], list[int]]:
+    """Read the targets to leave out, and return a function from the row of a source to the rows of its targets."""
+    is_frame = isinstance(exclude, Mapping) and all(isinstance(key, str) for key in exclude)
+    if isinstance(exclude, Mapping) and not (is_frame and find_pair(list(exclude))):
+        _check_sources(table, exclude)
+        return lambda row: _find_targets(table, _listed_targets(table.source_names.item(row), exclude))
+    if not isinstance(exclude, Graph | PathLike) and _find_kind(exclude).may_be_names:
+        exclude = exclude if len(getattr(exclude, "shape", ())) == 2 else list(exclude)
+        if isinstance(exclude, list) and not (exclude and _is_pair(table, exclude[0])):
+            for_all = _find_targets(table, exclude)
+            return lambda _: for_all
+    linked, first = LinkedRows(table, as_graph(table, exclude)), table.sides.first("target")
 
-    def __init__(self, table: StatefulVectors, exclude: Any) -> None:
-        self._table = table
-        self._by_source: Mapping[Any, Any] | None = None
-        self._for_all: list[int] | None = None
-        self._linked: LinkedRows | None = None
-        is_frame = isinstance(exclude, Mapping) and all(isinstance(key, str) for key in exclude)
-        if isinstance(exclude, Mapping) and not (is_frame and find_pair(list(exclude))):
-            _check_sources(table, exclude)
-            self._by_source = exclude
-            return
-        if not isinstance(exclude, Graph | PathLike) and _find_kind(exclude).may_be_names:
-            exclude = exclude if len(getattr(exclude, "shape", ())) == 2 else list(exclude)
-            if isinstance(exclude, list) and not (exclude and _is_pair(table, exclude[0])):
-                self._for_all = _find_targets(table, exclude)
-                return
-        self._linked = LinkedRows(table, as_graph(table, exclude))
+    def find_linked(row: int) -> list[int]:
+        rows = linked.of(np.array([row]))[0] - first
+        return [at for at in rows.tolist() if at >= 0]
 
-    def of(self, row: int) -> list[int]:
-        """Return the rows of the targets to leave out for the source in this row."""
-        if self._for_all is not None:
-            return self._for_all
-        if self._by_source is not None:
-            return _find_targets(self._table, _listed_targets(self._table.source_names.item(row), self._by_source))
-        assert self._linked is not None
-        linked = self._linked.of(np.array([row]))[0] - self._table.sides.first("target")
-        return [at for at in linked.tolist() if at >= 0]
+    return find_linked
 
 
 def _find_kind(exclude: Any) -> Kind:

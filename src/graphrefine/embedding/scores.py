@@ -63,14 +63,7 @@ class PairScore:
         return self.second or self
 
     def of_pairs(self, pairs: Pairs) -> Floats:
-        """Return the scores of pairs.
-
-        Examples
-        --------
-        >>> score = PairScore(np.array([[1, 2], [3, 4]], np.float32), outer=np.array([1, 2], np.float32))
-        >>> score.of_pairs(Pairs(np.array([0]), np.array([1]))).tolist()
-        [22.0]
-        """
+        """Return the scores of pairs."""
         scores = np.empty(len(pairs.first), np.float32)
         for lo in range(0, len(scores), BLOCK):
             first, second = (side[lo : lo + BLOCK] for side in pairs)
@@ -122,27 +115,12 @@ class PairScore:
 
 
 def cosine(vectors: Floats) -> PairScore:
-    """Return the cosine; 0 for a zero vector.
-
-    Examples
-    --------
-    >>> cosine(np.array([[3, 0], [4, 3]], np.float32)).of_pairs(Pairs(np.array([0]), np.array([1]))).round(3).tolist()
-    [0.800000011920929]
-    """
+    """Return the cosine; 0 for a zero vector."""
     return PairScore(vectors, inner=inverse_lengths(vectors))
 
 
 def cosine_degree(vectors: Floats, degrees: NDArray[Any], weight: float = DEGREE_WEIGHT) -> PairScore:
-    """Return the cosine, plus what the degrees say.
-
-    Examples
-    --------
-    An edge to a hub is likelier than one to a leaf: here by 0.1 ln 100.
-
-    >>> same = cosine_degree(np.ones((3, 1), np.float32), np.array([1, 1, 100]))
-    >>> same.against(np.array([0]), np.array([1, 2])).round(2).tolist()
-    [[1.0, 1.4600000381469727]]
-    """
+    """Return the cosine, plus what the degrees say."""
     return replace(cosine(vectors), added=(weight * log_degrees(degrees)).astype(np.float32))
 
 

@@ -122,45 +122,36 @@ def fold_sides(
     folded: dict[Side, Floats] = {
         side: np.zeros((len(each.links.indptr) - 1, width), np.float32) for side, each in new.items()
     }
+
+    def fold_side(side: Side) -> Floats:
+        other = SIDES[1 - SIDES.index(side)]
+        known, near = new[side].known, sides.rows(len(vectors), other)
+        counts, near_counts = (np.diff(new[each].links.indptr) for each in (side, other))
+        if not len(counts):
+            return folded[side]
+        links, used = new[side].links.without_others(known + len(folded[other]))
+        old, fresh = used[used < known], used[used >= known] - known
+        rows = np.concatenate([sides.vectors(vectors, other)[old], folded[other][fresh]])
+        if degrees is None:
+            own_scale = near_scale = Scale.of(np.zeros(0))
+            near_degrees = np.zeros(len(rows))
+        else:
+            own_scale, near_scale = Scale.of(degrees[sides.rows(len(vectors), side)]), Scale.of(degrees[near])
+            near_degrees = np.concatenate([degrees[near][old], near_counts[fresh]])
+        logs = own_scale.standardized(counts)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None].astype(np.float32)
+        learned = None if maps is None else maps[side]
+        with one_blas_thread():
+            mean, f = features(links, unit_rows(rows), near_scale.classes(near_degrees), logs)
+            direction = unit_rows(mean if learned is None else mean + f @ learned.W)
+        if learned is None:
+            return (direction * mean_lengths(links, lengths)).astype(np.float32)
+        out: Floats = (direction * np.exp(learned.length[0] + learned.length[1] * logs)[:, None]).astype(np.float32)
+        if sides.kind == "columns":
+            out[counts == 0] = learned.empty
+        return out
+
     between = any((each.links.indices >= each.known).any() for each in new.values())
     for _ in range(1 + ROUNDS * between):
-        folded = {
-            side: _fold_side(vectors, sides, degrees, None if maps is None else maps[side], side, new, folded)
-            for side in SIDES
-        }
+        folded = {side: fold_side(side) for side in SIDES}
     return folded
-
-
-def _fold_side(
-    vectors: Floats,
-    sides: Sides,
-    degrees: NDArray[Any] | None,
-    learned: SideMap | None,
-    side: Side,
-    new: dict[Side, NewSide],
-    folded: dict[Side, Floats],
-) -> Floats:
-    other = SIDES[1 - SIDES.index(side)]
-    part = sides.rows(len(vectors), other)
-    counts = np.diff(new[side].links.indptr)
-    if not len(counts):
-        return folded[side]
-    links, used = new[side].links.without_others(new[side].known + len(folded[other]))
-    old = used[used < new[side].known]
-    rows = np.concatenate([sides.vectors(vectors, other)[old], folded[other][used[len(old) :] - new[side].known]])
-    near_degrees = np.zeros(len(rows)) if degrees is None else np.concatenate([
-        degrees[part][old], np.diff(new[other].links.indptr)[used[len(old) :] - new[side].known],
-    ])  # fmt: skip
-    near_scale = Scale.of(np.zeros(0) if degrees is None else degrees[part])
-    own_scale = Scale.of(np.zeros(0) if degrees is None else degrees[sides.rows(len(vectors), side)])
-    logs = own_scale.standardized(counts)
-    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None].astype(np.float32)
-    with one_blas_thread():
-        mean, f = features(links, unit_rows(rows), near_scale.classes(near_degrees), logs)
-        direction = unit_rows(mean if learned is None else mean + f @ learned.W)
-    if learned is None:
-        return (direction * mean_lengths(links, lengths)).astype(np.float32)
-    out: Floats = (direction * np.exp(learned.length[0] + learned.length[1] * logs)[:, None]).astype(np.float32)
-    if sides.kind == "columns":
-        out[counts == 0] = learned.empty
-    return out

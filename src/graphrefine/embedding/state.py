@@ -110,18 +110,16 @@ class State:
                     f"fold_map has the shape {np.shape(fold_map)}; it must be {shape}, and degrees be given"
                 )
             fold_map = np.asarray(fold_map, np.float32)
-        return replace(self, degrees=degrees, fold_map=fold_map, degree_weight=self._checked_weight())
+        try:
+            weight = None if self.degree_weight is None else _number("degree_weight", self.degree_weight)
+        except ValueError as error:
+            raise InputError(f"{error}; a number of 0 or more is expected") from None
+        return replace(self, degrees=degrees, fold_map=fold_map, degree_weight=weight)
 
     def extended(self, below: State) -> State:
         """Append the state of other rows: columns that both have, end to end; the rest as it is here.
 
         A fold map and a weight of degrees go with the degrees of all rows: without those, both are None.
-
-        Examples
-        --------
-        >>> one = State(degrees=np.ones(1, np.float32), degree_weight=0.2)
-        >>> one.extended(one).degrees.tolist(), one.extended(State()).degree_weight
-        ([1.0, 1.0], None)
         """
         columns: dict[str, Any] = {}
         for name in names_of("column"):
@@ -130,21 +128,9 @@ class State:
         state = replace(self, **columns)
         return state if state.degrees is not None else replace(state, fold_map=None, degree_weight=None)
 
-    def _checked_weight(self) -> float | None:
-        try:
-            return None if self.degree_weight is None else _number("degree_weight", self.degree_weight)
-        except ValueError as error:
-            raise InputError(f"{error}; a number of 0 or more is expected") from None
-
 
 def shape_of_map(dim: int, sides: str | None = None) -> tuple[int, int]:
-    """Return the shape of the fold map of vectors of ``dim`` numbers; of two sides, each has a map with two rows more.
-
-    Examples
-    --------
-    >>> shape_of_map(8), shape_of_map(8, "rows"), shape_of_map(8, "columns")
-    ((48, 8), (100, 8), (52, 4))
-    """
+    """Return the shape of the fold map of vectors of ``dim`` numbers; two sides have a map each, of two rows more."""
     width = dim // 2 if sides == "columns" else dim
     return (FOLD_BLOCKS * width, width) if sides is None else (2 * (FOLD_BLOCKS * width + 2), width)
 
@@ -154,13 +140,7 @@ COLUMNS = {each.metadata["column"]: each.name for each in fields(State) if "colu
 
 
 def names_of(*kinds: Kind) -> tuple[str, ...]:
-    """Return the names of the pieces of these kinds.
-
-    Examples
-    --------
-    >>> names_of("column"), names_of("array", "number")
-    (('degrees',), ('fold_map', 'degree_weight'))
-    """
+    """Return the names of the pieces of these kinds."""
     return tuple(each.name for each in fields(State) if each.metadata["kind"] in kinds)
 
 

@@ -29,7 +29,7 @@ from graphrefine.embedding.state import DEGREE_WEIGHT
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
-from graphrefine.linalg.operators import normalized
+from graphrefine.linalg.operators import EdgeStrengths
 from graphrefine.refine.svd import randomized_eigh
 from graphrefine.system.checks import check_choice
 
@@ -73,7 +73,7 @@ class ScoreInputs:
 def _spectral(inputs: ScoreInputs) -> PairScore:
     graph, columns = inputs.graph, min(inputs.vectors.shape[1], inputs.graph.nodes)
     engine = LocalEngine(graph, columns=columns, threads=inputs.threads)
-    pairs = randomized_eigh(engine, normalized(graph, DAMPING), seed=inputs.seed)
+    pairs = randomized_eigh(engine, EdgeStrengths(graph).normalized(DAMPING), seed=inputs.seed)
     basis = engine.collect(pairs.basis, pairs.axes)
     w = pairs.values
     return PairScore(basis, middle=(w + w**2 + w**3).astype(np.float32), outer=inputs.degrees(DAMPING))

@@ -139,7 +139,7 @@ class NeighborSearch:
         points: dict[str, Any] = (
             {"rows": np.array(queries, np.int64)} if options.by_row else {"vectors": np.array(queries)}
         )
-        nearest = self.by(options.score).nearest(**points, k=options.k, among=among, without=without)
+        nearest = self.by(options.score).nearest(**points, k=options.k, candidates=among, exclude=without)
         return [_hits(*each) for each in zip(nearest.rows, nearest.scores, strict=True)]
 
 

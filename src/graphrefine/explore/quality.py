@@ -52,7 +52,7 @@ def measure_sharing(labels: NodeLabels, search: NeighborSearch) -> dict[str, Any
     sample = np.sort(draw.choice(labeled, min(SAMPLE, len(labeled)), replace=False))
     mask = np.zeros(labels.indicator.shape[0], bool)
     mask[labeled] = True
-    near = search.by("cosine").nearest(rows=sample, k=NEIGHBORS, among=mask).rows  # (sample, NEIGHBORS)
+    near = search.by("cosine").nearest(rows=sample, k=NEIGHBORS, candidates=mask).rows  # (sample, NEIGHBORS)
     is_node = near >= 0
     share = _agreement(labels, np.repeat(sample, near.shape[1])[is_node.ravel()], near[is_node])
     others = draw.choice(labeled, (len(sample), NEIGHBORS))

@@ -284,7 +284,8 @@ def describe_reading(
     ]
     parts += [f"not used: {', '.join(unused)}"] if unused else []
     parts += [f"{report['comments']:,} comment line{'s' * (report['comments'] != 1)}"] if report.get("comments") else []
-    parts += [str(note) for note in report.get("remarks", ())]
+    # Graphs on disk that were ingested by 0.1.0 have their notes under "remarks".
+    parts += [str(note) for key in ("remarks", "notes") for note in report.get(key, ())]
     parts += list_notes({name: report.get(name, 0) for name in READING_COUNTS}, edges=edges)
     return "; ".join(parts)
 

@@ -15,10 +15,10 @@ from graphrefine.errors import InputError, MissingExtraError, OutputError
 from graphrefine.graph.graph import store
 from graphrefine.graph.stored import StoredGraph, open_stored
 from graphrefine.graph.stored_writer import StoredWriter, check_replaceable
-from graphrefine.ingestion.input_table import InputTable, is_compressed, open_table, read_pieces
+from graphrefine.ingestion.input_table import InputTable, open_table, read_pieces
 from graphrefine.ingestion.job import LEAST, Input, Job, begin, bucket_bounds, check_memory, disk_bytes, find_inputs
 from graphrefine.ingestion.numbering import NamedNodes, number, open_texts
-from graphrefine.ingestion.pieces import TableFile, TextFile
+from graphrefine.ingestion.pieces import EdgeFile, TextFile
 from graphrefine.ingestion.sorting import Buckets, deal, merge
 from graphrefine.ingestion.spool import Spool
 from graphrefine.progress import Stages, Watcher
@@ -28,9 +28,7 @@ from graphrefine.readers.read import check_options, check_sides, check_values, d
 from graphrefine.system.files import check_free_disk, check_writable, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of
 from graphrefine.system.work_folder import WorkFolder
-from graphrefine.tables.limits import reading_within
-from graphrefine.tables.roles import EdgeRoles
-from graphrefine.tables.source import reading_bytes
+from graphrefine.tables.source import reading_bytes, reading_within
 
 
 @dataclass(frozen=True)
@@ -97,8 +95,6 @@ def ingest_files(
     check_values(options)
     check_sides(options)
     budget = None if memory is None else budget_of(memory)
-    if budget is not None:
-        check_memory(budget)
     output = Path(os.path.realpath(output))
     check_writable(output, folder=True, replaceable=check_replaceable)
     inputs = find_inputs([paths] if isinstance(paths, str | os.PathLike) else list(paths), options.format)
@@ -131,8 +127,8 @@ def _ingest_whole(
         with reading_within(memory):
             graph = read_file(first.source, options)
         if graph.attributes:
-            remarks = [*graph.report.get("remarks", ()), "attributes of nodes are not kept on disk"]
-            graph = replace(graph, report={**graph.report, "remarks": remarks})
+            notes = [*graph.report.get("notes", ()), "attributes of nodes are not kept on disk"]
+            graph = replace(graph, report={**graph.report, "notes": notes})
     with stages.stage("finish"):
         store(graph, output, threads=options.thread_count)
     return Ingestion(open_stored(output, verify=False), stages.seconds, memory, predicted, 0, False)
@@ -142,61 +138,44 @@ def _ingest_pieces(
     inputs: Sequence[Input], output: Path, options: ReadOptions, memory: int | None, stages: Stages
 ) -> Ingestion:
     """Ingest files of formats that are cut into pieces."""
-    options = replace(options, directed=_direction(inputs[0], options))
     with WorkFolder(f"{output}.work") as work:
         try:
-            job = begin(work, inputs, options, memory=memory, usual=budget_of(None))
+            job = begin(work, inputs, options, memory=memory)
             with reading_within(job.budget.memory):
                 predicted = _run_stages(work, job, output, stages)
         except (InputError, MissingExtraError):
             work.finish()  # a mistake of the user's: the work for it is of no use
             raise
+        except OutputError:  # says all there is to say
+            raise
         except OSError as error:
-            raise _unfinished(output, work, error) from error
+            raise OutputError(
+                f"{output}: cannot be made: {error.filename or work.path}: {error.strerror or error}; the same command "
+                f"goes on from {work.path}"
+            ) from error
         work.finish()
     graph = open_stored(output, verify=False)
     return Ingestion(graph, stages.seconds, job.budget.memory, predicted, 0, job.resumed)
 
 
-def _unfinished(output: Path, work: WorkFolder, error: OSError) -> OutputError:
-    """Return the error of a disk that failed; one that says all there is to say stays as it is."""
-    if isinstance(error, OutputError):
-        return error
-    return OutputError(
-        f"{output}: cannot be made: {error.filename or work.path}: {error.strerror or error}; the same command goes on "
-        f"from {work.path}"
-    )
-
-
-def _direction(first: Input, options: ReadOptions) -> bool:
+def _direction(first: EdgeFile, options: ReadOptions) -> bool:
     """Return the direction of the options, else the one that the first part declares for all its edges."""
-    if options.directed is not None or options.bipartite:
+    roles = first.roles
+    if options.directed is not None or options.bipartite or roles is None or roles.origin is None:
         return bool(options.directed)
-    roles = _roles(first, options)
-    if roles is None or roles.origin is None:
-        return False
     try:
         return bool(roles.origin.find_whole_direction(options.hints, roles.sample, rows=None))
     except InputError as error:
         raise first.source.error(error) from None
 
 
-def _roles(first: Input, options: ReadOptions) -> EdgeRoles | None:
-    """Return the roles of the columns of the first part; a compressed table is not unpacked to see them."""
-    if first.format.pieces == "text":
-        layout = TextFile(first.source, options, None).layout
-        return None if layout is None else layout.roles
-    if is_compressed(first):
-        return None
-    return TableFile(first.source, options, first.source.path, parquet=first.format.name == "parquet").columns
-
-
 def _run_stages(work: WorkFolder, job: Job, output: Path, stages: Stages) -> int:
     """Run all stages, and return the memory in bytes that they were predicted to take."""
     # Each stage writes down how far it is and skips what an earlier run has done, so their order is that of the data:
     # a piece goes once its arcs are dealt, and arcs go once their rows are written.
-    threads, directed = job.options.thread_count, bool(job.options.directed)
     table = open_table(job.inputs, job.options, work.path)
+    job = replace(job, options=replace(job.options, directed=_direction(table.parts[0], job.options)))
+    threads, directed = job.options.thread_count, bool(job.options.directed)
     spool = Spool(work.path / "pieces")
     if not spool.entries:
         size = disk_bytes(table.records, weighted=table.weighted)
@@ -226,7 +205,10 @@ def _run_stages(work: WorkFolder, job: Job, output: Path, stages: Stages) -> int
         # Links, not moves: if this is cut short, the files are still in the work folder, and a later run finds them.
         with replacing_folder(output, replaceable=check_replaceable) as hidden:
             for path in graph.iterdir():
-                _link(path, hidden / path.name)
+                try:
+                    os.link(path, hidden / path.name)
+                except OSError:  # a file system without links
+                    shutil.copyfile(path, hidden / path.name)
     return predicted
 
 
@@ -255,18 +237,10 @@ def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged
     total["reciprocal"] = 0 if job.options.directed else merged["pairs"] // 2
     if not any(isinstance(part, TextFile) for part in table.parts):
         del total["trimmed"]
-    comments = sum(entry.comments for entry in spool.entries)
-    return {**total, **table.report(comments, named.encoding)}
+    report = table.report(total.pop("comments"), named.encoding)
+    return {**total, **report}
 
 
 def _no_edge(table: InputTable, spool: Spool) -> InputError:
     """Return the error for files without an edge, in the words of `graphrefine.read`."""
     return InputError(f"{table.name}: {describe_no_edge(spool.tally())}")
-
-
-def _link(path: Path, to: Path) -> None:
-    """Give a file a second name."""
-    try:
-        os.link(path, to)
-    except OSError:  # a file system without links
-        shutil.copyfile(path, to)

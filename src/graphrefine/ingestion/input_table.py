@@ -13,8 +13,8 @@ import numpy as np
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.node_ids import object_array, pack
 from graphrefine.ingestion.job import Input, Job
-from graphrefine.ingestion.pieces import TableFile, TextFile
-from graphrefine.ingestion.spool import Edges, PackedNames, Piece, PieceEdges, Spool, select_edges
+from graphrefine.ingestion.pieces import EdgeFile, TableFile, TextFile
+from graphrefine.ingestion.spool import TALLY, Edges, PackedNames, Piece, PieceEdges, Spool, missing_ends, select_edges
 from graphrefine.progress import Stages
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.text import NO_RECORD
@@ -29,7 +29,7 @@ class InputTable:
     """The inputs as parts of one list of edges, opened as far as their layout."""
 
     inputs: Sequence[Input]
-    parts: Sequence[TextFile | TableFile]
+    parts: Sequence[EdgeFile]
 
     @property
     def name(self) -> str:
@@ -61,7 +61,7 @@ class InputTable:
 
 def open_table(inputs: Sequence[Input], options: ReadOptions, folder: Path) -> InputTable:
     """Open all inputs, and check that all have weights or none has."""
-    parts: list[TextFile | TableFile] = []
+    parts: list[EdgeFile] = []
     first: TextFile | None = None
     for number, each in enumerate(inputs):
         try:
@@ -100,33 +100,28 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
     for number, piece in _pieces(job, table, done):
         if job.options.bipartite is None and piece.names is None:
             _refuse_two_kinds(table.parts[number], piece)
-        spool.add(select_edges(piece, bipartite=bool(job.options.bipartite)), file=number, comments=piece.comments)
+        spool.add(select_edges(piece, bipartite=bool(job.options.bipartite)), file=number)
         share = (sizes[number] + piece.share * (sizes[number + 1] - sizes[number])) / max(sizes[-1], 1)
         while percent < int(100 * share):
             percent += 1
             stages.advance()
     if sum(entry.tally["records"] for entry in spool.entries) == 0:
         raise FormatError(table.name, "there is no edge in the file, only a header", argument="header")
-    extra = None if job.nodes is None else _alone(job.nodes, spool)
-    if extra is not None:
-        spool.add(extra, file=len(job.inputs), comments=0)
+    if job.nodes is not None:
+        spool.add(_alone(job.nodes, spool), file=len(job.inputs))
     for plain in work.path.glob("plain-*"):
         plain.unlink()
     work.save("read", True)
 
 
-def _refuse_two_kinds(part: TextFile | TableFile, piece: Piece) -> None:
+def _refuse_two_kinds(part: EdgeFile, piece: Piece) -> None:
     """Refuse integers in both columns of a piece that are called as two kinds of things, as `graphrefine.read` does."""
-    labels = part.labels
-    if not name_two_kinds(labels):
+    if not name_two_kinds(part.labels):
         return
-    source, target = (
-        side if gone is None else side[~gone]
-        for side, gone in zip((piece.source, piece.target), piece.missing, strict=True)
-    )
-    both = np.intersect1d(source, target)
+    first, second = missing_ends(piece)
+    both = np.intersect1d(piece.source[~first], piece.target[~second])
     if len(both):
-        raise part.source.error(ambiguous_kinds(labels, both[0].item()))
+        raise part.source.error(ambiguous_kinds(part.labels, both[0].item()))
 
 
 def _pieces(job: Job, table: InputTable, done: Sequence[int]) -> Iterator[tuple[int, Piece]]:
@@ -136,10 +131,10 @@ def _pieces(job: Job, table: InputTable, done: Sequence[int]) -> Iterator[tuple[
             yield number, piece
 
 
-def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None) -> TextFile | TableFile:
+def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None) -> EdgeFile:
     if each.format.pieces == "text":
         return TextFile(each.source, options, like)
-    compressed = is_compressed(each)
+    compressed = Path(each.source.path).suffix.lower() in SUFFIXES
     if compressed and not plain.exists():
         # Parquet and Arrow are read from their end, so a compressed one is unpacked on disk; renamed once it is whole,
         # as a run that goes on takes the file for all of the table.
@@ -152,15 +147,9 @@ def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None)
     return TableFile(each.source, options, path, parquet=each.format.name == "parquet")
 
 
-def is_compressed(each: Input) -> bool:
-    """Return whether an input is compressed, by its name."""
-    return Path(each.source.path).suffix.lower() in SUFFIXES
-
-
 def _alone(nodes: Any, spool: Spool) -> PieceEdges:
     """Return the option ``nodes`` as a piece without edges."""
-    none = {"records": 0, "missing": 0, "trimmed": 0, "zero_weights": 0, "self_loops": 0}
-    empty = np.zeros(0, np.int32)
+    none, empty = dict.fromkeys(TALLY, 0), np.zeros(0, np.int32)
     if isinstance(nodes, int):
         filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
         lowest = min((entry.lowest for entry in filled), default=0)

@@ -24,6 +24,7 @@ from graphrefine.ingestion.spool import Spool
 from graphrefine.readers.formats import BY_SUFFIX, Format, find_format, is_ogb_folder
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.read import read_nodes
+from graphrefine.system.memory import budget_of
 from graphrefine.system.work_folder import FORMAT, WorkFolder
 from graphrefine.tables.source import Source
 
@@ -130,7 +131,7 @@ class Job:
     resumed: bool
 
 
-def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, memory: int | None, usual: int) -> Job:
+def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, memory: int | None) -> Job:
     """Begin in an empty work folder, or go on with the work in it if it is the same job.
 
     A job that goes on keeps the budget with which it began, unless there is less now.
@@ -143,7 +144,7 @@ def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, me
     description = json.loads(json.dumps(description))
     state = work.state("job")
     if state is None:
-        budget = Budget(memory or usual)
+        budget = Budget(budget_of(memory))
         check_memory(budget.memory)
         work.clear()
         work.save("job", {"format": FORMAT, **description, "memory": budget.memory})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from errno import EIO
 from itertools import pairwise
@@ -142,14 +142,14 @@ def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Sta
             entries.append(entry if entry.names else _own_numbers(spool, entry, job.options, text=text))
             stages.advance()
         spool.replace(entries)
+    # As in `read`, which decodes all names at once, a single name that is not UTF-8 makes all of them Latin-1: that is
+    # known when the last piece has been read, and not before.
+    encoding = "utf-8" if all(entry.is_utf8 for entry in spool.entries) else "latin-1"
     with _joining(spool, work.path / "duckdb", memory=job.budget.join, threads=job.options.thread_count) as join:
-        nodes, sources = join.number(), join.sources()
-        valid = join.write_names(graph, strings=text)
+        nodes, sources = join.number()
+        join.write_names(graph, encoding if text else None)
         join.write_table(work.path / "table.npy")
-    if not valid:
-        _to_utf8(graph)
     kind = "strings" if text else "integers"
-    encoding = "utf-8" if valid else "latin-1"
     return {"way": "table", "kind": kind, "nodes": nodes, "sources": sources, "encoding": encoding}
 
 
@@ -168,7 +168,7 @@ def _save_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: 
     except ValueError:
         raise _too_many() from None
     for number, ids in enumerate(sets):
-        path, lowest = _bits_path(folder, number), np.int64(ids.lowest)
+        path, lowest = folder / f"ids-{number}.npz", np.int64(ids.lowest)
         np.savez(path, bits=ids.bits, before=ids.before, pages=ids.pages, lowest=lowest)
     return sets
 
@@ -177,7 +177,7 @@ def _saved_bits(folder: Path, count: int) -> list[IdSet]:
     """Return the sets that `_save_bits` saved."""
     sets = []
     for number in range(count):
-        path = _bits_path(folder, number)
+        path = folder / f"ids-{number}.npz"
         try:
             with np.load(path) as arrays:
                 ids = IdSet(int(arrays["lowest"]), int(arrays["lowest"]), bits=arrays["bits"])
@@ -186,10 +186,6 @@ def _saved_bits(folder: Path, count: int) -> list[IdSet]:
             raise OSError(EIO, f"cannot be read as it was written: {error}", str(path)) from None
         sets.append(ids)
     return sets
-
-
-def _bits_path(folder: Path, number: int) -> Path:
-    return folder / f"ids-{number}.npz"
 
 
 def _names_of_bits(sets: Sequence[IdSet], highest: int, folder: Path) -> NameKind:
@@ -242,9 +238,11 @@ def _joining(spool: Spool, folder: Path, *, memory: int, threads: int) -> Iterat
         import duckdb
     except ModuleNotFoundError:
         raise MissingExtraError("numbering strings, or integers far apart,", "duckdb", "scale") from None
+    shutil.rmtree(folder, ignore_errors=True)  # the remains of a run that was killed at this stage
+    folder.mkdir()
     try:
-        with closing(Join(spool, folder, memory=memory, threads=threads)) as join:
-            yield join
+        with duckdb.connect(str(folder / "names.duckdb")) as base:
+            yield Join(base, spool, folder, memory=memory, threads=threads)
     except duckdb.Error as error:
         (problem, *_) = str(error).splitlines() or [type(error).__name__]
         raise OutputError(f"{folder}: names cannot be numbered there: {problem}; run the same command again") from error
@@ -253,12 +251,8 @@ def _joining(spool: Spool, folder: Path, *, memory: int, threads: int) -> Iterat
 class Join:
     """DuckDB with the names of all pieces, within its own budget."""
 
-    def __init__(self, spool: Spool, folder: Path, *, memory: int, threads: int) -> None:
-        import duckdb
-
-        shutil.rmtree(folder, ignore_errors=True)  # the remains of a run that was killed at this stage
-        folder.mkdir()
-        self._base = duckdb.connect(str(folder / "names.duckdb"))
+    def __init__(self, base: Any, spool: Spool, folder: Path, *, memory: int, threads: int) -> None:
+        self._base = base
         for setting in (
             f"SET memory_limit = '{memory // 2**20}MiB'",
             f"SET temp_directory = '{_quote(folder / 'spilled')}'",
@@ -273,27 +267,24 @@ class Join:
         rows = f"SELECT * REPLACE ({self._plain} AS name) FROM read_parquet([{files}])"
         self._base.execute(f"CREATE VIEW listed AS {rows}")
 
-    def number(self) -> int:
-        """Give every distinct name its number; the count of names."""
+    def number(self) -> tuple[int, int]:
+        """Give every distinct name its number; return the counts of names, and of those on the first side."""
         self._base.execute(
             "CREATE TABLE numbered AS SELECT side, name, "
             f"(row_number() OVER (ORDER BY side, {self._plain}) - 1)::BIGINT AS node "
             "FROM (SELECT DISTINCT side, name FROM listed)"
         )
-        count = int(self._base.execute("SELECT count(*) FROM numbered").fetchall()[0][0])
+        ((count, sources),) = self._base.execute(
+            "SELECT count(*), count(*) FILTER (WHERE NOT side) FROM numbered"
+        ).fetchall()
         if count > MAX_NODES:
             raise _too_many()
-        return count
+        return count, sources
 
-    def sources(self) -> int:
-        """Return the count of names on the first side."""
-        return int(self._base.execute("SELECT count(*) FROM numbered WHERE NOT side").fetchall()[0][0])
-
-    def write_names(self, folder: Path, *, strings: bool) -> bool:
-        """Write the names in order; whether they are valid UTF-8; else they are Latin-1."""
-        valid = True
-        names = NpyFile(folder / "names.npy", np.uint8 if strings else np.int64)
-        offsets = NpyFile(folder / "offsets.npy", np.int64) if strings else None
+    def write_names(self, folder: Path, encoding: str | None) -> None:
+        """Write the names in order, as UTF-8; None: integers."""
+        names = NpyFile(folder / "names.npy", np.int64 if encoding is None else np.uint8)
+        offsets = None if encoding is None else NpyFile(folder / "offsets.npy", np.int64)
         if offsets is not None:
             offsets.append(np.zeros(1, np.int64))
         for column in self._stream(f"SELECT {self._plain} FROM numbered ORDER BY node"):
@@ -301,13 +292,14 @@ class Join:
                 names.append(column.to_numpy(zero_copy_only=False))
                 continue
             text, ends = pack_arrow(column.cast("large_binary"))
-            valid = valid and _are_utf8(text, ends)
+            if encoding == "latin-1":
+                ends = ends + np.append(0, np.cumsum(text >= 0x80))[ends]  # these characters take two bytes each
+                text = np.frombuffer(text.tobytes().decode("latin-1").encode(), np.uint8)
             offsets.append(ends[1:] + names.count)
             names.append(text)
         names.close()
         if offsets is not None:
             offsets.close()
-        return valid
 
     def write_table(self, path: Path) -> None:
         """Write the node of every name of every piece, piece after piece."""
@@ -317,49 +309,14 @@ class Join:
             table.append(column.to_numpy(zero_copy_only=False))
         table.close()
 
-    def close(self) -> None:
-        """Let go of the files."""
-        self._base.close()
-
     def _stream(self, query: str) -> Any:
         for batch in stream_rows(self._base, query, _BATCH):
             yield batch.column(0)
 
 
-def _to_utf8(folder: Path) -> None:
-    """Rewrite names that are Latin-1."""
-    # Whether all names are UTF-8 is known when the last of them is written. As `read` does, a single one that is not
-    # makes all of them Latin-1; new files take the place of the old when both are whole.
-    text, offsets = map_file(folder / "names.npy"), map_file(folder / "offsets.npy")
-    names, ends = NpyFile(folder / "names.new", np.uint8), NpyFile(folder / "offsets.new", np.int64)
-    ends.append(np.zeros(1, np.int64))
-    for start in range(0, len(offsets) - 1, _BATCH):
-        bounds = offsets[start : start + _BATCH + 1]
-        part = text[bounds[0] : bounds[-1]]
-        longer = np.append(0, np.cumsum(part >= 0x80))  # each of these takes two bytes
-        ends.append(bounds[1:] - bounds[0] + longer[bounds[1:] - bounds[0]] + names.count)
-        names.append(np.frombuffer(part.tobytes().decode("latin-1").encode(), np.uint8))
-    names.close()
-    ends.close()
-    for name in ("names", "offsets"):
-        (folder / f"{name}.new").replace(folder / f"{name}.npy")
-
-
 def _too_many() -> InputError:
     """Return the error for more nodes than there are numbers for."""
     return InputError(f"there are more than {MAX_NODES:,} nodes, which is the most that a graph can have here")
-
-
-def _are_utf8(text: NDArray[np.uint8], ends: NDArray[np.int64]) -> bool:
-    """Return whether all names are, each by itself."""
-    starts = text[ends[:-1][ends[:-1] < len(text)]]
-    if (starts & 0xC0 == 0x80).any():  # the middle of a character, of which the name before has the beginning
-        return False
-    try:
-        text.tobytes().decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _quote(path: Path) -> str:

@@ -35,22 +35,60 @@ from graphrefine.readers.times import TimeRule, describe_options, settle_days, t
 from graphrefine.tables.decode import decoding_error, find_encoding, has_returns_alone
 from graphrefine.tables.dialect import LONGEST, detect_dialect
 from graphrefine.tables.header import HEAD
+from graphrefine.tables.roles import EdgeRoles
 from graphrefine.tables.sniff import sniff
 from graphrefine.tables.source import Source, wrap_errors
 
+# Bytes from which the layout is found: as many as `read` looks at below a first record, which may be long itself. With
+# fewer, a part could be read with another header than `read` finds.
+_HEAD = 2 * HEAD
 
-class PieceClock:
-    """The rule for times, which the first piece of a file fixes."""
+
+class EdgeFile:
+    """A file with the roles of its columns, None where it has no records; it yields its edges in pieces."""
+
+    encoding: str | None = None
+    records: int | None = None  # their number, or an estimate
+    roles: EdgeRoles | None = None
 
     def __init__(self, source: Source, options: ReadOptions) -> None:
         self.source, self.options = source, options
-        self._rule: TimeRule | None = None
-        if options.half_life is not None and options.until is None:
+        self._rule: TimeRule | None = None  # for times, which the first piece fixes
+
+    @property
+    def labels(self) -> list[Any]:
+        """The names, or positions, of the columns of the ends."""
+        return [] if self.roles is None else list(self.roles.report["columns"])
+
+    @property
+    def weighted(self) -> bool | None:
+        """Whether there are weights; None if there are no records at all."""
+        return None if self.roles is None else self.roles.weight is not None or self.options.half_life is not None
+
+    def report(self, comments: int, encoding: str) -> dict[str, Any]:
+        """Return the report of `graphrefine.read` on it."""
+        times = {} if self.options.time is None else {"times": describe_options(self.options)}
+        return {**self._report(comments, encoding), **times}
+
+    def pieces(self, size: int) -> Iterator[Piece]:
+        """Yield the records in pieces of about ``size`` bytes of text, or rows of a table."""
+        raise NotImplementedError
+
+    def _report(self, comments: int, encoding: str) -> dict[str, Any]:
+        return {} if self.roles is None else self.roles.report
+
+    def _set_roles(self, roles: EdgeRoles) -> None:
+        self.roles = roles
+        if roles.origin is not None:
+            roles.origin.refuse_two_spaces(self.source, self.options.hints)
+
+    def _select(self, piece: Piece, times: NDArray[np.float64] | None, *, dates: bool) -> Piece:
+        """Return the records of a piece that count by their times, with their weights."""
+        if times is None:
+            return piece
+        if self.options.half_life is not None and self.options.until is None:
             problem = "half_life= needs until= here: the newest edge is not known before all are read"
             raise InputError(problem, argument="half_life")
-
-    def select(self, piece: Piece, times: NDArray[np.float64], *, dates: bool) -> Piece:
-        """Return the records of a piece that count, with their weights."""
         if not len(times):
             return piece
         times, dates = settle_days(times, dates=dates)
@@ -64,41 +102,18 @@ class PieceClock:
         return select_records(piece, mask, rule.weigh(weights, times[mask], newest=0.0))
 
 
-# Bytes from which the layout is found: as many as `read` looks at below a first record, which may be long itself. With
-# fewer, a part could be read with another header than `read` finds.
-_HEAD = 2 * HEAD
-
-
-class TextFile:
-    """A text with the layout of its first lines."""
+class TextFile(EdgeFile):
+    """A text with the layout of its first lines; that of a part without a header is ``like`` that of the first part."""
 
     def __init__(self, source: Source, options: ReadOptions, like: TextFile | None) -> None:
-        self.source, self.options = source, options
+        super().__init__(source, options)
         self.encoding = options.encoding
-        self.records: int | None = None  # an estimate of their number
         self.layout: Layout | None = self._find_layout(None if like is None else like.layout)
-        if self.layout is not None and self.layout.roles.origin is not None:
-            self.layout.roles.origin.refuse_two_spaces(source, options.hints)
-        self._clock: PieceClock | None = None
+        if self.layout is not None:
+            self._set_roles(self.layout.roles)
 
-    @property
-    def labels(self) -> list[Any]:
-        """The names, or positions, of the columns of the ends."""
-        return [] if self.layout is None else list(self.layout.roles.report["columns"])
-
-    @property
-    def weighted(self) -> bool | None:
-        """Whether there are weights; None if there are no records at all."""
-        if self.layout is None:
-            return None
-        return self.layout.roles.weight is not None or self.options.half_life is not None
-
-    def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """Return the report of `graphrefine.read` on it."""
-        if self.layout is None:
-            return {}
-        times = {} if self.options.time is None else {"times": describe_options(self.options)}
-        return {**self.layout.report(comments, encoding), **times}
+    def _report(self, comments: int, encoding: str) -> dict[str, Any]:
+        return {} if self.layout is None else self.layout.report(comments, encoding)
 
     def pieces(self, size: int) -> Iterator[Piece]:
         """Yield the records in pieces of about ``size`` bytes."""
@@ -133,15 +148,13 @@ class TextFile:
         numbers = None if parsed.integers else whole_numbers(parsed.names)
         others: dict[str, Any] = {"comments": parsed.comments, "trimmed": parsed.trimmed, "share": share}
         packed = None if parsed.integers or numbers is not None else PackedNames.of_lines(parsed.names)
+        others["is_utf8"] = packed is None or _is_utf8(parsed.names)
         piece = Piece(parsed.source, parsed.target, parsed.weights, packed, **others)
         if numbers is not None:
             missing = parsed.source < 0, parsed.target < 0
             ids = np.append(numbers, 0)  # the last one is that of -1: no node
             piece = replace(piece, source=ids[parsed.source], target=ids[parsed.target], missing=missing)
-        if parsed.times is None:
-            return piece
-        self._clock = self._clock or PieceClock(self.source, self.options)
-        return self._clock.select(piece, parsed.times, dates=layout.dates)
+        return self._select(piece, parsed.times, dates=layout.dates)
 
     def _find_layout(self, like: Layout | None) -> Layout | None:
         """Return the layout from the first lines; from later ones if the first are all comments."""
@@ -212,38 +225,21 @@ class TextFile:
             raise decoding_error(self.source, error, raw, encoding=self.encoding, before=lines) from None
 
 
-class TableFile:
+class TableFile(EdgeFile):
     """A table with its edge columns. ``plain`` is a file that can be read without decompressing."""
 
-    encoding = None
-
     def __init__(self, source: Source, options: ReadOptions, plain: str, *, parquet: bool) -> None:
-        self.source, self.options, self.plain, self.parquet = source, options, plain, parquet
+        super().__init__(source, options)
+        self.plain, self.parquet = plain, parquet
         import_pyarrow("parquet" if parquet else "Arrow")
         with self._errors():
             self._inspect()
-        self._clock: PieceClock | None = None
 
-    @property
-    def labels(self) -> list[Any]:
-        """The names of the columns of the ends."""
-        return list(self.columns.report["columns"])
-
-    @property
-    def weighted(self) -> bool | None:
-        """Whether there are weights."""
-        return self.columns.weight is not None or self.options.half_life is not None
-
-    def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """Return the report of `graphrefine.read` on it."""
-        times = {} if self.options.time is None else {"times": describe_options(self.options)}
-        return {**self.columns.report, **times}
-
-    def pieces(self, rows: int) -> Iterator[Piece]:
-        """Yield the records, about ``rows`` at a time."""
+    def pieces(self, size: int) -> Iterator[Piece]:
+        """Yield the records, about ``size`` at a time."""
         done = 0
         with self._errors():
-            for batch, at in self._batches(rows):
+            for batch, at in self._batches(size):
                 share = 1.0 if self.records is None else (done + batch.num_rows) / self.records
                 yield self._piece([batch.column(column) for column in at], done, share)
                 done += batch.num_rows
@@ -255,7 +251,6 @@ class TableFile:
         """Find the columns and, if the file tells it, the number of records."""
         import pyarrow as pa
 
-        self.records: int | None = None
         if self.parquet:
             import pyarrow.parquet as pq
 
@@ -269,8 +264,7 @@ class TableFile:
     def _find_columns(self, schema: Any, take_sample: Callable[[], Any]) -> None:
         self._names = list(schema.names)
         self.columns = find_table_columns(schema, take_sample, self.options)
-        if self.columns.origin is not None:
-            self.columns.origin.refuse_two_spaces(self.source, self.options.hints)
+        self._set_roles(self.columns)
 
     def _batches(self, rows: int) -> Iterator[tuple[Any, list[int]]]:
         """Yield batches, and the positions of source, target and weight in them."""
@@ -310,8 +304,15 @@ class TableFile:
         if self.columns.time is None:
             return piece
         times, dates = times_of(np.asarray(columns[-1].to_numpy(zero_copy_only=False)))
-        self._clock = self._clock or PieceClock(self.source, self.options)
-        return self._clock.select(piece, times, dates=dates)
+        return self._select(piece, times, dates=dates)
+
+
+def _is_utf8(names: bytes) -> bool:
+    try:
+        names.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _integers(column: Any) -> tuple[NDArray[Any], Mask | None]:

@@ -1,6 +1,6 @@
 """Arcs to rows: dealt to a file for each bucket of consecutive rows, then bucket by bucket sorted and merged.
 
-Why not a sort by DuckDB, or one with NumPy: see docs/edge_lists.md.
+Why not a sort by DuckDB, or one with NumPy: see docs/ingest.md.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from graphrefine.errors import MissingExtraError
 
 Mask = NDArray[np.bool_]
 NONE = np.zeros(0, np.int64)
+TALLY = ("records", "missing", "zero_weights", "self_loops", "trimmed", "comments")
 
 
 class PackedNames(NamedTuple):
@@ -31,14 +32,7 @@ class PackedNames(NamedTuple):
 
     @classmethod
     def of_lines(cls, lines: bytes) -> PackedNames:
-        r"""Return names that have a line each.
-
-        Examples
-        --------
-        >>> text, offsets = PackedNames.of_lines(b"ada\nbob")
-        >>> bytes(text), offsets.tolist()
-        (b'adabob', [0, 3, 6])
-        """
+        """Return names that have a line each."""
         text = np.frombuffer(lines, np.uint8)
         ends = np.append(np.flatnonzero(text == ord("\n")), len(text))
         return cls(text[text != ord("\n")], np.append(0, ends - np.arange(len(ends))))
@@ -62,6 +56,7 @@ class Piece:
     missing: tuple[Mask | None, Mask | None] = (None, None)  # of ids: True for one that is not there
     comments: int = 0
     trimmed: int = 0  # names that had blanks around them
+    is_utf8: bool = True  # all names; one that is not makes those of all pieces Latin-1, as `read` does
     share: float = 1.0  # of the file that has been read
 
 
@@ -89,18 +84,11 @@ class PieceEdges(NamedTuple):
     names: PackedNames | None
     tally: dict[str, int]
     first: int = -1  # of a bipartite graph: the number of names that are sources, which come first
+    is_utf8: bool = True
 
 
 def select_records(piece: Piece, mask: Mask, weights: NDArray[np.float32] | None) -> Piece:
-    r"""Return the records of a mask with their weights, and the names of these alone.
-
-    Examples
-    --------
-    >>> piece = Piece(np.array([0, 1], np.int32), np.array([1, 2], np.int32), names=PackedNames.of_lines(b"a\nb\nc"))
-    >>> kept = select_records(piece, np.array([False, True]), None)
-    >>> kept.source.tolist(), kept.target.tolist(), bytes(kept.names.text)
-    ([0], [1], b'bc')
-    """
+    """Return the records of a mask with their weights, and the names of these alone."""
     source, target, names = piece.source[mask], piece.target[mask], piece.names
     if names is not None:
         ends = np.concatenate([source, target])
@@ -130,17 +118,17 @@ def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
     Examples
     --------
     >>> piece = Piece(np.array([1, 2, 5]), np.array([2, 2, 6]), np.array([1, 1, 0], np.float32))
-    >>> edges, names, tally, _ = select_edges(piece)
+    >>> edges, names, tally, *_ = select_edges(piece)
     >>> edges.source.tolist(), edges.alone.tolist(), tally
-    ([1], [2, 5, 6], {'records': 3, 'missing': 0, 'trimmed': 0, 'zero_weights': 1, 'self_loops': 1})
+    ([1], [2, 5, 6], {'records': 3, 'missing': 0, 'zero_weights': 1, 'self_loops': 1, 'trimmed': 0, 'comments': 0})
     """
     source, target, weights = piece.source, piece.target, piece.weights
-    empty = _missing(piece)
+    empty = missing_ends(piece)
     missing = empty[0] | empty[1]
     zero = np.zeros_like(missing) if weights is None else ~missing & (weights == 0)
     loop = ~missing & ~zero & (source == target) & (not bipartite)
-    tally = {"records": len(source), "missing": int(missing.sum()), "trimmed": piece.trimmed}
-    tally |= {"zero_weights": int(zero.sum()), "self_loops": int(loop.sum())}
+    counts = (len(source), int(missing.sum()), int(zero.sum()), int(loop.sum()), piece.trimmed, piece.comments)
+    tally = dict(zip(TALLY, counts, strict=True))
     dropped = missing | zero | loop
     names, first, alone = piece.names, -1, [NONE, NONE]
     if names is not None and bipartite:
@@ -153,7 +141,7 @@ def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
         source, target = source[~dropped], target[~dropped]
         weights = None if weights is None else weights[~dropped]
     edges = Edges(_narrow(source), _narrow(target), weights, *map(np.unique, alone))
-    return PieceEdges(edges, names, tally, first)
+    return PieceEdges(edges, names, tally, first, piece.is_utf8)
 
 
 def _by_sides(
@@ -172,7 +160,8 @@ def _by_sides(
     return ends[0], ends[1], PackedNames(text, offsets), len(present[0])
 
 
-def _missing(piece: Piece) -> tuple[Mask, Mask]:
+def missing_ends(piece: Piece) -> tuple[Mask, Mask]:
+    """Return which records lack a source, and which lack a target."""
     if piece.names is not None:
         return piece.source < 0, piece.target < 0
     first, second = (np.zeros(len(piece.source), np.bool_) if mask is None else mask for mask in piece.missing)
@@ -199,8 +188,8 @@ class Entry:
     names: int  # their number; 0: ids are integers
     lowest: int  # of the ids; 0 if there is none
     highest: int  # -1 if there is none
-    comments: int
     tally: dict[str, int]
+    is_utf8: bool
     alone_targets: int = 0  # of a bipartite graph, as is all that follows: ids of the second side that no edge mentions
     first: int = -1  # the number of names on the first side
     own: bool = False  # whether it had integers at first, and has names since
@@ -215,7 +204,7 @@ class Spool:
         self._log = folder / "pieces.jsonl"
         self.entries = self._read_log()
 
-    def add(self, piece: PieceEdges, *, file: int, comments: int) -> Entry:
+    def add(self, piece: PieceEdges, *, file: int) -> Entry:
         """Write the edges of a piece."""
         edges, number = piece.edges, len(self.entries)
         wide = np.int64 in (edges.source.dtype, edges.target.dtype)
@@ -235,8 +224,8 @@ class Spool:
             names=0 if piece.names is None else len(piece.names.offsets) - 1,
             lowest=min((int(side.min()) for side in filled), default=0),
             highest=max((int(side.max()) for side in filled), default=-1),
-            comments=comments,
             tally=piece.tally,
+            is_utf8=piece.is_utf8,
             alone_targets=len(edges.alone_targets),
             first=piece.first,
         )

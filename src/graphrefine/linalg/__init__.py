@@ -31,13 +31,7 @@ def unit_rows(vectors: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def inverse_lengths(vectors: NDArray[Any]) -> NDArray[np.float32]:
-    """Return the factors that make rows unit; zero for rows of zeros.  # (n,).
-
-    Examples
-    --------
-    >>> inverse_lengths(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
-    [0.20000000298023224, 0.0]
-    """
+    """Return the factors that make rows unit; zero for rows of zeros.  # (n,)."""
     lengths = np.sqrt(exact.squares_of_rows(vectors))
     inverse: NDArray[np.float32] = np.where(lengths > 0, 1 / np.where(lengths > 0, lengths, 1), 0).astype(np.float32)
     return inverse

@@ -7,9 +7,9 @@ Entries are never stored: a product forms them as it goes.
 
 * `proximity`: the log-proximity matrix M of Eqs. 2-4.
 * `transition`: the transition matrix T of Eq. 7.
-* `adjacency`: A itself, or A with loops. `normalized`: A between powers of the degrees.
+* `adjacency`: A itself, or A with loops.
 * `walk`: a step of a random walk.
-* `EdgeStrengths`: edges by their weights or by the logarithms of these.
+* `EdgeStrengths`: walks, and A between powers of the degrees, by the weights or by the logarithms of these.
 """
 
 from __future__ import annotations
@@ -44,13 +44,7 @@ DIGITS = 1 << 16  # values of half of the bits of a float32
 
 
 def edge_terms(edge: Edge, weights: Floats | None, unit: float = 1.0) -> Floats | None:
-    """Return the terms of edges with these weights; None where they have none.
-
-    Examples
-    --------
-    >>> edge_terms("log1p", np.array([2, 6], np.float32), unit=2.0).astype(float).round(3).tolist()
-    [0.693, 1.386]
-    """
+    """Return the terms of edges with these weights; None where they have none."""
     term = EDGE_TERMS[edge]
     return None if term is None or weights is None else term(weights if unit == 1.0 else weights / np.float32(unit))
 
@@ -171,35 +165,8 @@ def adjacency(graph: Graph, *, loop: float = 0.0, scale: float = 1.0) -> Operato
     return Operator(graph, edge="weight", loop=loop, row_scale=row_scale)
 
 
-def normalized(
-    graph: Graph,
-    exponent: float,
-    *,
-    edge: Edge = "weight",
-    unit: float = 1.0,
-    degrees: NDArray[np.float64] | None = None,
-) -> Operator:
-    """Return ``D^-exponent A D^-exponent``, zero for nodes without edges.
-
-    ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`EdgeStrengths`).
-
-    Examples
-    --------
-    >>> from graphrefine.graph.graph import Graph
-    >>> normalized(Graph.from_edges([0, 0, 0, 0], [1, 2, 3, 4]), 0.5).to_scipy().toarray()[0].tolist()
-    [0.0, 0.5, 0.5, 0.5, 0.5]
-    """
-    degree = graph.degrees() if degrees is None else degrees
-    scale = exact.power_where(degree > 0, degree, -exponent).astype(np.float32)
-    return Operator(graph, edge=edge, unit=unit, row_scale=scale, column_scale=scale)
-
-
-def walk(
-    graph: Graph, *, edge: Edge = "weight", unit: float = 1.0, degrees: NDArray[np.float64] | None = None
-) -> Operator:
+def walk(graph: Graph) -> Operator:
     """Return ``D^-1 A``, the transition matrix of a random walk; the row of a node without edges out of it is zero.
-
-    ``edge``, ``unit`` and ``degrees`` are for weights that count in another way (`EdgeStrengths`).
 
     Examples
     --------
@@ -207,19 +174,11 @@ def walk(
     >>> walk(Graph.from_edges([0, 0], [1, 2])).to_scipy().toarray().tolist()
     [[0.0, 0.5, 0.5], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
     """
-    scale = inverses(graph.degrees() if degrees is None else degrees).astype(np.float32)
-    return Operator(graph, edge=edge, unit=unit, row_scale=scale)
+    return EdgeStrengths(graph).walk()
 
 
 def inverse_degrees(graph: Graph) -> NDArray[np.float64]:
-    """Return 1 / degree; zero for nodes without edges.
-
-    Examples
-    --------
-    >>> from graphrefine.graph.graph import Graph
-    >>> inverse_degrees(Graph.from_edges([0, 0], [1, 2], names=range(4))).tolist()
-    [0.5, 1.0, 1.0, 0.0]
-    """
+    """Return 1 / degree; zero for nodes without edges."""
     return inverses(graph.degrees())
 
 
@@ -251,12 +210,14 @@ class EdgeStrengths:
         return sums
 
     def walk(self) -> Operator:
-        """Return the step of a random walk: `walk`."""
-        return walk(self.graph, edge=self.edge, unit=self.unit, degrees=self.degrees)
+        """Return ``D^-1 A``, the step of a random walk."""
+        scale = inverses(self.degrees).astype(np.float32)
+        return Operator(self.graph, edge=self.edge, unit=self.unit, row_scale=scale)
 
     def normalized(self, exponent: float) -> Operator:
-        """Return the strengths between powers of the degrees: `normalized`."""
-        return normalized(self.graph, exponent, edge=self.edge, unit=self.unit, degrees=self.degrees)
+        """Return ``D^-exponent A D^-exponent``, zero for nodes without edges."""
+        scale = exact.power_where(self.degrees > 0, self.degrees, -exponent).astype(np.float32)
+        return Operator(self.graph, edge=self.edge, unit=self.unit, row_scale=scale, column_scale=scale)
 
 
 def by_logarithm(graph: Graph) -> EdgeStrengths:
@@ -268,13 +229,7 @@ def by_logarithm(graph: Graph) -> EdgeStrengths:
 
 
 def median(weights: NDArray[np.float32]) -> np.float32:
-    """Return NumPy's median of positive numbers, in two passes that copy none of them.
-
-    Examples
-    --------
-    >>> float(median(np.array([5, 1, 3, 2], np.float32)))
-    2.5
-    """
+    """Return NumPy's median of positive numbers, in two passes that copy none of them."""
     # Weights may be in a file larger than the memory, and `np.median` sorts a copy. The bits of a positive float, read
     # as an integer, grow with it: the first pass counts their upper halves, the second the lower halves of the numbers
     # whose upper half is that of the middle.
@@ -303,13 +258,7 @@ def _pieces(weights: NDArray[np.float32]) -> Iterator[NDArray[np.uint32]]:
 
 
 def spans(indptr: NDArray[np.int64]) -> Iterator[slice]:
-    """Yield rows whose entries are read together: `ENTRIES` or a row.
-
-    Examples
-    --------
-    >>> [(rows.start, rows.stop) for rows in spans(np.array([0, 9, ENTRIES, ENTRIES + 1]))]
-    [(0, 2), (2, 3)]
-    """
+    """Yield rows whose entries are read together: `ENTRIES` or a row."""
     start, nodes = 0, len(indptr) - 1
     while start < nodes:
         stop = int(np.searchsorted(indptr, indptr[start] + ENTRIES, side="right")) - 1

@@ -11,7 +11,6 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain, count, islice
 from os import PathLike
@@ -20,12 +19,12 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from graphrefine.errors import FormatError, InputError, suggest
-from graphrefine.live.change_log import Origin
-from graphrefine.live.name_resolution import SIGNS, Change, parse_change, shorten
+from graphrefine.live.change_log import SIGNS, Change, Origin, parse_change, shorten
 from graphrefine.readers.arrow import PARQUET, import_pyarrow, parquet_batches, sound
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.tables.decode import refuse_page
 from graphrefine.tables.dialect import QuoteError, split_records
+from graphrefine.tables.roles import assign_changes
 from graphrefine.tables.sample import Dialect
 from graphrefine.tables.source import Source, stream_bytes, wrap_errors
 from graphrefine.tables.vocabulary import CHANGES
@@ -186,7 +185,7 @@ def _read_delimited(lines: Iterable[bytes], delimiter: str) -> Iterator[Record |
             yield None
             continue
         if is_first and fields[0] not in SIGNS and not {*CHANGES}.isdisjoint(field.lower() for field in fields):
-            columns, widths, fields = find_columns(tuple(fields)), (len(fields),), None
+            columns, widths, fields = assign_changes(tuple(fields)), (len(fields),), None
         elif len(fields) not in widths:
             needed = " or ".join(map(str, widths))
             raise InputError(f"{len(fields)} field(s) split by {delimiter!r}, and {needed} are needed: {shorten(text)}")
@@ -205,31 +204,11 @@ def _parse_object(line: bytes) -> Record | None:
     if not isinstance(value, dict):
         cut = "" if line.endswith(b"\n") else f": {_CUT}"
         raise InputError(f"not an object such as {EXAMPLE}: {shorten(line.strip())}{cut}")
-    return _pick(list(value.values()), find_columns(tuple(value)))
+    return _pick(list(value.values()), assign_changes(tuple(value)))
 
 
 def _pick(fields: Record, columns: tuple[int, ...]) -> Record:
     return [fields[column] for column in columns if column < len(fields)]
-
-
-@lru_cache(64)  # of the keys of each line of jsonl
-def find_columns(names: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the positions of op, source, target and, if there is one, weight by their names, in any case and order.
-
-    Examples
-    --------
-    >>> find_columns(("Target", "Source", "time", "Op"))
-    (3, 1, 0)
-    """
-    words = [name.strip().lower() for name in names]
-    for field in CHANGES:
-        if words.count(field) > 1 or (field not in words and field != "weight"):
-            listed = ", ".join(map(repr, names))
-            raise InputError(f"one column is to be called {field!r}, and {words.count(field)} are: {listed}")
-    # Weights under a name that is not known would be left out without a word.
-    if "weight" not in words and (odd := next((name for name in words if suggest(name, ["weight"])), None)):
-        raise InputError(f"no column is called 'weight', but one is called {odd!r}; rename it")
-    return tuple(words.index(field) for field in CHANGES if field in words)
 
 
 def _read_parquet(source: Source, file: Any) -> Iterator[Record]:
@@ -240,7 +219,7 @@ def _read_parquet(source: Source, file: Any) -> Iterator[Record]:
 
     with wrap_errors(source, PARQUET), pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20) as table:
         names = table.schema_arrow.names
-        used = [names[position] for position in find_columns(tuple(names))]
+        used = [names[position] for position in assign_changes(tuple(names))]
         for batch in parquet_batches(table, batch_size=ROWS, columns=used, use_threads=False):
             parts = [sound(batch).column(name) for name in used]
             parts = [part.cast(pa.float64()) if types.is_decimal(part.type) else part for part in parts]

@@ -156,7 +156,7 @@ class Checkpoint:
             if crc_of(self.folder / name) != crc:
                 raise FormatError(self.folder, f"{name} is damaged: its checksum is another one; {ADVICE}")
 
-    def table(self, *, has_sides: bool = False) -> VectorTable:
+    def table(self, sides: str | None) -> VectorTable:
         """Return the vectors as readers see them."""
         with self._damage_of("an array"):
             kind = self.manifest["names"]
@@ -166,7 +166,7 @@ class Checkpoint:
             vectors, lengths, degrees = (self._array(name) for name in ("vectors", "lengths", "degrees"))
             if vectors.shape != (self.nodes, self.settings.dim) or not lengths.shape == degrees.shape == (self.nodes,):
                 raise ValueError(f"vectors have the shape {vectors.shape}")
-            return VectorTable(names, vectors, lengths, degrees, has_sides=has_sides)
+            return VectorTable(names, vectors, lengths, degrees, sides=sides)
 
     def load(self) -> tuple[Model, Any]:
         """Load the model and the kernel's graph, for a writer."""

@@ -18,7 +18,6 @@ from graphrefine.kernels import exact
 from graphrefine.kernels.numerics import KEY, version_of
 from graphrefine.live.checkpoint import Checkpoint
 from graphrefine.live.model import LiveSettings, error_radius
-from graphrefine.live.name_resolution import SideNames
 from graphrefine.live.store import Store
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.refine.bipartite import DEGREE_POWER
@@ -114,8 +113,6 @@ class LiveVectors:
     def __init__(self, path: str | os.PathLike[str], store: Store, *, threads: int | None = None) -> None:
         self.path, self.threads = Path(path), usable_threads(threads)
         self._store = store
-        kind = store.facts["sides"]
-        self._sides = None if kind is None else SideNames(integers=kind == "integers")
 
     @property
     def _vectors(self) -> VectorTable:
@@ -132,39 +129,26 @@ class LiveVectors:
         return self._vectors.nodes
 
     def __contains__(self, name: object) -> bool:
-        table = self._vectors
-        return name in table if self._sides is None else bool(self._sides.find_rows(table, name))
+        return bool(self._vectors.find_rows(name))
 
     def __getitem__(self, name: Any) -> NDArray[np.float32]:
         return self.vector(name)
 
     def vector(self, name: Any, *, side: Side | None = None) -> NDArray[np.float32]:
         """Return the unit vector of a node; zeros if it has no edges."""
-        row: NDArray[np.float32] = self._vectors.rows(np.array([self._row(name, side)]))[0]
+        row: NDArray[np.float32] = self._vectors.rows(np.array([self._vectors.row(name, side)]))[0]
         return row
-
-    def _row(self, name: Any, side: Side | None = None) -> int:
-        table = self._vectors
-        return table.row(name) if self._sides is None else self._sides.row(table, name, side)
 
     @property
     def names(self) -> NDArray[Any]:
         """Names of all nodes."""
-        return self._names(self._rows())
-
-    def _names(self, rows: NDArray[np.int64]) -> NDArray[Any]:
-        names = self._vectors.names_array(rows)
-        return names if self._sides is None else self._sides.names(names)
-
-    def _rows(self) -> NDArray[np.int64]:
-        """Return the rows of all nodes, without removed ones; sources before targets."""
-        rows = self._vectors.present()
-        return rows if self._sides is None else rows[np.argsort(self._vectors.is_target[rows], kind="stable")]
+        return self._vectors.names(self._vectors.ordered())
 
     @property
     def sources(self) -> int | None:
         """Number of sources, which come first among `names`; None if the graph is not bipartite."""
-        return None if self._sides is None else int(np.sum(~self._vectors.is_target[self._rows()]))
+        table = self._vectors
+        return int(np.sum(~table.removed & ~table.is_target)) if table.has_sides else None
 
     @property
     def id(self) -> str:
@@ -182,13 +166,13 @@ class LiveVectors:
         None where there is none: the vector is shorter than its error may be, as those of nodes that are linked to
         new nodes only can be until a refresh. A node without edges has a vector of zeros, and the bound 0.
         """
-        length = self._vectors.lengths[[self._row(name, side)]]
+        length = self._vectors.lengths[[self._vectors.row(name, side)]]
         bound = float(chord_bounds(length, self._radius, self._publish)[0])
         return bound if bound < 2 else None
 
     def bounds(self) -> NDArray[np.float64]:
         """Return the bounds of all nodes, in the order of `names`; 2 where there is none."""
-        return chord_bounds(self._vectors.lengths[self._rows()], self._radius, self._publish)
+        return chord_bounds(self._vectors.lengths[self._vectors.ordered()], self._radius, self._publish)
 
     def neighbors(self, name: Any, k: int = 10, *, side: Side | None = None, index: bool = False) -> list[Neighbor]:
         """Return the k nodes with the most similar vectors, by an exact search; in a bipartite graph, of the same side.
@@ -196,17 +180,16 @@ class LiveVectors:
         With ``index`` they are candidates of an index (extra ``ann``), which is made by the first such call, again
         after a refresh, and follows all changes: scores are those of this moment, and a node may be missing.
         """
-        table, row = self._vectors, self._row(name, side)
+        table = self._vectors
+        row = table.row(name, side)
         vector = table.rows(np.array([row]))[0]
-        if index and self._sides is not None:
+        if index and table.has_sides:
             raise InputError("index=True: the index is for graphs that are not bipartite", argument="index")
         if index:
             if self._index is None or self._index.table is not table:
                 self._index = LiveIndex(table, threads=self.threads)
             return self._list(self._index.nearest(vector, k, exclude=row))
-        exclude = np.array([row])
-        if self._sides is not None:
-            exclude = np.append(np.flatnonzero(table.is_target != table.is_target[row]), row)
+        exclude = np.append(np.flatnonzero(table.is_target != table.is_target[row]), row)  # the other side, and itself
         return self._list(table.nearest(vector, k, exclude=exclude, threads=self.threads))
 
     def recommend(self, name: Any, k: int = 10, *, exclude: Iterable[Any] = ()) -> list[Neighbor]:
@@ -214,10 +197,11 @@ class LiveVectors:
 
         A writer, which has the graph, leaves out targets that it is linked to; for a reader, pass them in ``exclude``.
         """
-        if self._sides is None:
+        table = self._vectors
+        if not table.has_sides:
             raise InputError("the graph is not bipartite, so there are no targets to recommend; see neighbors()")
-        table, row = self._vectors, self._row(name, "source")
-        excluded = np.fromiter((self._row(each, "target") for each in exclude), np.int64)
+        row = table.row(name, "source")
+        excluded = np.fromiter((table.row(each, "target") for each in exclude), np.int64)
         excluded = np.concatenate([np.flatnonzero(~table.is_target), self._linked_rows(row), excluded])
         vector, scale = table.rows(np.array([row]))[0], self._popularity()
         return self._list(table.nearest(vector, k, exclude=excluded, scale=scale, threads=self.threads))
@@ -235,7 +219,7 @@ class LiveVectors:
         return np.where(chosen, factors, 1.0).astype(np.float32)
 
     def _list(self, near: list[tuple[int, float]]) -> list[Neighbor]:
-        names = self._names(np.array([row for row, _ in near], np.int64))
+        names = self._vectors.names(np.array([row for row, _ in near], np.int64))
         return [Neighbor(name, score) for name, (_, score) in zip(names.tolist(), near, strict=True)]
 
     def snapshot(self, *, after: int | None = None) -> Embedding:
@@ -245,13 +229,14 @@ class LiveVectors:
         checkpoint all have. In a bipartite graph, vectors of targets are as long as their popularity says, so that
         `Embedding.recommend` ranks as `recommend` does.
         """
-        table, rows, sides = self._vectors, self._rows(), self._sides
+        table = self._vectors
+        rows = table.ordered()
         if after is not None and after >= self._base_group:
             rows = rows[table.groups[rows] > after]
         recipe = {"method": "live", **vars(self.settings), "folder": self.id, "group": self.group}
         recipe |= {"version": __version__, KEY: version_of(self._store.facts)}  # numerics of the writer
-        names, vectors = self._names(rows), table.rows(rows)
-        if sides is None:
+        names, vectors = table.names(rows), table.rows(rows)
+        if not table.has_sides:
             return Embedding(names, vectors, recipe)
         recipe |= {"sides": "rows", "sources": int(np.sum(~table.is_target[rows]))}
         vectors = vectors * self._popularity()[rows][:, None]
@@ -296,7 +281,7 @@ class LiveReader(LiveVectors):
         generation, group, updates = self._store.updates(self._generation, self.group)
         if generation != self._generation:
             checkpoint = Checkpoint(self._store.folder(generation))
-            table = checkpoint.table(has_sides=self._sides is not None)
+            table = checkpoint.table(self._store.facts["sides"])
             for update in updates:
                 table.apply(update)
             numbers = checkpoint.manifest["frozen"]

@@ -15,40 +15,47 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from fastapi import FastAPI, Query
+import numpy as np
+from fastapi import Query
+from numpy.typing import NDArray
 from pydantic import AfterValidator, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import FormatError, InputError
+from graphrefine.explore import request_params
 from graphrefine.explore.app import make_app
 from graphrefine.explore.background import Background
 from graphrefine.explore.handlers import page_handlers
-from graphrefine.explore.request_params import INT64, Flag, Name, NeighborCount, Params, Side
+from graphrefine.explore.request_params import INT64, Flag, Name, NeighborCount, Params
 from graphrefine.explore.routes import NO_QUERY, CurrentSession, make_router
 from graphrefine.explore.server import Access, answer_requests, bind, end_background, make_access
 from graphrefine.explore.session import Session
 from graphrefine.graph.graph import Graph
-from graphrefine.live.name_resolution import parse_change
+from graphrefine.graph.lookup import Side
+from graphrefine.live.change_log import parse_change
 from graphrefine.live.reader import Neighbor
-from graphrefine.live.service import LiveService
+from graphrefine.live.writer import Live
+from graphrefine.refine.refine import spread_rows
 
 PAGE = Path(__file__).parent / "page"
 LOOK = 0.2  # seconds between two looks whether a snapshot is due
 CHANGES = 10_000  # of a request
 MAX_REQUEST = 200  # characters of a request's id
-MAP = 20_000  # nodes of the map
-MOVED = 5_000  # nodes that moved, of an answer
+MAP, MOVED = 20_000, 5_000  # nodes of the map, and nodes that moved, of an answer
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}  # of the bounds
+MINUTE = 60  # seconds of the mean rate
+INTERVAL, INTERVALS = 5, 60  # seconds of each point of the rate's line, and points
+REFRESHES = 100  # the last ones that are listed
+DIGITS = 5  # of a coordinate: a screen has fewer, and the answer is a third shorter
 
 _Value = TypeVar("_Value")
-Work = Callable[[LiveService], _Value]
 Answer = dict[str, Any]  # its keys are in the description of the endpoint
 
 # ---- parameters ------------------------------------------------------------------------------------------------------
@@ -69,7 +76,7 @@ class EdgeChanges(Params, strict=True):
     skip_unknown: Flag = Field(False, description="Skip removals of what does not exist, and count them.")
 
 
-class LiveNodeQuery(Side):
+class LiveNodeQuery(request_params.Side):
     """One node of this moment."""
 
     node: Name = Field(description="Name of the node.")
@@ -111,9 +118,95 @@ class MovedQuery(PlaneQuery):
     )
 
 
+# ---- answers ---------------------------------------------------------------------------------------------------------
+
+
+class LiveService(Live):
+    """A folder of live vectors, open for writing, with the answers of this moment that clients and the page ask for."""
+
+    @property
+    def generation(self) -> int:
+        """Number of the checkpoint in use; another one after each refresh."""
+        return self._store.generation
+
+    def describe(self, name: Any, side: Side | None) -> Answer:
+        """Return vector, bound and degree of a node."""
+        return {
+            "node": name,
+            "group": self.group,
+            "degree": len(self._linked_rows(self._vectors.row(name, side))),
+            "bound": self.bound(name, side=side),
+            "vector": self.vector(name, side=side).tolist(),
+        }
+
+    def state(self) -> Answer:
+        """Return stats of this moment: counts, quantiles of the bounds, rate of changes, refreshes."""
+        now = time.time()
+        last = int(now) // INTERVAL
+        counts = self._store.count_changes(now - INTERVAL * INTERVALS, seconds=INTERVAL)
+        rates = [counts.get(part, 0) / INTERVAL for part in range(last - INTERVALS + 1, last + 1)]
+        minute = self._store.count_changes(now - MINUTE, seconds=MINUTE)
+        quantiles = dict.fromkeys(QUANTILES)
+        if len(bounds := self.bounds()):
+            values = np.quantile(bounds, list(QUANTILES.values()), method="inverted_cdf").tolist()
+            quantiles = {key: value if value < 2 else None for key, value in zip(QUANTILES, values, strict=True)}
+        return {
+            **self.stats(),
+            "bounds": quantiles,
+            "refreshes": self.drift()[-REFRESHES:],
+            "dim": self.dim,
+            "rate": sum(minute.values()) / MINUTE,
+            "rates": {"seconds": INTERVAL, "values": rates},
+            "last_commit": self._store.last_time(),
+            "time": now,
+            "problem": self.refresh_problem,
+        }
+
+    def plane(self, axes: tuple[int, int]) -> Answer:
+        """Return names and coordinates in the plane of two axes: of all nodes, or of some spread over all rows.
+
+        In a bipartite graph, ``sides`` has the side of each.
+        """
+        rows = self._vectors.ordered()
+        total = len(rows)
+        if total > MAP:
+            rows = rows[spread_rows(total, MAP, seed=0)]
+        return {**self._moment(), "total": total, **self._points(rows, axes)}
+
+    def moved(self, after: int, axes: tuple[int, int], *, generation: int | None) -> Answer:
+        """Return names and coordinates of the nodes whose vectors moved after a group, and names that left.
+
+        The group is one of a ``generation``, if that is given: in another one, all vectors may have moved.
+        """
+        table = self._vectors
+        rows = np.flatnonzero(table.groups > after)
+        is_complete = self._base_group <= after <= self.group and generation in (None, self.generation)
+        if len(rows) > MOVED:  # those of the newest groups, as far as they are few enough
+            rows = rows[table.groups[rows] > np.sort(table.groups[rows])[-MOVED - 1]]
+            is_complete = False
+        gone = table.keys(rows[table.removed[rows]]).tolist()
+        names, sides = self._split([key for key in dict.fromkeys(gone) if table.row_of(key) is None])
+        points = self._points(rows[~table.removed[rows]], axes)
+        return {**self._moment(), "complete": is_complete, **points, "removed": names, "removed_sides": sides}
+
+    def _moment(self) -> dict[str, int]:
+        return {"group": self.group, "generation": self.generation}
+
+    def _points(self, rows: NDArray[np.int64], axes: tuple[int, int]) -> Answer:
+        points = self._vectors.rows(rows)[:, list(axes)].astype(np.float64).round(DIGITS)
+        names, sides = self._split(self._vectors.keys(rows).tolist())
+        return {"names": names, "sides": sides, "points": points.tolist()}
+
+    def _split(self, keys: list[Any]) -> tuple[list[Any], list[Side] | None]:
+        """Return the names of keys of the folder, and the sides of them in a bipartite graph."""
+        names = [self._vectors.name(key) for key in keys]
+        return names, ["source" if key[0] == "s" else "target" for key in keys] if self._vectors.has_sides else None
+
+
 # ---- requests --------------------------------------------------------------------------------------------------------
 
 router = make_router()
+Work = Callable[[LiveService], _Value]
 
 
 async def _ask(request: Request, work: Work[_Value]) -> _Value:
@@ -145,24 +238,14 @@ async def post_edges(request: Request, params: EdgeChanges) -> Answer:
 async def get_live_state(request: Request) -> Answer:
     """Return counts, bounds, rate of changes and refreshes."""
     state = await _ask(request, lambda live: {"name": live.path.name, **live.state()})
-    return {**state, "snapshot": request.app.state.backend.moment._asdict()}
+    return {**state, "snapshot": request.app.state.backend.moment}
 
 
 @router.get("/api/live/node")
 async def get_live_node(request: Request, session: CurrentSession, params: Annotated[LiveNodeQuery, Query()]) -> Answer:
     """Return `node`, `group`, `degree`, `vector`, and `bound`, that of the vector's error; null where there is none."""
-    name, side = session.parse_name(params.node, params.side), params.side
-
-    def describe(live: LiveService) -> Answer:
-        return {
-            "node": name,
-            "group": live.group,
-            "degree": live.degree(name, side=side),
-            "bound": live.bound(name, side=side),
-            "vector": live.vector(name, side=side).tolist(),
-        }
-
-    return await _ask(request, describe)
+    name = session.parse_name(params.node, params.side)
+    return await _ask(request, lambda live: live.describe(name, params.side))
 
 
 @router.get("/api/live/neighbors")
@@ -200,7 +283,7 @@ async def get_live_map(request: Request, params: Annotated[PlaneQuery, Query()])
     `group` and `generation` are of the moment, `total` is the number of all nodes; `names`, `points` (pairs of
     coordinates) and, in a bipartite graph, `sides` ("source" or "target", else null) are lists of the same order.
     """
-    return await _ask(request, lambda live: live.plane(params.axes(live.dim), most=MAP))
+    return await _ask(request, lambda live: live.plane(params.axes(live.dim)))
 
 
 @router.get("/api/live/moved")
@@ -210,61 +293,60 @@ async def get_live_moves(request: Request, params: Annotated[MovedQuery, Query()
     As the map, with `removed` and `removed_sides` of those that left, without `total`; `complete` says whether
     these are all. If not, ask for the map.
     """
-
-    def list_moves(live: LiveService) -> Answer:
-        return live.moved(params.after, params.axes(live.dim), generation=params.generation, most=MOVED)
-
-    return await _ask(request, list_moves)
+    return await _ask(
+        request, lambda live: live.moved(params.after, params.axes(live.dim), generation=params.generation)
+    )
 
 
 # ---- threads ---------------------------------------------------------------------------------------------------------
 
 
-class Moment(NamedTuple):
-    """The moment of a snapshot."""
-
-    generation: int
-    group: int
-    time: float  # seconds since 1970
-
-
 class Backend:
-    """A folder, the one thread that uses it, and the session of its last snapshot, which a second thread renews."""
+    """The application of a folder, the one thread that uses the folder, and a second one that renews the snapshot."""
 
-    def __init__(self, live: LiveService, *, renew: float) -> None:
+    def __init__(self, live: LiveService, access: Access, *, renew: float = 60.0) -> None:
         self._live, self._renew = live, renew
         # SQLite, the kernel's graph and the tables are changed without locks: all work with the folder is queued
         # here, so that an answer never sees half a group, and requests count in the order in which they came.
         self._folder = ThreadPoolExecutor(1, "live writer")
         self._end = threading.Event()
-        self._watcher = threading.Thread(target=self._watch, name="renewal", daemon=True)
-        self._go_over: Callable[[Session], None] = lambda session: None
         self._retired: list[Background] = []  # work of former sessions that has not ended yet
-        self.session, self.moment = self._take()
+        pages = page_handlers(PAGE)
+        self.app = make_app(
+            self._take(),
+            token=access.token,
+            hosts=access.hosts,
+            any_address=access.any_address,
+            routers=[router],
+            pages={**pages, "/live": pages["/"]},
+        )
+        self.app.state.backend = self
+        self.session.background.start()
+        self._watcher = threading.Thread(target=self._watch, name="renewal", daemon=True)
+        self._watcher.start()
+
+    @property
+    def session(self) -> Session:
+        """The session of the last snapshot."""
+        session: Session = self.app.state.session
+        return session
 
     def submit(self, work: Work[_Value]) -> Future[_Value]:
         """Queue some work with the folder. What has not begun when its request is given up is left out."""
         return self._folder.submit(work, self._live)
 
-    def start(self, go_over: Callable[[Session], None]) -> None:
-        """Begin to renew the snapshot; ``go_over`` is called with each new session."""
-        self._go_over = go_over
-        self.session.background.start()
-        self._watcher.start()
-
     def stop(self) -> list[Background]:
         """End both threads; return the background work that is still to be ended."""
         self._end.set()
-        if self._watcher.ident:
-            self._watcher.join()
+        self._watcher.join()
         self._folder.shutdown(wait=True, cancel_futures=True)
         return [*self._retired, self.session.background]
 
-    def _take(self) -> tuple[Session, Moment]:
+    def _take(self) -> Session:
         # Only the copies are made in the folder's thread; the session may take long, and changes go on meanwhile.
-        embedding, graph, moment = self.submit(_copy).result()
+        embedding, graph, self.moment = self.submit(_copy).result()
         self._taken = time.monotonic()
-        return Session(embedding, graph=graph, index=False, name=self._live.path.name), moment
+        return Session(embedding, graph=graph, index=False, name=self._live.path.name)
 
     def _watch(self) -> None:
         while not self._end.wait(LOOK):
@@ -278,19 +360,17 @@ class Backend:
                 self._end.wait(self._renew)
 
     def _is_due(self, generation: int, group: int) -> bool:
-        if generation != self.moment.generation:
+        if generation != self.moment["generation"]:
             return True
         # A session whose maps are not made yet is not replaced: on a large graph no map would ever be ready.
         is_old = time.monotonic() - self._taken >= self._renew and self.session.background.wait(0)
-        return is_old and group != self.moment.group
+        return is_old and group != self.moment["group"]
 
     def _renew_session(self) -> None:
-        session, moment = self._take()
+        session = self._take()
         session.background.start()
         self._retired.append(self.session.background)
-        # One assignment that requests see: each keeps to the session that it began with.
-        self.session, self.moment = session, moment
-        self._go_over(session)
+        self.app.state.session = session  # one assignment: each request keeps to the session that it began with
         self._retired = [each for each in self._retired if not each.stop(0)]
         gc.collect()  # a session refers to itself: its vectors would stay until the collector comes by
 
@@ -301,9 +381,9 @@ def _finish_refresh(live: LiveService) -> tuple[int, int]:
     return live.generation, live.group
 
 
-def _copy(live: LiveService) -> tuple[Embedding, Graph | None, Moment]:
+def _copy(live: LiveService) -> tuple[Embedding, Graph | None, Answer]:
     graph = live.graph() if len(live) else None
-    return live.snapshot(), graph, Moment(live.generation, live.group, time.time())
+    return live.snapshot(), graph, {"generation": live.generation, "group": live.group, "time": time.time()}
 
 
 # ---- the server ------------------------------------------------------------------------------------------------------
@@ -335,12 +415,15 @@ def serve_live(
         live = LiveService(path, threads=threads)
         work: list[Background] = []
         try:
-            with live_app(live, access, renew=renew, work=work) as app:
+            backend = Backend(live, access, renew=renew)
+            try:
                 if on_start is not None:
                     on_start(access.url, bound, token, live)
                 if browser:
                     threading.Thread(target=webbrowser.open, args=(access.url,), daemon=True).start()
-                answer_requests(app, listening)
+                answer_requests(backend.app, listening)
+            finally:
+                work = backend.stop()
         finally:
             if on_end is not None:
                 on_end(live)
@@ -348,33 +431,3 @@ def serve_live(
             live.close()
             for each in work:
                 end_background(each)
-
-
-@contextmanager
-def live_app(
-    live: LiveService, access: Access, *, renew: float = 60.0, work: list[Background] | None = None
-) -> Iterator[FastAPI]:
-    """Make the application of a folder, which one thread uses until the block ends.
-
-    ``work`` takes the background work of sessions that has not ended by then.
-    """
-    backend = Backend(live, renew=renew)
-    try:
-        pages = page_handlers(PAGE)
-        app = make_app(
-            backend.session,
-            token=access.token,
-            hosts=access.hosts,
-            any_address=access.any_address,
-            routers=[router],
-            pages={**pages, "/live": pages["/"]},
-        )
-        app.state.backend = backend
-        backend.start(lambda session: setattr(app.state, "session", session))
-        yield app
-    finally:
-        rest = backend.stop()
-        for each in rest:
-            each.stop(0)
-        if work is not None:
-            work += rest

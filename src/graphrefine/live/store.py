@@ -188,15 +188,13 @@ class Store:
     # ---- groups ------------------------------------------------------------------------------------------------------
 
     def append(self, update: Update, origin: Origin, *, changes: int) -> None:
-        """Commit a group with the vectors that moved; InputError for a request that has made a group."""
-        request, number = origin.request, update.number
-        if request is not None and (before := self.request_group(request)) is not None:
-            raise InputError(f"the request {request!r} has made group {before} already; nothing was changed")
+        """Commit a group with the vectors that moved."""
+        number = update.number
         # The id of the request and the position in the stream are committed with the group: after a kill the sender
         # repeats what was not acknowledged, and what counts already is known.
         with self.transaction():
             self._write_update(update)
-            self._all("INSERT INTO moments VALUES (?, ?, ?, ?)", number, time.time(), changes, request)
+            self._all("INSERT INTO moments VALUES (?, ?, ?, ?)", number, time.time(), changes, origin.request)
             self._all("UPDATE moments SET request = NULL WHERE id = ?", number - REQUESTS)
             if origin.stream is not None:
                 self._all("INSERT OR REPLACE INTO streams VALUES (?, ?, ?)", *origin[1:])
@@ -295,7 +293,8 @@ class Store:
         # for longer than BUSY keeps it; the next switch empties it then.
         with suppress(OutputError):
             self._all("PRAGMA wal_checkpoint(TRUNCATE)")
-        self.remove_old_files()
+        with suppress(OSError):  # it goes when the folder is opened for writing
+            self.remove_old_files()
 
     def remove_old_files(self) -> None:
         """Remove other checkpoints than the one in use, and unfinished ones; readers that have one open keep it."""
@@ -344,8 +343,6 @@ def disk_errors(path: Path) -> Iterator[None]:
     """Raise errors of databases and disks, while something is made at a path, as ours."""
     try:
         yield
-    except FileNotFoundError:  # `Store.retry` tries again
-        raise
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, GraphRefineError):
             raise

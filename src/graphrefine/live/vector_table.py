@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, UnknownNameError
-from graphrefine.graph.lookup import list_some, quote_name
+from graphrefine.graph.lookup import SIDES, Side, is_integer, list_some, quote_name
 from graphrefine.graph.node_ids import Names, as_names, object_array
 from graphrefine.kernels.nearest import ExcludedRows, nearest
-from graphrefine.live.change_log import Update
+from graphrefine.live.change_log import Update, check_name
 
 Floats = NDArray[np.float32]
 Reals = NDArray[np.float64]
@@ -23,7 +23,9 @@ GROWTH = 1.5
 class VectorTable:
     """Names, unit rows, lengths of the vectors before (-1: a node without edges) and degrees; it grows at its end.
 
-    Rows of the checkpoint are mapped, and never changed; those that moved since are in a second array.
+    Rows of the checkpoint are mapped, and never changed; those that moved since are in a second array. In a bipartite
+    graph a name may be on both sides. Its keys, which the folder has in place of names, are text that differs: ``s7``
+    and ``t7``. ``sides`` says whether the names there are "integers" or "strings".
 
     Examples
     --------
@@ -36,25 +38,22 @@ class VectorTable:
     """
 
     def __init__(
-        self, names: Names, vectors: Floats, lengths: Reals, degrees: Reals, *, has_sides: bool = False
+        self, keys: Names, vectors: Floats, lengths: Reals, degrees: Reals, *, sides: str | None = None
     ) -> None:
         self.base, self.dim = vectors, vectors.shape[1]
         self.lengths, self.degrees = np.array(lengths), np.array(degrees)
         self.groups = np.zeros(len(lengths), np.int64)  # that moved or removed each row last; 0: none since
         self.removed = np.zeros(len(lengths), bool)
-        self._names: list[Any] = names.tolist()
-        self._has_sides = has_sides
-        self.is_target = self._find_targets(self._names)  # whether each row is of the target side
-        self._row_of: dict[Any, int] = dict(zip(self._names, range(len(self._names)), strict=True))
-        self._position = np.full(len(self._names), -1, np.int32)  # of a row among those that moved
+        self._keys: list[Any] = keys.tolist()
+        self.has_sides = sides is not None
+        self.has_integers = keys.dtype != object if sides is None else sides == "integers"
+        self.is_target = self._find_targets(self._keys)  # whether each row is of the target side
+        self._row_of: dict[Any, int] = dict(zip(self._keys, range(len(self._keys)), strict=True))
+        self._position = np.full(len(self._keys), -1, np.int32)  # of a row among those that moved
         self._moved = np.empty((0, self.dim), np.float32)
-        self.has_integer_names = names.dtype != object
 
     def __len__(self) -> int:
-        return len(self._names)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._row_of
+        return len(self._keys)
 
     @property
     def nodes(self) -> int:
@@ -64,11 +63,11 @@ class VectorTable:
     # ---- updates -----------------------------------------------------------------------------------------------------
 
     def apply(self, update: Update) -> None:
-        """Bring the table to the moment after a group."""
+        """Add the nodes of a group, put in the vectors that moved, and take out the nodes that it removes."""
         names, moved = update.group.names, update.moved
-        first = len(self._names)
-        self._names += names
-        self._row_of |= dict(zip(names, range(first, len(self._names)), strict=True))
+        first = len(self._keys)
+        self._keys += names
+        self._row_of |= dict(zip(names, range(first, len(self._keys)), strict=True))
         # New nodes have no vector yet: a length of -1, as those without edges.
         self.lengths, self.degrees = extend(self.lengths, len(names), -1.0), extend(self.degrees, len(names), 0.0)
         self.groups, self.removed = extend(self.groups, len(names), 0), extend(self.removed, len(names), False)
@@ -85,30 +84,74 @@ class VectorTable:
         gone = update.group.removed()
         for row in gone.tolist():
             # A name that is added and removed in one group may have come back in a row after this one.
-            if self._row_of.get(self._names[row]) == row:
-                del self._row_of[self._names[row]]
+            if self._row_of.get(self._keys[row]) == row:
+                del self._row_of[self._keys[row]]
         self.removed[gone], self.groups[gone] = True, update.number
 
-    def _find_targets(self, names: list[Any]) -> NDArray[np.bool_]:
-        return np.array([self._has_sides and name[0] == "t" for name in names], bool)
+    def _find_targets(self, keys: list[Any]) -> NDArray[np.bool_]:
+        return np.array([self.has_sides and key[0] == "t" for key in keys], bool)
 
-    # ---- answers -----------------------------------------------------------------------------------------------------
+    # ---- names -------------------------------------------------------------------------------------------------------
+
+    def key(self, name: Any, side: Side) -> Any:
+        """Return the key of a name that was checked; InputError for text among integers."""
+        if self.has_integers and isinstance(name, str) and not is_integer(name):
+            raise InputError(
+                f"the name {name!r} is no integer, as all names of this graph are; for names of any kind create the "
+                "graph again with nodes=, a file that lists such a name: then all names are text"
+            )
+        stored = int(name) if self.has_integers else str(name)
+        return f"{side[0]}{stored}" if self.has_sides else stored
+
+    def name(self, key: Any) -> Any:
+        """Return the name of a key."""
+        if not self.has_sides:
+            return key
+        return int(key[1:]) if self.has_integers else key[1:]
+
+    def row_of(self, key: Any) -> int | None:
+        """Return the row of a key, or None."""
+        return self._row_of.get(key)
+
+    def find_rows(self, name: Any, side: Side | None = None) -> list[int]:
+        """Return the rows of a name: none or one, or in a bipartite graph one on each side that has it."""
+        sides = SIDES if side is None else (side,)
+        try:
+            keys = [self.key(check_name(name), each) for each in sides] if self.has_sides else [name]
+            return [row for row in map(self._row_of.get, keys) if row is not None]
+        except (InputError, TypeError):  # no possible name
+            return []
+
+    def row(self, name: Any, side: Side | None = None) -> int:
+        """Return the row of a name, on the side that is given or the only one that has it."""
+        rows = self.find_rows(name, side)
+        if len(rows) == 2:
+            raise InputError(f"{name!r} is on both sides; pass side='source' or side='target'", argument="side")
+        if not rows:
+            where = f" on the {side} side" if side is not None and self.has_sides else ""
+            some = list_some([self.name(key) for key in islice(self._row_of, 8)])
+            raise UnknownNameError(f"no node is called {quote_name(name)}{where}; names are such as {some}")
+        return rows[0]
+
+    def keys(self, rows: NDArray[Any]) -> Names:
+        """Return the keys of rows, as the folder has them."""
+        keys = [self._keys[row] for row in rows.tolist()]
+        return as_names(keys, len(keys)) if self.has_integers and not self.has_sides else object_array(keys)
+
+    def names(self, rows: NDArray[Any]) -> Names:
+        """Return the names of rows."""
+        names = [self.name(self._keys[row]) for row in rows.tolist()]
+        return as_names(names, len(names)) if self.has_integers else object_array(names)
 
     def present(self) -> NDArray[np.int64]:
         """Return the rows of all nodes."""
         return np.flatnonzero(~self.removed)
 
-    def row(self, name: object) -> int:
-        """Return the row of a node; UnknownNameError for a name that none has."""
-        try:
-            return self._row_of[name]
-        except (KeyError, TypeError):
-            some = list_some(list(islice(self._row_of, 8)))
-            raise UnknownNameError(f"no node is called {quote_name(name)}; names are such as {some}") from None
+    def ordered(self) -> NDArray[np.int64]:
+        """Return the rows of all nodes, sources before targets."""
+        return np.concatenate([np.flatnonzero(~self.removed & (self.is_target == side)) for side in (False, True)])
 
-    def find_row(self, name: object) -> int | None:
-        """Return the row of a node, or None."""
-        return self._row_of.get(name)
+    # ---- vectors -----------------------------------------------------------------------------------------------------
 
     def rows(self, rows: NDArray[Any]) -> Floats:
         """Return the unit vectors of rows; zeros where a node has none."""
@@ -117,11 +160,6 @@ class VectorTable:
         out[moved] = self._moved[positions[moved]]
         out[old] = self.base[rows[old]]
         return out
-
-    def names_array(self, rows: NDArray[Any]) -> Names:
-        """Return the names of rows as an array."""
-        names = [self._names[row] for row in rows.tolist()]
-        return as_names(names, len(names)) if self.has_integer_names else object_array(names)
 
     def nearest(
         self,

@@ -23,9 +23,17 @@ from graphrefine import __version__
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import SIDES, Side
-from graphrefine.graph.node_ids import is_text
+from graphrefine.graph.node_ids import is_text, object_array
 from graphrefine.kernels.numerics import numerics_entry
-from graphrefine.live.change_log import ChangeGroup, Origin, Update, vector_dtype
+from graphrefine.live.change_log import (
+    Change,
+    ChangeGroup,
+    Origin,
+    Update,
+    check_change,
+    parse_change,
+    vector_dtype,
+)
 from graphrefine.live.checkpoint import Checkpoint, kernel_blocks, save_checkpoint
 from graphrefine.live.model import (
     ComputedVectors,
@@ -36,7 +44,7 @@ from graphrefine.live.model import (
     fit_model,
     unit_vectors,
 )
-from graphrefine.live.name_resolution import Change, NameResolution, SideNames, check_change, parse_change
+from graphrefine.live.name_resolution import NameResolution
 from graphrefine.live.reader import LiveVectors, chord_bounds
 from graphrefine.live.refresh import Refresh, refresh_reason
 from graphrefine.live.store import ADVICE, SUFFIX, Store, disk_errors
@@ -70,8 +78,8 @@ def create_live(
     if not has_integers and not is_text(graph.names):
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
     sides = None if graph.sources is None else "integers" if has_integers else "strings"
-    if graph.sources is not None:  # both sides as one set of nodes, by names that differ
-        keys = SideNames(integers=has_integers).keys(graph.names, graph.sources)
+    if graph.sources is not None:  # both sides as one set of nodes, by the keys of `VectorTable`
+        keys = object_array([f"{'st'[row >= graph.sources]}{name}" for row, name in enumerate(graph.names.tolist())])
         graph = Graph(graph.indptr, graph.indices, graph.weights, keys, source=graph.source)
     model, kernel = fit_model(graph, settings, stages, threads=usable_threads(threads))
     replacing = replacing_folder(target, replaceable=_refuse_existing, durable=True)
@@ -93,10 +101,11 @@ def copy_live(store: Store, path: str | os.PathLike[str]) -> None:
     target = Path(path)
 
     def copy() -> None:
-        with disk_errors(target), replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
+        with replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
             Checkpoint(store.copy_to(folder)).check_files()
 
-    store.retry(copy)
+    with disk_errors(target):
+        store.retry(copy)
 
 
 class Commit(NamedTuple):
@@ -107,6 +116,13 @@ class Commit(NamedTuple):
     skipped: int  # edges to remove that did not exist
     new_nodes: int
     moved: int  # vectors that were published
+
+
+class Receipt(NamedTuple):
+    """Answer to a request for changes."""
+
+    group: int  # that the request has made
+    commit: Commit | None  # its stats; None if it was made before, and nothing was changed now
 
 
 class Live(LiveVectors):
@@ -152,7 +168,7 @@ class Live(LiveVectors):
             try:
                 checkpoint = Checkpoint(self._store.folder(self._store.generation))
                 self._model, self._kernel = checkpoint.load()
-                self._table = checkpoint.table(has_sides=self._sides is not None)
+                self._table = checkpoint.table(self._store.facts["sides"])
             except FileNotFoundError as error:  # only a writer removes any
                 raise FormatError(self.path, f"{Path(error.filename).name} is missing; {ADVICE}") from None
             self.group = self._base_group = checkpoint.group
@@ -167,7 +183,7 @@ class Live(LiveVectors):
         self._is_stale = False
 
     def _catch_up(self) -> None:
-        """Bring memory to what the disk has, after something failed in between."""
+        """Open the folder again, if something failed between memory and disk."""
         if self._is_stale:
             self._open()
 
@@ -215,7 +231,7 @@ class Live(LiveVectors):
         self._collect_nodes("-", names, side)
 
     def _collect_nodes(self, sign: str, names: Iterable[Any], side: Side | None) -> None:
-        allowed = (None,) if self._sides is None else SIDES
+        allowed = SIDES if self._table.has_sides else (None,)
         if side not in allowed:
             expected = " or ".join(map(repr, allowed))
             raise InputError(f"side={side!r}: pass {expected}, as the graph is or is not bipartite", argument="side")
@@ -271,7 +287,7 @@ class Live(LiveVectors):
         if not changes and origin is None:
             return Commit(self.group, 0, 0, 0, 0)
         self._catch_up()
-        names = NameResolution(self._table, self._sides)
+        names = NameResolution(self._table)
         group, skipped = names.resolve(changes, skip=skip_unknown)
         # First the kernel, which may refuse the group or meet the end of the memory; then the disk, by which the group
         # counts; then the table. An interruption between two of them leaves memory stale until it is known whether the
@@ -295,6 +311,29 @@ class Live(LiveVectors):
         with self._warning():
             self._maintain(len(changes))
         return Commit(self.group, len(changes), skipped + position, len(group.names), len(update.moved))
+
+    def submit(self, request: str, changes: Sequence[Any], *, skip_unknown: bool = False) -> Receipt:
+        """Commit changes as one group, once for each ``request``: if it was made before, nothing is changed.
+
+        Parameters
+        ----------
+        request : str
+            Id of the request. The last 100,000 groups are remembered by theirs.
+        changes : list
+            See `collect`.
+        skip_unknown : bool
+            Skip edges and nodes to remove that do not exist, and count them.
+
+        Returns
+        -------
+        Receipt
+            Number of the group that the request has made, and stats of it if it is new.
+        """
+        if (group := self._store.request_group(request)) is not None:
+            return Receipt(group, None)
+        self.collect(changes)
+        commit = self.commit(Origin(request=request), skip_unknown=skip_unknown)
+        return Receipt(commit.group, commit)
 
     # ---- refreshes ---------------------------------------------------------------------------------------------------
 
@@ -345,7 +384,12 @@ class Live(LiveVectors):
         model, kernel, vectors, stats = refresh.result(self._store.groups(after=refresh.group), self._table)
         self._save(model, kernel, vectors, stats)
         del refresh, model, kernel, vectors  # what is opened takes as much memory
-        self._open()
+        # The new checkpoint counts already, and a disk that fails once must not make the refresh look as if it had
+        # failed. If it fails again, each later answer tries to open the checkpoint.
+        try:
+            self._open()
+        except OSError:
+            self._open()
         return stats
 
     def _save(
@@ -353,7 +397,7 @@ class Live(LiveVectors):
     ) -> None:
         """Write a checkpoint of this moment, which is then to be opened: removed rows drop, and others move up."""
         generation, rows = self._store.generation + 1, self._table.present()
-        folder, names = self._store.folder(generation), self._table.names_array(rows)
+        folder, names = self._store.folder(generation), self._table.keys(rows)
         # The arrays are on the disk before the transaction names them. Rows have other numbers from then on, so that
         # memory counts for nothing until the new checkpoint is opened, also where that is interrupted.
         save_checkpoint(folder, model, kernel, vectors, names=names, rows=rows, group=self.group)
@@ -383,15 +427,15 @@ class Live(LiveVectors):
         """Return the graph as it is now."""
         self._catch_up()
         indptr, indices, weights = self._kernel.rows()
-        rows, nodes = self._rows(), self._kernel.nodes
-        if self._sides is not None or len(rows) < nodes:
+        rows, nodes = self._table.ordered(), self._kernel.nodes
+        if self._table.has_sides or len(rows) < nodes:
             from scipy.sparse import csr_array
 
             kept = csr_array((weights, indices, indptr), shape=(nodes, nodes))[rows][:, rows].sorted_indices()
             indptr, indices, weights = kept.indptr.astype(np.int64), kept.indices.astype(np.int32), kept.data
         plain = bool(np.all(weights == 1))
         graph = Graph(indptr, indices, None if plain else weights, self.names, source=str(self.path))
-        return graph if self._sides is None else replace(graph, sources=self.sources)
+        return replace(graph, sources=self.sources) if self._table.has_sides else graph
 
     def _linked_rows(self, row: int) -> NDArray[np.int64]:
         linked: NDArray[np.int64] = self._kernel.neighbors(row)[0].astype(np.int64)
@@ -402,7 +446,7 @@ class Live(LiveVectors):
         self._catch_up()
         radii = np.empty(self._kernel.nodes)
         self._kernel.bounds(radii, rounds=rounds)
-        rows = self._rows()
+        rows = self._table.ordered()
         return chord_bounds(self._table.lengths[rows], radii[rows], self._publish)
 
     def stats(self) -> dict[str, Any]:

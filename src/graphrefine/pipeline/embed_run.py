@@ -7,9 +7,9 @@ import os
 import warnings
 from contextlib import ExitStack, nullcontext
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from graphrefine.graph.lookup import ONE, Sides
 from graphrefine.kernels.numerics import made_on, numerics_entry
 from graphrefine.methods.contract import Method, Resources, Shape
 from graphrefine.methods.registry import find_method, make_settings
-from graphrefine.pipeline.memory_plan import BudgetError, MemoryPlan, choose_dimension, plan_run
+from graphrefine.pipeline.memory_plan import MemoryPlan, choose_dimension, plan_run
 from graphrefine.pipeline.settings import RunSettings, work_folder
 from graphrefine.progress import Stages, Watcher
 from graphrefine.readers.read import read
@@ -33,8 +33,7 @@ from graphrefine.refine.settings import MethodSettings
 from graphrefine.system.files import temporary_folder
 from graphrefine.system.memory import budget_of, gigabytes, private_bytes, release_free_memory
 from graphrefine.system.threads import one_blas_thread, usable_threads
-from graphrefine.tables.limits import UnpackedError, reading_within
-from graphrefine.tables.source import reading_bytes
+from graphrefine.tables.source import UnpackedError, reading_bytes, reading_within
 
 if TYPE_CHECKING:
     from graphrefine.refine.dimension import Dimension
@@ -96,22 +95,13 @@ class EmbedRun:
     """One run, as a context manager: `read`, then `make_plan`, then `embed`.
 
     Vectors too large for the memory are in the work folder, which goes away at the end, unless an error ends the block.
-
-    Examples
-    --------
-    >>> from graphrefine.methods.registry import make_settings
-    >>> ring = [(i, (i + 1) % 6) for i in range(6)]
-    >>> with EmbedRun(Request(ring, make_settings("refine", dim=2, quality="fast"))) as run:
-    ...     graph, plan = run.read(), run.make_plan()
-    ...     embedding = run.embed()
-    >>> graph.nodes, plan.mode, list(run.stages.seconds)
-    (6, 'memory', ['read', 'proximity', 'range', 'filter'])
     """
 
     def __init__(self, request: Request) -> None:
-        self.request, self.method, self.cluster = request, request.method, request.run.cluster()
+        self.request, self.method = request, request.method
+        self.cluster = request.run if request.run.executor == "dask" else None
         self.settings: Any = request.settings
-        self.resumed, self.blocks, self.learn = False, 0, False
+        self.resumed, self.blocks = False, 0
         self.dimension: Dimension | None = None  # where it is automatic
         self.workers: list[dict[str, Any]] | None = None
         self.graph: Graph
@@ -119,7 +109,6 @@ class EmbedRun:
         self._stack = ExitStack()
         self._ingested = False
         self._reduced: ArgumentWarning | None = None
-        self.reading = ""  # how the graph was read, in words
 
     def __enter__(self) -> EmbedRun:
         return self
@@ -166,7 +155,7 @@ class EmbedRun:
         reading = {**self.request.reading, "threads": self.threads}
         with self.stages.stage("read"):
             self.graph = self._ingest(reading, watcher) if self._ingested else self._read(reading, watcher)
-            self.reading, self.can_learn = self.graph.reading, can_learn(self.graph)
+            self.can_learn = can_learn(self.graph)
             # The parser's buffers are free by now, and would be counted as used by the plan.
             release_free_memory()
         return self.graph
@@ -183,9 +172,10 @@ class EmbedRun:
             return self._ingest(reading, watcher)
 
     def _ingest(self, reading: dict[str, Any], watcher: Watcher | None) -> Graph:
+        from graphrefine.pipeline.out_of_core import ingest_in
+
         path = os.fspath(self.request.source)
-        graph: Graph = _out_of_core().ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=watcher)
-        return graph
+        return ingest_in(self.work, path, budget=self.budget, reading=reading, watcher=watcher)
 
     def make_plan(self, *, learn: bool = False, writing: int = 0) -> MemoryPlan:
         """Return how the graph is embedded within the budget; InputError where it cannot be.
@@ -207,11 +197,11 @@ class EmbedRun:
         elif self.request.align_to is not None:
             reason = "vectors are aligned in memory"
         self.method.check(self.graph, self.settings, in_memory=False)
-        self.learn = learn and self.can_learn
-        plan = partial(
-            plan_run,
+        self.plan = plan_run(
             self.graph,
             self.settings,
+            learn=learn,
+            must_learn=bool(self.request.run.learn),
             method=self.method,
             budget=self.budget,
             folder=self.named_folder,
@@ -220,13 +210,6 @@ class EmbedRun:
             writing=writing,
             threads=self.threads,
         )
-        try:
-            self.plan = plan(learn=self.learn)
-        except BudgetError:
-            if not self.learn or self.request.run.learn:
-                raise
-            self.learn = False
-            self.plan = plan(learn=False)
         sizes = gigabytes(self.plan.predicted), gigabytes(self.plan.budget)
         _log.info("plan: %s, %s expected of %s", self.plan.mode, *sizes)
         return self.plan
@@ -253,7 +236,7 @@ class EmbedRun:
             self.method,
             Resources(self.threads, self.stages, engines),
             features=self.request.features,
-            learn=self.learn,
+            learn=self.plan.learn,
         )
         if self.dimension is not None:
             embedding.recipe["auto_dim"] = self.dimension.stats()
@@ -285,7 +268,9 @@ class EmbedRun:
 
     def _engines(self) -> Any:
         """Return the factory of engines on disk or on a cluster; the work folder is locked, and removed on success."""
-        disk = _out_of_core()
+        # Only here: most runs fit into memory, and a small graph is embedded faster than this is imported.
+        from graphrefine.pipeline import out_of_core as disk
+
         # In this order: the stack of the run closes in reverse, and workers still write into the folder when they end.
         folder, client = self.folder, None
         if self.cluster is not None:
@@ -300,14 +285,6 @@ class EmbedRun:
             return disk.OnDisk(folder, self.plan.panel, self.threads)
         self.graph = disk.store_in(folder, self.graph, threads=self.threads)
         return disk.OnCluster(folder, client, self.plan.each, self.threads)
-
-
-def _out_of_core() -> ModuleType:
-    """Import what works on disk and on clusters."""
-    # Only where it is needed: most runs fit into memory, and a small graph is embedded faster than this is imported.
-    from graphrefine.pipeline import out_of_core
-
-    return out_of_core
 
 
 def embed_graph(

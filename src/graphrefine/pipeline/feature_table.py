@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
 
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import csv_file, explain_damage
@@ -43,16 +44,7 @@ class Features(NamedTuple):
 
 
 def read_features(features: Any, graph: Graph) -> Features:
-    """Return features in any accepted form, checked, in the order of a graph's nodes.
-
-    Examples
-    --------
-    >>> from graphrefine.graph.graph import Graph
-    >>> pair = Graph.from_edges(["bob"], ["ada"])
-    >>> read_features({"bob": [1, 2], "ada": [3, 4], "eve": [5, 6]}, pair)
-    Features(matrix=array([[3, 4],
-           [1, 2]]), nodes=2, unknown=1)
-    """
+    """Return features in any accepted form, checked, in the order of a graph's nodes."""
     names, matrix, source = _split(features)
     matrix = _check_matrix(matrix, names, source)
     if names is None:
@@ -79,12 +71,11 @@ def _split(features: Any) -> tuple[Any, Any, str]:
     if isinstance(features, Mapping):
         if not features:
             raise InputError("features: the mapping is empty; it must give rows of numbers by node name")
-        rows = {name: np.ravel(row) for name, row in features.items()}
-        usual = len(next(iter(rows.values())))
-        odd = next((name for name, row in rows.items() if len(row) != usual), None)
+        rows = [np.ravel(row) for row in features.values()]
+        odd = next((name for name, row in zip(features, rows, strict=True) if len(row) != len(rows[0])), None)
         if odd is not None:
-            raise InputError(f"features: node {odd!r} has {len(rows[odd])} numbers, and the first node has {usual}")
-        return list(rows), list(rows.values()), "features"
+            raise InputError(f"features: node {odd!r} and the first node have different numbers of features")
+        return list(features), rows, "features"
     if isinstance(features, tuple) and len(features) == 2:
         return (*features, "features")
     if hasattr(features, "names") and hasattr(features, "vectors"):
@@ -153,15 +144,15 @@ def _read_tsv(source: Source) -> tuple[Any, Any]:
             odd = next(at for at in columns.numbers if not is_finite(fields[at]))
             problem = f"non-numeric value {fields[odd]!r} in column {columns.titles[odd]!r}"
             raise source.error(f"{problem}; all columns but the name must be numbers", line=line) from None
-    if columns.remarks:
-        warnings.warn(ArgumentWarning(f"{source.name}: {'; '.join(columns.remarks)}"), stacklevel=7)
+    if columns.notes:
+        warnings.warn(ArgumentWarning(f"{source.name}: {'; '.join(columns.notes)}"), stacklevel=7)
     name = columns.name
     return None if name is None else from_strings([fields[name] for fields in rows]), matrix
 
 
 def _check_matrix(matrix: Any, names: Any, source: str) -> Any:
     """Return a matrix of finite numbers with two dimensions and a column at least."""
-    sparse = _is_sparse(matrix)
+    sparse = hasattr(matrix, "tocsr")
     if not sparse:
         try:
             matrix = np.asarray(matrix)
@@ -184,16 +175,8 @@ def _check_matrix(matrix: Any, names: Any, source: str) -> Any:
     return matrix.tocsr() if sparse else matrix
 
 
-def _is_sparse(matrix: Any) -> bool:
-    from scipy.sparse import issparse
-
-    return bool(issparse(matrix))
-
-
 def _refuse_first(matrix: Any, names: Any, source: str) -> None:
     """Raise InputError for the first number that is not finite."""
-    from scipy.sparse import coo_array
-
     stored = coo_array(matrix)
     bad = np.flatnonzero(~np.isfinite(stored.data))
     at = bad[np.lexsort((stored.col[bad], stored.row[bad]))[0]]
@@ -234,12 +217,10 @@ def _by_name(matrix: Any, names: list[str], graph: Graph, source: str) -> Featur
 def _take_rows(matrix: Any, rows: NDArray[np.int64]) -> Any:
     """Return these rows of a matrix, zeros for -1; sparse as it was."""
     known = np.flatnonzero(rows >= 0)
-    if _is_sparse(matrix):
-        import scipy.sparse as sp
-
+    if hasattr(matrix, "tocsr"):
         # A product with a selection: SciPy's own indexing has no row of zeros for -1, and would take the last row.
         ones = np.ones(len(known), np.int8)
-        selection: Any = sp.csr_array((ones, (known, rows[known])), shape=(len(rows), matrix.shape[0]))
+        selection: Any = csr_array((ones, (known, rows[known])), shape=(len(rows), matrix.shape[0]))
         return selection @ matrix
     full = np.zeros((len(rows), matrix.shape[1]), matrix.dtype)
     full[known] = matrix[rows[known]]

@@ -11,7 +11,7 @@ not in proportion to its columns, as a gather from a row that no cache holds wai
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,8 +41,7 @@ FAR = 7  # Gram matrices and rotations that a block of the far view of arcs take
 LAST = 6  # Gram matrices and rotations that joining three views takes the time of
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """Expected cost of an embedding, reading and writing aside."""
 
     seconds: float
@@ -64,38 +63,31 @@ class Speed(NamedTuple):
         return (self.once + products * self.product) * ratio + dense * (self.gram + self.rotation) * ratio**2
 
 
-def estimate(graph: Graph, settings: RefineSettings, *, threads: int) -> Estimate:
-    """Return the cost of embedding a graph with these settings on this machine."""
-    needed = in_memory_bytes(graph, settings, REFINE_METHOD, extra=learning_need(graph, settings))
-    return Estimate(_seconds(graph, settings, threads), needed)
+def estimate(graph: Graph, settings: RefineSettings, *, threads: int) -> tuple[Estimate, dict[str, Estimate]]:
+    """Return the cost of an embedding on this machine; and that of every tier of quality, for vectors of one side."""
+    extra, two = learning_need(graph, settings), two_sides(graph, settings)
+    speed = None if two else _calibrate(graph, settings, threads)
+
+    def cost_of(chosen: RefineSettings) -> Estimate:
+        seconds = _two_sides_seconds(graph, chosen, threads) if speed is None else _seconds_at(speed, graph, chosen)
+        return Estimate(seconds, in_memory_bytes(graph, chosen, REFINE_METHOD, extra=extra))
+
+    tiers = () if two else QUALITIES
+    return cost_of(settings), {quality: cost_of(replace(settings, quality=quality)) for quality in tiers}
 
 
-def compare_tiers(graph: Graph, settings: RefineSettings, cost: Estimate, *, threads: int) -> dict[str, Estimate]:
-    """Return the cost of every tier of quality, from that of one of them."""
-    learning, speed = learning_need(graph, settings), _calibrate(graph, settings, threads)
-    base, tiers = _seconds_at(speed, graph, settings), {}
-    for quality in QUALITIES:
-        other = replace(settings, quality=quality)
-        seconds = cost.seconds * _seconds_at(speed, graph, other) / max(base, 1e-9)
-        needed = in_memory_bytes(graph, other, REFINE_METHOD, extra=learning)
-        tiers[quality] = cost if quality == settings.quality else Estimate(seconds, needed)
-    return tiers
-
-
-def _seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:
-    if two_sides(graph, settings):
-        arcs, width = arcs_and_columns(graph, settings.dim)
-        pairs, operator = rounds(settings) + 1, normalize_arcs(arcs)[0]
-        speed = measure(arcs, operator, columns=width, threads=threads, bfloat16=settings.bfloat16)
-        seconds = speed.seconds(width, products=2 * pairs, dense=2 * pairs)
-        if settings.quality == "fast":
-            return seconds
-        if graph.sources is None:
-            blocks = count_blocks(graph, width)
-            far = speed._replace(once=0.0).seconds(width, products=4 * blocks, dense=FAR * blocks)
-            return seconds + far
-        return 2 * seconds + SWEEP * (len(arcs.indices) + graph.nodes) * settings.dim * 2 * len(PATH)
-    return _seconds_at(_calibrate(graph, settings, threads), graph, settings)
+def _two_sides_seconds(graph: Graph, settings: RefineSettings, threads: int) -> float:
+    arcs, width = arcs_and_columns(graph, settings.dim)
+    pairs, operator = rounds(settings) + 1, normalize_arcs(arcs)[0]
+    speed = measure(arcs, operator, columns=width, threads=threads, bfloat16=settings.bfloat16)
+    seconds = speed.seconds(width, products=2 * pairs, dense=2 * pairs)
+    if settings.quality == "fast":
+        return seconds
+    if graph.sources is None:
+        blocks = count_blocks(graph, width)
+        far = speed._replace(once=0.0).seconds(width, products=4 * blocks, dense=FAR * blocks)
+        return seconds + far
+    return 2 * seconds + SWEEP * (len(arcs.indices) + graph.nodes) * settings.dim * 2 * len(PATH)
 
 
 def _calibrate(graph: Graph, settings: RefineSettings, threads: int) -> Speed:
@@ -131,13 +123,6 @@ def measure(graph: Graph, operator: Operator, *, columns: int, threads: int, bfl
     """Return the speed of an engine on a graph: each verb done once, with these columns or with fewer.
 
     Memory is new to the system in the first two products and used again after them, as in a run.
-
-    Examples
-    --------
-    >>> from graphrefine.graph.graph import Graph
-    >>> ring = Graph.from_edges(range(6), [1, 2, 3, 4, 5, 0])
-    >>> measure(ring, proximity(ring), columns=4, threads=1, bfloat16=True).product > 0
-    True
     """
     width = min(columns, COLUMNS)
     engine = LocalEngine(graph, columns=width, threads=threads, bfloat16=bfloat16)

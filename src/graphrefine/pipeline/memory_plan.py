@@ -26,7 +26,7 @@ from graphrefine.system.memory import available_bytes, gigabytes, megabytes, pri
 if TYPE_CHECKING:
     from graphrefine.engine.layout import Layout
     from graphrefine.graph.graph import Graph
-    from graphrefine.pipeline.settings import Cluster
+    from graphrefine.pipeline.settings import RunSettings
     from graphrefine.refine.settings import RefineSettings
 
 Mode = Literal["memory", "columns", "streamed", "dask"]
@@ -68,6 +68,7 @@ class MemoryPlan:
     panel: int = 0  # columns held at a time
     panels: int = 1
     each: int | None = None  # bytes of memory for each worker that is started
+    learn: bool = False  # from the graph, after the method
 
     def in_words(self) -> str:
         """Return the plan for people."""
@@ -86,24 +87,38 @@ class MemoryPlan:
         return {"mode": self.mode, **sizes, "panel": self.panel, "panels": self.panels}
 
 
-def plan_run(
+def plan_run(graph: Graph, settings: Any, *, learn: bool = False, must_learn: bool = False, **how: Any) -> MemoryPlan:
+    """Return the plan of a run within a budget; InputError where there is none.
+
+    ``learn`` adds the stage that learns from the graph, where that is possible and, unless ``must_learn``, the budget
+    has room for it. ``how`` are arguments of `_plan_with`.
+    """
+    learn = learn and can_learn(graph)
+    try:
+        return replace(_plan_with(graph, settings, learn=learn, **how), learn=learn)
+    except BudgetError:
+        if not learn or must_learn:
+            raise
+        return _plan_with(graph, settings, learn=False, **how)
+
+
+def _plan_with(
     graph: Graph,
     settings: Any,
     *,
     method: Method[Any],
     budget: int,
-    folder: Path | None,
+    learn: bool,
+    folder: Path | None = None,
     in_memory_for: str | None = None,
-    cluster: Cluster | None = None,
-    learn: bool = False,
+    cluster: RunSettings | None = None,
     writing: int = 0,
     threads: int = 1,
 ) -> MemoryPlan:
-    """Return the plan of a run within a budget; InputError where there is none.
+    """Return the plan of a run, with or without learning; unfinished work in ``folder`` keeps its plan.
 
-    Unfinished work in ``folder`` keeps its plan. ``in_memory_for`` is why the vectors must be in memory; ``cluster``
-    does the work, if given; ``learn`` adds the stage that learns; ``writing`` is the memory of the writer without
-    vectors and names.
+    ``in_memory_for`` is why the vectors must be in memory; ``cluster`` has the settings of a run on a cluster;
+    ``writing`` is the memory of the writer without vectors and names.
     """
     writer = writing + packed_names(graph) if writing else 0
     extra = max(writer, learning_need(graph, settings) if learn else 0)
@@ -113,15 +128,12 @@ def plan_run(
         method.check_room(graph, settings)  # which says what would fit
         needed = in_memory_bytes(graph, settings, method, extra=extra)
         if needed > budget:
-            raise BudgetError(
-                f"memory={megabytes(budget)} is too little: {method.name} needs {megabytes(needed)} for "
-                f"{graph.source}, and {in_memory_for}",
-                argument="memory",
-            )
+            words = f"{megabytes(needed)} are needed, as {in_memory_for}"
+            raise _too_little(budget, f"{method.name} on {graph.source}", words)
         return MemoryPlan("memory", budget, needed)
     if cluster is not None:
         need = method.disk_need(Shape.of(graph), settings, threads)
-        return plan_cluster(graph, settings, budget, workers=cluster.workers, need=need)
+        return plan_cluster(graph, settings, budget, workers=cluster.new_workers, need=need)
     # Work that has begun keeps its panels, also under another budget: the files in the folder are cut by them.
     plan = replace(
         plan_local(graph, settings, budget, method=method, extra=extra, threads=threads), **begun_plan(folder)
@@ -133,6 +145,10 @@ def plan_run(
             argument="memory",
         )
     return plan
+
+
+def _too_little(budget: int, work: str, need: str) -> BudgetError:
+    return BudgetError(f"memory={megabytes(budget)} is too little for {work}: {need}", argument="memory")
 
 
 def begun_plan(folder: Path | None) -> dict[str, Any]:
@@ -168,11 +184,8 @@ def plan_local(
     least = base + max(panel_bytes(graph, settings, PAD, need), extra)
     fast = base + max(panel_bytes(graph, settings, PAD), extra)
     lower = f"; quality='fast' needs {megabytes(fast)}" if fast < least else ""
-    raise BudgetError(
-        f"memory={megabytes(budget)} is too little for {graph.source} ({graph.nodes:,} nodes): with {PAD} columns at a "
-        f"time, {megabytes(least)} are needed at least{lower}",
-        argument="memory",
-    )
+    words = f"with {PAD} columns at a time, {megabytes(least)} are needed at least{lower}"
+    raise _too_little(budget, f"{graph.source} ({graph.nodes:,} nodes)", words)
 
 
 def in_memory_bytes(graph: Graph, settings: Any, method: Method[Any], *, extra: int = 0) -> int:
@@ -234,12 +247,6 @@ def disk_bytes(graph: Graph, need: DiskNeed) -> int:
     return graph.nodes * -(-need.columns // PAD) * PAD * STORED_BYTES + need.stored
 
 
-def graph_bytes(graph: Graph) -> int:
-    """Return what the rows of a graph take."""
-    arrays = (graph.indptr, graph.indices, graph.weights)
-    return sum(array.nbytes for array in arrays if array is not None) * (2 if graph.directed else 1)
-
-
 def plan_cluster(
     graph: Graph, settings: RefineSettings, budget: int, *, workers: int | None, need: DiskNeed
 ) -> MemoryPlan:
@@ -251,18 +258,18 @@ def plan_cluster(
     from graphrefine.engine.dask import plan_layout  # loads Dask's engine
 
     here = private_bytes() + unread_names(graph) + graph.nodes * VECTOR_BYTES + need.held
-    disk = disk_bytes(graph, need) + (0 if graph.stored else graph_bytes(graph))
+    disk = disk_bytes(graph, need)
+    if not graph.stored:  # the workers read it from the folder
+        rows = sum(array.nbytes for array in (graph.indptr, graph.indices, graph.weights) if array is not None)
+        disk += rows * (2 if graph.directed else 1)
     padded = -(-need.columns // PAD) * PAD
     if workers is None:
         return MemoryPlan("dask", budget, here, disk, padded)
     each = (budget - here - MANAGING) // workers - WORKER
     if each < LEAST_OF_WORKER:
         least = here + MANAGING + workers * (WORKER + LEAST_OF_WORKER)
-        raise BudgetError(
-            f"memory={megabytes(budget)} is too little for {workers} workers on this machine: {megabytes(least)} are "
-            "needed at least; give that much, or start fewer",
-            argument="memory",
-        )
+        words = f"{megabytes(least)} are needed at least; give that much, or start fewer"
+        raise _too_little(budget, f"{workers} workers on this machine", words)
     layout, group = plan_layout(graph, columns=need.columns, workers=workers, memory=each)
     needed = here + MANAGING + workers * (WORKER + task_bytes(graph, layout, group))
     return MemoryPlan("dask", budget, needed, disk, padded, each=each)
@@ -278,14 +285,7 @@ def task_bytes(graph: Graph, layout: Layout, group: int) -> int:
 
 
 def choose_dimension(graph: Graph, *, method: str = "refine", budget: int | None = None, threads: int = 1) -> Dimension:
-    """Return the dimension of a graph from its spectrum; InputError where that is not possible within the budget.
-
-    Examples
-    --------
-    >>> from graphrefine import read
-    >>> choose_dimension(read([(i, (i + 1) % 40) for i in range(40)])).dim
-    16
-    """
+    """Return the dimension of a graph from its spectrum; InputError where that is not possible within the budget."""
     if method != "refine" or graph.directed or graph.sources is not None:
         kind = "directed" if graph.directed else "undirected" if graph.sources is None else "bipartite"
         raise InputError(
@@ -293,7 +293,10 @@ def choose_dimension(graph: Graph, *, method: str = "refine", budget: int | None
             f"{graph.source}, read as {kind}; pass a number, as in dim=128",
             argument="dim",
         )
-    needed = private_bytes() + spectrum_bytes(Shape.of(graph))
+    # Bytes for each entry: its end in the graph without held-out edges, where rows end, weights and their logarithms.
+    shape, entry, columns = Shape.of(graph), 20 + (8 if graph.weighted else 0), min(PROBE, graph.nodes)
+    needed = private_bytes() + engine_memory(shape, columns=columns, matrices=DIM_MATRICES)
+    needed += shape.entries * entry + 8 * columns * (8 * columns + 5 * PAIRS)
     room = min(private_bytes() + (available_bytes() or needed), needed if budget is None else budget)
     if needed > room:
         raise BudgetError(
@@ -304,20 +307,3 @@ def choose_dimension(graph: Graph, *, method: str = "refine", budget: int | None
     dimension = measure_dimension(graph, threads=threads)
     release_free_memory()
     return dimension
-
-
-def spectrum_bytes(shape: Shape) -> int:
-    """Return what `graphrefine.refine.dimension.measure_dimension` holds in addition to the graph.
-
-    Examples
-    --------
-    >>> round(spectrum_bytes(Shape(nodes=100_000, entries=1_000_000)) / 1e6)
-    354
-    """
-    entry = 4 + 16 + (8 if shape.weighted else 0)  # its end in the rest, where rows end, weights and their logarithms
-    columns = min(PROBE, shape.nodes)
-    return (
-        engine_memory(shape, columns=columns, matrices=DIM_MATRICES)
-        + shape.entries * entry
-        + 8 * columns * (8 * columns + 5 * PAIRS)
-    )

@@ -6,6 +6,7 @@ run at a time, and is gone when that is done.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -140,7 +141,7 @@ def working(
     mark = {
         "graph": graph.fingerprint if isinstance(graph, StoredGraph) else digest_graph(graph),
         "method": method,
-        "settings": _plain(asdict(settings)),
+        "settings": json.loads(json.dumps(asdict(settings))),  # lists for tuples, as the state of the folder has them
         "version": __version__,
         **numerics_entry(),
     }
@@ -170,11 +171,13 @@ def ingest_in(work: WorkFolder, path: str, *, budget: int, reading: dict[str, An
     from graphrefine.ingestion.ingest import ingest_files
     from graphrefine.readers.options import ReadOptions
 
-    about = Path(path).stat()
-    read_by = {name: str(value) for name, value in reading.items() if name != "threads"}
-    stamp = {"path": str(Path(path).absolute()), "size": about.st_size, "changed": about.st_mtime_ns}
-    stamp |= {"reading": read_by}
-    target = work.path / INPUT
+    about, target = Path(path).stat(), work.path / INPUT
+    stamp = {
+        "path": str(Path(path).absolute()),
+        "size": about.st_size,
+        "changed": about.st_mtime_ns,
+        "reading": {name: str(value) for name, value in reading.items() if name != "threads"},
+    }
     _check_same(work.path, work.state(STAMP) or stamp, stamp)
     work.save(STAMP, stamp)
     if not target.exists():
@@ -190,13 +193,12 @@ def verify(graph: StoredGraph, stages: Stages) -> None:
     """Raise FormatError unless every block of a graph on disk has its checksum."""
     # Before hours of work, and also before work goes on: products read blocks at random, where a damaged one would only
     # make other vectors.
-    sides = [graph, graph.transposed()] if graph.directed else [graph]
-    with stages.stage("check", steps=sum(len(side.blocks) - 1 for side in sides if isinstance(side, StoredGraph))):
-        for side in sides:
-            assert isinstance(side, StoredGraph)
-            for block in range(len(side.blocks) - 1):
-                side.verify_block(block)
-                stages.advance()
+    sides: list[Any] = [graph, graph.transposed()] if graph.directed else [graph]
+    blocks = [(side, block) for side in sides for block in range(len(side.blocks) - 1)]
+    with stages.stage("check", steps=len(blocks)):
+        for side, block in blocks:
+            side.verify_block(block)
+            stages.advance()
 
 
 def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
@@ -208,8 +210,3 @@ def _check_same(folder: Path, earlier: Any, mark: dict[str, Any]) -> None:
             f"{folder}: holds the unfinished work of another run ({', '.join(differing)}); delete it to start again, "
             "or choose another folder with --work"
         )
-
-
-def _plain(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings as JSON gives them back, with lists for tuples."""
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}

@@ -112,47 +112,25 @@ class RunSettings:
             )
 
     @property
-    def thread_count(self) -> int:
-        """Number of threads in use."""
-        return usable_threads(self.threads)
-
-    def cluster(self) -> Cluster | None:
-        """Return the Dask cluster of the run; None where this process works alone."""
-        if self.executor == "local":
-            return None
-        if self.scheduler is None:
-            return Cluster(workers=self.workers or self.thread_count)
-        return Cluster(self.scheduler, files=tuple(getattr(self, name) for name in TLS))
-
-
-@dataclass(frozen=True)
-class Cluster:
-    """A Dask cluster: one that runs, or one to start on this machine."""
-
-    scheduler: str | None = None
-    workers: int | None = None  # to start
-    files: tuple[str | None, ...] = ()  # see `graphrefine.engine.dask_client.TlsFiles`
+    def new_workers(self) -> int | None:
+        """Number of Dask workers to start on this machine; None for a cluster that runs already."""
+        return None if self.scheduler is not None else self.workers or usable_threads(self.threads)
 
     def connect(self) -> Any:
-        """Return a context manager of a client; the workers that it started end with it."""
+        """Return a context manager of a client of the cluster; the workers that it started end with it."""
         try:
             import distributed  # noqa: F401
         except ModuleNotFoundError:
             raise MissingExtraError("a cluster", "distributed", "scale") from None
         from graphrefine.engine.dask_client import TlsFiles, connect
 
-        files = TlsFiles(*(None if path is None else os.fspath(path) for path in self.files))
-        return connect(self.scheduler, workers=self.workers, files=files)
+        paths = (getattr(self, name) for name in TLS)
+        files = TlsFiles(*(None if path is None else os.fspath(path) for path in paths))
+        return connect(self.scheduler, workers=self.new_workers, files=files)
 
 
 def work_folder(output: str | PathLike[str]) -> Path:
-    """Return the default folder for the unfinished work of an output: next to it.
-
-    Examples
-    --------
-    >>> work_folder("out/vectors.npy").name
-    'vectors.npy.work'
-    """
+    """Return the default folder for the unfinished work of an output, next to it: ``vectors.npy.work``."""
     path = Path(output)
     if not path.name:
         raise OutputError(f"{os.fspath(output) or '(empty)'}: not the name of an output; give a name below a folder")
@@ -175,16 +153,7 @@ def write_config(path: str | PathLike[str], method: str, settings: MethodSetting
 
 
 def read_config(path: str | PathLike[str]) -> Config:
-    """Return the settings in a file; FormatError unless the method takes each of them.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "wide.json"
-    >>> _ = path.write_text('{"dim": 256}')
-    >>> read_config(path)
-    Config(method='refine', settings={'dim': 256})
-    """
+    """Return the settings in a file; FormatError unless the method takes each of them."""
     from graphrefine.methods.registry import make_settings
 
     expected = 'a JSON object of settings is expected, like {"method": "refine", "dim": 64}'

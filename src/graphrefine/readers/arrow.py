@@ -11,10 +11,9 @@ from graphrefine.readers.columns import number_edges
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.kinds import MOST
-from graphrefine.tables.limits import IN_PIECES, check_unpacked
 from graphrefine.tables.roles import EdgeRoles
 from graphrefine.tables.sniff import find_edges
-from graphrefine.tables.source import Source, wrap_errors
+from graphrefine.tables.source import IN_PIECES, Source, check_unpacked, wrap_errors
 
 # Columns whose first values tell what they hold, where none has a usual name: a table with very many columns is not
 # decoded as a whole to find two of them.
@@ -136,7 +135,7 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
 
     columns = find_edges(list(schema.names), numeric_columns(schema), values, options.hints)
     if len(set(numeric_columns(schema.field(at) for at in columns.positions[:2]))) > 1:
-        columns.report["remarks"] = ["ids are numbers in one column, texts in the other: 1 and '1' are one node"]
+        columns.report["notes"] = ["ids are numbers in one column, texts in the other: 1 and '1' are one node"]
     return columns
 
 

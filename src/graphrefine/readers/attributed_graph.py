@@ -27,11 +27,10 @@ from graphrefine.graph.node_ids import (
     sort_rows,
     table_key,
 )
-from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.formats import EdgeTable, make_report
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.decode import decode
-from graphrefine.tables.limits import check_fields, check_unpacked
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, check_fields, check_unpacked
 
 _LISTED = 8  # attributes and columns that a note or an error names
 _ENTITY = re.compile("&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]*));")
@@ -154,9 +153,8 @@ class AttributedGraph:
         rank = np.argsort(order).astype(np.int32)
         if attributes:
             self.notes.append(f"node attributes {list_names(attributes)}")
-        report: dict[str, Any] = {"weight_column": None if weights is None else self.weight_name, **self.report}
-        report |= {"ignored_columns": list(self.unused)} if self.unused else {}
-        report |= {"remarks": self.notes} if self.notes else {}
+        column = None if weights is None else self.weight_name
+        report = make_report(weight_column=column, **self.report, unused=self.unused, notes=self.notes)
         return EdgeTable(
             (rank[ends[:, 0]], rank[ends[:, 1]], names[order]),
             weights,

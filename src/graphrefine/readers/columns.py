@@ -23,9 +23,9 @@ from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.times import edges_with_times
 from graphrefine.tables.kinds import MOST
-from graphrefine.tables.limits import check_fields
 from graphrefine.tables.roles import EdgeRoles
 from graphrefine.tables.sniff import find_edges
+from graphrefine.tables.source import check_fields
 
 _EXACT = 1 << 53  # integers up to here are the same as float64
 

@@ -18,8 +18,7 @@ from graphrefine.readers.attributed_graph import list_names
 from graphrefine.readers.columns import edges_of_rows
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.tables.limits import check_unpacked, unpacked_limit
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, check_unpacked, unpacked_limit
 
 _SQLITE, _DUCKDB = b"SQLite format 3\0", b"DUCK"
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
@@ -69,7 +68,7 @@ def _load_sqlite(source: Source, options: ReadOptions) -> EdgeTable:
         rows = connection.execute(query)
         columns = [column for column, *_ in rows.description or ()]
         table = edges_of_rows(columns, _watch_rows(source, rows), options)
-    table.report["remarks"] = [note]
+    table.report["notes"] = [note]
     return table
 
 
@@ -126,7 +125,7 @@ def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
     if not result.num_rows:
         raise source.error("there is no edge: the table or query has no rows", argument="query")
     table = edges_of_arrow(result, options)
-    table.report["remarks"] = [note]
+    table.report["notes"] = [note]
     return table
 
 

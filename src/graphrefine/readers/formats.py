@@ -9,12 +9,12 @@ A new format, such as ``.dot``, takes three steps:
 2. a line in `FORMATS`, with the options that apply; and its name in the docstring of `read.read` and in
    docs/formats.md, which tests hold to the table;
 3. a line in `WRITERS` of ``tests/readers/format_writers.py``, by which files with any names, damage and weights are
-   tested, and one for each error in ``tests/readers/test_format_refusals.py``.
+   tested, and one for each error in ``tests/readers/test_refusals.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
 from os import PathLike
@@ -54,6 +54,12 @@ class MatrixTable:
     directed: bool | None = None  # as in `EdgeTable`
     attributes: dict[str, NDArray[Any]] = field(default_factory=dict)  # of the rows, then of the columns of two sides
     column_names: NDArray[Any] | None = None  # where rows and columns are two sides
+
+
+def make_report(*, unused: Iterable[Any] = (), notes: Iterable[str] = (), **keys: Any) -> dict[str, Any]:
+    """Return the report of a loader, with the columns or attributes that are not used, and notes, if there are any."""
+    lists = {"ignored_columns": list(unused), "notes": list(notes)}
+    return keys | {key: values for key, values in lists.items() if values}
 
 
 Loader = Callable[[Source, ReadOptions], EdgeTable | MatrixTable]

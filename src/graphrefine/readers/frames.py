@@ -17,7 +17,7 @@ from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.node_ids import name_array
 from graphrefine.readers.arrow import numeric_columns
 from graphrefine.readers.columns import ColumnTable, edges_of_columns, is_text_type
-from graphrefine.readers.formats import EdgeTable, MatrixTable
+from graphrefine.readers.formats import EdgeTable, MatrixTable, make_report
 from graphrefine.readers.objects import load_records
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.vocabulary import find_pair
@@ -272,10 +272,8 @@ def _square_matrix(values: NDArray[Any], names: NDArray[Any], options: ReadOptio
 def _without_empty(values: NDArray[np.float64], format: str) -> tuple[NDArray[np.float64], dict[str, Any]]:
     """Return the matrix with 0 in empty cells, as pivoting leaves them, and the report that says so."""
     empty = np.isnan(values)
-    count = int(empty.sum())
-    if not count:
-        return values, {"format": format}
-    return np.where(empty, 0, values), {"format": format, "remarks": [f"empty cells are no edges: {count:,}"]}
+    notes = [f"empty cells are no edges: {int(empty.sum()):,}"] if empty.any() else []
+    return np.where(empty, 0, values) if notes else values, make_report(format=format, notes=notes)
 
 
 def _ambiguous(shape: tuple[int, int]) -> InputError:
@@ -289,7 +287,7 @@ def _ambiguous(shape: tuple[int, int]) -> InputError:
 
 def _refuse_sums(values: NDArray[np.float64], index: list[Any], heads: list[Any]) -> None:
     """Refuse a table whose last row and column, of one name, are the sums of the others: they would be two hubs."""
-    if min(values.shape) < 2 or index[-1] != heads[-1]:
+    if index[-1] != heads[-1]:
         return
     inner = values[:-1, :-1]
     if np.allclose(values[:-1, -1], inner.sum(axis=1)) and np.allclose(values[-1, :-1], inner.sum(axis=0)):

@@ -20,8 +20,7 @@ from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.system import distinct_keys
 from graphrefine.tables.kinds import MOST
-from graphrefine.tables.limits import check_fields
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, check_fields
 
 _EDGES = ("links", "edges")
 _NODES = ("nodes", "vertices")

@@ -1,9 +1,7 @@
 """Labels of nodes: from a file or an object in memory to rows aligned with an embedding's.
 
-Labels either name their nodes (a table, a mapping, an index, a pair) or have a row for each node in order (a list, an
-array, a matrix); labels with names are read by their names. `graphrefine.tables` decides what a table means:
-`header.detect_label_header` whether its first row is a header, and `roles.assign_labels` which columns hold the nodes
-and the labels.
+Labels name their nodes (a table, a mapping, an index, a pair) or have a row for each node in order (a list, an array, a
+matrix). `graphrefine.tables.roles` finds the columns of a table, and `header` whether its first row is a header.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,25 +20,23 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import AmbiguousTable, FormatError, InputError, MissingExtraError
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.lookup import list_some
 from graphrefine.graph.node_ids import from_strings, is_missing_id, object_array, sort_rows
 from graphrefine.readers.columns import Records
+from graphrefine.readers.frames import is_counted
 from graphrefine.readers.matrix_files import read_npy, read_variable
 from graphrefine.readers.small_table import is_binary
 from graphrefine.system import distinct_keys
 from graphrefine.tables.decode import decode_text
 from graphrefine.tables.header import detect_label_header
 from graphrefine.tables.kinds import Column, text_of
-from graphrefine.tables.limits import check_stated
 from graphrefine.tables.roles import INDEX, Known, assign_labels, check_counted, describe_column
 from graphrefine.tables.sniff import read_rows
-from graphrefine.tables.source import Source, wrap_errors
+from graphrefine.tables.source import Source, check_stated, wrap_errors
 from graphrefine.tables.vocabulary import EMPTY_WORDS, LABELS, NO_VALUES, NODES
 
 _NEEDS = "a node and a label are expected in each line"
-_FORMS = (
-    "a file, a mapping from nodes to labels, a pair (nodes, labels), a pandas Series or DataFrame with its index, a "
-    "table (node, label), one label for each node in order, or a matrix of 0 and 1"
-)
+_FORMS = "a file, a mapping, a pair (nodes, labels), a table (node, label), one label a node, or a matrix of 0 and 1"
 _WHOLE = re.compile(r"(-?[0-9]+)(\.0)?")
 
 
@@ -56,7 +51,7 @@ class LabelOptions:
     @property
     def choose_columns(self) -> bool:
         """Whether a column is chosen."""
-        return (self.node_column, self.label_column) != (None, None)
+        return self.node_column is not None or self.label_column is not None
 
     def refuse(self, kind: str, names: Iterable[str] = ("header", "node_column", "label_column")) -> None:
         """Refuse options that do not apply to labels of this kind."""
@@ -159,11 +154,10 @@ class Labels:
 def _note_empty_words(labels: Labels) -> str:
     """Return a note on classes that are written as programs write no value; they may be meant, as NA is for Namibia."""
     words = [name for name in labels.classes if name in EMPTY_WORDS]
-    if not words:
-        return ""
     nodes = int(labels.indicator[:, np.isin(labels.classes, words)].sum(axis=1).astype(bool).sum())
     classes = f"the class{'es' * (len(words) > 1)} {', '.join(map(repr, words))}"
-    return f"{_count(nodes, 'node', 'nodes')} of {classes} (if that means no label, leave the field empty)"
+    note = f"{_count(nodes, 'node', 'nodes')} of {classes} (if that means no label, leave the field empty)"
+    return note if words else ""
 
 
 class Aligned(NamedTuple):
@@ -270,21 +264,48 @@ def is_attribute(name: str, graph: Graph) -> bool:
 
 def _parse_file(source: Source, options: LabelOptions, variable: str) -> Form:
     """Parse a file of labels, by its suffix."""
+    if not is_binary(source) and source.suffix not in (".json", ".jsonl", ".ndjson", ".npy", ".mat"):
+        return _parse_text(source, options)
+    options.refuse("a file that is not text", ["header"])
+    if source.suffix == ".mat":
+        options.refuse("a matrix, which has no columns")
+        entries = _read_mat(source, variable)
+        return Form(lambda known: entries, source)
+    content = _parse_content(source)
+    return Form(lambda known: _find_entries(content, options, known), source)
+
+
+def _parse_content(source: Source) -> Any:
+    """Parse parquet, Arrow, npy, or JSON: a mapping, or objects as an array or one on each line."""
     if is_binary(source):
         from graphrefine.readers.arrow import read_arrow_table  # for an optional package
 
-        options.refuse("a file whose columns always have names", ["header"])
-        table = read_arrow_table(source)
-        return Form(lambda known: _find_entries(table, options, known), source)
-    if source.suffix in (".json", ".jsonl", ".ndjson"):
-        return Form(_parse_json(source, options), source)
-    if source.suffix in (".mat", ".npy"):
-        options.refuse("a file of an array, which has no columns")
-        if source.suffix == ".mat":
-            return Form(_parse_mat(source, variable), source)
-        array = read_npy(source.data)
-        return Form(lambda known: _find_entries(array, options, known), source)
-    return _parse_text(source, options)
+        return read_arrow_table(source)
+    if source.suffix == ".npy":
+        return read_npy(source.data)
+    text = decode_text(source)
+    lines = [text] if source.suffix == ".json" else [line for line in text.split("\n") if line.strip()]
+    rows = [json.loads(line, object_pairs_hook=distinct_keys) for line in lines]
+    content = rows[0] if source.suffix == ".json" else rows
+    if isinstance(content, dict):
+        return content
+    if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
+        raise InputError("a mapping from nodes to labels is expected, or objects with a node and a label in each")
+    return Records(content)
+
+
+def _read_mat(source: Source, variable: str) -> Entries:
+    named = Source(source.path, needs=f"a matrix {variable!r} is expected, or a table (node, label)")
+    matrix = read_variable(named, variable)
+    # A sparse matrix of a damaged file can state any number of rows, and each takes memory.
+    check_stated(sum(matrix.shape), len(named.data), "rows and columns")
+    matrix = matrix.tocsc() if hasattr(matrix, "tocsc") else matrix
+    manner = f"variable {variable!r}, row i is node i"
+    if sp.issparse(matrix) or matrix.ndim != 2 or 1 not in matrix.shape:
+        return Entries(matrix=matrix, manner=manner, by_number=True)
+    # MATLAB has no vectors, and its texts are cells: one value a node.
+    values = [each[0] if isinstance(each, np.ndarray) and each.shape == (1,) else each for each in matrix.ravel()]
+    return Entries(values, manner=manner, by_number=True)
 
 
 def _parse_text(source: Source, options: LabelOptions) -> Form:
@@ -308,56 +329,27 @@ def _parse_text(source: Source, options: LabelOptions) -> Form:
     return Form(find, source, table.lines)
 
 
-def _parse_json(source: Source, options: LabelOptions) -> Callable[[Known], Entries]:
-    """Parse a mapping from nodes to labels, or objects with a node and a label, as an array or one on each line."""
-    options.refuse("a file whose columns always have names", ["header"])
-    text = decode_text(source)
-    lines = [text] if source.suffix == ".json" else [line for line in text.split("\n") if line.strip()]
-    rows = [json.loads(line, object_pairs_hook=distinct_keys) for line in lines]
-    content = rows[0] if source.suffix == ".json" else rows
-    if isinstance(content, dict):
-        options.refuse("a mapping from nodes to labels, which has no columns")
-        return lambda known: _find_entries(content, options, known)
-    if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
-        raise InputError("a mapping from nodes to labels is expected, or objects with a node and a label in each")
-    table = Records(content)
-    columns = [table.column(at) for at in range(len(table.names))]
-    return lambda known: _read_table(columns, table.names, options, known)
-
-
-def _parse_mat(source: Source, variable: str) -> Callable[[Known], Entries]:
-    named = Source(source.path, needs=f"a matrix {variable!r} is expected, or a table (node, label)")
-    matrix = read_variable(named, variable)
-    # A sparse matrix of a damaged file can state any number of rows, and each takes memory.
-    check_stated(sum(matrix.shape), len(named.data), "rows and columns")
-    matrix = matrix.tocsc() if hasattr(matrix, "tocsc") else matrix
-    manner = f"variable {variable!r}, row i is node i"
-    if sp.issparse(matrix) or matrix.ndim != 2 or 1 not in matrix.shape:
-        return lambda known: Entries(matrix=matrix, manner=manner, by_number=True)
-    # MATLAB has no vectors, and its texts are cells: one value a node.
-    values = [each[0] if isinstance(each, np.ndarray) and each.shape == (1,) else each for each in matrix.ravel()]
-    return lambda known: Entries(values, manner=manner, by_number=True)
-
-
 def _find_entries(labels: Any, options: LabelOptions, known: Known) -> Entries:
     """Return the entries of labels in memory, whose form is recognized by their attributes."""
     if hasattr(labels, "detach"):
         labels = labels.detach().cpu().numpy()
+    if isinstance(labels, Records):
+        columns = [labels.column(at) for at in range(len(labels.names))]
+        return _read_table(columns, labels.names, options, known)
     if hasattr(labels, "iloc"):
         return _read_pandas(labels if hasattr(labels, "columns") else labels.to_frame(), options, known)
     if hasattr(labels, "get_columns"):
         columns = [column.to_list() for column in labels.get_columns()]
-        return _read_columns(list(labels.columns), columns, options, known)
+        return _read_columns(columns, list(labels.columns), options, known)
     if hasattr(labels, "__arrow_c_stream__") or (hasattr(labels, "schema") and hasattr(labels, "column")):
         return _read_arrow(labels, options, known)
     options.refuse(f"labels in a {type(labels).__name__}, which has no columns")
     if isinstance(labels, Mapping):
         return _read_mapping(labels, known)
-    if isinstance(labels, tuple) and len(labels) == 2:
-        if isinstance(labels[0], Graph):
-            return _read_attribute(*labels)
-        if all(_is_sequence(part) for part in labels):
-            return _read_pair(*labels)
+    if isinstance(labels, tuple) and len(labels) == 2 and isinstance(labels[0], Graph):
+        return _read_attribute(*labels)
+    if isinstance(labels, tuple) and len(labels) == 2 and all(map(_is_sequence, labels)):
+        return _read_pair(*labels)
     if not _is_sequence(labels):
         raise InputError(f"{_FORMS} is expected, not {type(labels).__name__}")
     return _read_rows(labels, known)
@@ -390,20 +382,12 @@ def _make_column(title: str | None, at: int, values: Sequence[Any]) -> Column:
     return Column(title, at, lambda: values, is_numeric=False)
 
 
-def _read_attribute(graph: Graph, attribute: Any) -> Entries:
-    if attribute not in graph.attributes:
-        listed = ", ".join(map(repr, graph.attributes)) or "none"
-        raise InputError(f"the nodes of {graph.source} have no attribute {attribute!r}; their attributes are {listed}")
-    manner = f"attribute {attribute!r} of {graph.source}"
-    return Entries(list(graph.attributes[attribute]), graph.names.tolist(), manner)
-
-
 def _read_pandas(frame: Any, options: LabelOptions, known: Known) -> Entries:
     """Find the nodes in the index of a frame, unless that only counts the rows, or in a column."""
     index, titles = frame.index, [str(title) for title in frame.columns]
     columns = [frame.iloc[:, at].tolist() for at in range(len(titles))]
     # A frame without names of rows is numbered 0, 1, ... by pandas, in any order of its rows.
-    if type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1 and index.name is None:
+    if is_counted(index) and index.name is None:
         is_matrix = _is_membership(titles, columns)
         if options.choose_columns or (len(columns) != 1 and not is_matrix):
             return _read_table(columns, titles, options, known)
@@ -411,11 +395,11 @@ def _read_pandas(frame: Any, options: LabelOptions, known: Known) -> Entries:
         check_counted(len(frame), known, "the index", hint, "labels")
         if is_matrix:
             _refuse_pairs(np.array(columns).T, known)
-    return _read_columns(titles, columns, options, known, index.tolist())
+    return _read_columns(columns, titles, options, known, index.tolist())
 
 
 def _read_columns(
-    titles: list[str], columns: list[list[Any]], options: LabelOptions, known: Known, index: list[Any] | None = None
+    columns: list[list[Any]], titles: list[str], options: LabelOptions, known: Known, index: list[Any] | None = None
 ) -> Entries:
     """Find the nodes in named columns, or in the index of a frame."""
     manner = "" if index is None else "nodes by the index"
@@ -444,7 +428,7 @@ def _read_arrow(labels: Any, options: LabelOptions, known: Known) -> Entries:
         columns = [column.to_pylist() for column in labels.columns]
     except (ValueError, OverflowError, KeyError) as error:  # times that Python does not have
         raise InputError(f"a column cannot be read: {error}") from None
-    return _read_columns(list(labels.schema.names), columns, options, known)
+    return _read_columns(columns, list(labels.schema.names), options, known)
 
 
 def _read_mapping(labels: Mapping[Any, Any], known: Known) -> Entries:
@@ -461,7 +445,7 @@ def _read_mapping(labels: Mapping[Any, Any], known: Known) -> Entries:
         return Entries([key for _, key in pairs], [node for node, _ in pairs], "labels by the keys")
     if as_nodes <= len(members):
         raise InputError(
-            f"both the keys ({_list_sample(keys)}) and the values ({_list_sample(values)}) of the mapping are names of "
+            f"both the keys ({list_some(keys)}) and the values ({list_some(values)}) of the mapping are names of "
             "nodes: pass a pair (nodes, labels), or a table (node, label)"
         )
     return Entries(values, keys, "nodes by the keys")
@@ -475,9 +459,16 @@ def _are_columns(labels: Mapping[Any, Any], known: Known) -> bool:
     return len({len(column) for column in labels.values()}) == 1
 
 
+def _read_attribute(graph: Graph, attribute: Any) -> Entries:
+    if attribute not in graph.attributes:
+        listed = ", ".join(map(repr, graph.attributes)) or "none"
+        raise InputError(f"the nodes of {graph.source} have no attribute {attribute!r}; their attributes are {listed}")
+    manner = f"attribute {attribute!r} of {graph.source}"
+    return Entries(list(graph.attributes[attribute]), graph.names.tolist(), manner)
+
+
 def _read_pair(nodes: Any, labels: Any) -> Entries:
-    names = _as_list(nodes)
-    matrix = labels if _is_matrix(labels) else None
+    names, matrix = _as_list(nodes), labels if _is_matrix(labels) else None
     values = _as_list(labels) if matrix is None else ()
     count = len(values) if matrix is None else matrix.shape[0]
     if len(names) != count:
@@ -490,19 +481,15 @@ def _read_rows(labels: Any, known: Known) -> Entries:
     if _is_matrix(labels):
         return Entries(matrix=_refuse_pairs(labels, known))
     values = _as_list(labels)
-    nested = [value for value in values if _is_collection(value)]
-    if not nested:
+    if not any(map(_is_collection, values)):
         return Entries(values)
-    if len(nested) < len(values):
-        problem = f"{nested[0]!r} is among single labels"
-        raise InputError(f"{problem}; where nodes have several, pass a mapping from nodes to labels")
     try:
         matrix = np.array([list(row) for row in values])
-    except ValueError:
+    except (TypeError, ValueError):
         matrix = np.array([])
     if matrix.ndim < 2 or matrix.dtype.kind not in "biuf":
         raise AmbiguousTable(
-            f"a list of {_list_sample(values)} can be read in two ways",
+            f"a list of {list_some(values)} can be read in two ways",
             {"a pair (nodes, labels)": "pairs of a node and its label", "a mapping": "the labels of each node"},
         )
     return _read_rows(matrix, known)
@@ -557,6 +544,7 @@ def _as_list(values: Any) -> list[Any]:
 
 
 def _read_form(form: Form, names: NDArray[Any] | None) -> Labels:
+    """Return the labels of a form; keep the form where the names of the nodes are not known yet."""
     known = None if names is None else frozenset(map(str, names.tolist()))
     try:
         labels = _make_labels(form.find(known), form)
@@ -568,9 +556,8 @@ def _read_form(form: Form, names: NDArray[Any] | None) -> Labels:
 
 
 def _make_labels(entries: Entries, form: Form) -> Labels:
-    unlabeled = 0
     if entries.matrix is not None:
-        row, column, classes = _find_members(entries)
+        (row, column, classes), unlabeled = _find_members(entries), 0
     else:
         row, texts, unlabeled = _flatten(entries, form)
         kinds, column = _number(texts_of_classes(texts))
@@ -580,8 +567,7 @@ def _make_labels(entries: Entries, form: Form) -> Labels:
     if entries.nodes is not None:
         labeled = np.diff(indicator.indptr) > 0
         names, indicator = names[labeled], indicator[labeled]
-    repeated = len(row) - indicator.nnz
-    by_row = entries.nodes is None
+    by_row, repeated = entries.nodes is None, len(row) - indicator.nnz
     source = "memory" if form.source is None else form.source.path
     return Labels(names, indicator, classes, by_row, source, entries.manner, entries.by_number, unlabeled, repeated)
 
@@ -669,7 +655,8 @@ def _positions(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
     if not (position >= 0).any():
         raise InputError(
             f"none of the {len(position)} nodes of {labels.source} is in the embedding: the labels have "
-            f"{_list_sample(labels.names)}, the embedding has {_list_sample(names)}; call them the same in both",
+            f"{list_some(labels.names[:4].tolist())}, the embedding has {list_some(names[:4].tolist())}; call them the "
+            "same in both",
             argument="labels",
         )
     return position
@@ -683,19 +670,15 @@ def _positions_by_row(labels: Labels, names: NDArray[Any]) -> NDArray[np.int64]:
         raise InputError(problem, argument="labels")
     position = sort_rows(names)
     numbered = names.dtype.kind in "iu" and np.array_equal(names[position], np.arange(n))
-    if labels.by_number and not numbered:
+    if labels.by_number and numbered:
+        return position
+    if labels.by_number or (numbered and not np.array_equal(names, np.arange(n))):
         raise InputError(
-            f"{labels.source} has labels for the rows 0 to {n - 1} and the embedding calls its nodes "
-            f"{_list_sample(names)}: which row is which node is unknown; give the labels as a table (node, label)",
+            f"{rows} in order, and the embedding calls its nodes {list_some(names[:4].tolist())}: row i may be node i, "
+            "or the node of row i; give a pair (nodes, labels), or a table (node, label)",
             argument="labels",
         )
-    if not labels.by_number and numbered and not np.array_equal(names, np.arange(n)):
-        raise InputError(
-            f"{rows} in order, and the embedding has the nodes in another, {_list_sample(names)}: row i may be node i, "
-            "or the node of row i; give a pair (nodes, labels)",
-            argument="labels",
-        )
-    return position if labels.by_number else np.arange(n)
+    return np.arange(n)
 
 
 def _indicator(row: NDArray[Any], column: NDArray[Any], *, shape: tuple[int, int]) -> sp.csr_array[np.bool_]:
@@ -739,12 +722,6 @@ def texts_of_classes(labels: Iterable[str]) -> list[str]:
     if any(text.endswith(".0") for text in texts) and all(_WHOLE.fullmatch(text) for text in texts):
         return [text.removesuffix(".0") for text in texts]
     return texts
-
-
-def _list_sample(values: Iterable[Any]) -> str:
-    """Return the first values, for messages."""
-    some = [repr(value.item() if isinstance(value, np.generic) else value) for value in islice(values, 4)]
-    return ", ".join(some[:3]) + (", ..." if len(some) > 3 else "")
 
 
 def _join_notes(*parts: str) -> str:

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import MissingExtraError
 from graphrefine.readers.formats import MatrixTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.tables.limits import UnpackedError, check_stated, check_unpacked
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, UnpackedError, check_stated, check_unpacked
 
 _LINE = re.compile(r"Line (\d+): (.*)", re.DOTALL)  # in errors of SciPy about Matrix Market
 _HDF5 = (b"MATLAB 7.3", b"\x89HDF\r\n\x1a\n")

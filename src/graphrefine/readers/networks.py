@@ -17,7 +17,7 @@ from scipy.sparse import coo_array
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import Numbered, name_array, object_array, sort_rows
-from graphrefine.readers.formats import EdgeTable, MatrixTable
+from graphrefine.readers.formats import EdgeTable, MatrixTable, make_report
 from graphrefine.readers.objects import as_array, edge_index, edge_weights, load_array, load_matrix
 from graphrefine.readers.options import ReadOptions
 
@@ -105,15 +105,13 @@ def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
     ends = network.ends if network.directed else np.sort(network.ends, axis=1)
     if len(np.unique(ends[:, 0] * len(names) + ends[:, 1])) < len(ends):
         notes.append("parallel edges are one, with the sum of their weights (1 each where there are none)")
-    report: dict[str, Any] = {"weight_column": network.weight_column, "remarks": notes}
-    report |= {"ignored_columns": list(network.unused)} if network.unused else {}
     if options.bipartite:
         notes.append(f"sides by the nodes' attribute {network.side!r}")
-        return _load_sides(network, weights, report)
-    if network.side in network.attributes and set(network.attributes[network.side].tolist()) == {0, 1}:
+    elif network.side in network.attributes and set(network.attributes[network.side].tolist()) == {0, 1}:
         notes.append(f"bipartite=True would read the nodes' attribute {network.side!r} as two sides")
-    if not notes:
-        del report["remarks"]
+    report = make_report(weight_column=network.weight_column, unused=network.unused, notes=notes)
+    if options.bipartite:
+        return _load_sides(network, weights, report)
     if options.directed and not network.directed:
         ends = np.concatenate([ends, ends[:, ::-1]])
         weights = None if weights is None else np.concatenate([weights, weights])
@@ -278,12 +276,10 @@ def load_pyg(data: Any, options: ReadOptions) -> EdgeTable:
             attributes[key] = object_array(as_array(values).tolist())
         elif values is not None:
             ignored.append(key)
-    report: dict[str, Any] = {"ignored_columns": ignored} if ignored else {}
     directed = bool(data.is_directed()) if callable(getattr(data, "is_directed", None)) else None
-    if directed is not None:
-        listed = "one direction only" if directed else "both directions"
-        report["remarks"] = [f"the edge_index lists edges in {listed}"]
-    report["weight_column"] = None if table.weights is None else name
+    listed = "one direction only" if directed else "both directions"
+    notes = [] if directed is None else [f"the edge_index lists edges in {listed}"]
+    report = make_report(weight_column=None if table.weights is None else name, unused=ignored, notes=notes)
     return EdgeTable(table.numbered, table.weights, report, row_numbers=True, directed=directed, attributes=attributes)
 
 
@@ -309,7 +305,7 @@ def load_hetero(data: Any, options: ReadOptions) -> EdgeTable:
         raise InputError(f"weights={options.weights!r}: no type of edges has it", argument="weights")
     names = object_array([f"{kind}:{number}" for kind in kinds for number in range(counts[kind])])
     numbered = _renumber(np.concatenate(ends, axis=1), names, sort_rows(names))
-    report = {"remarks": [f"types of edges read as one graph: {len(ends)}; names are type:number"]}
+    report = make_report(notes=[f"types of edges read as one graph: {len(ends)}; names are type:number"])
     if all(each is None for each in weights):
         return EdgeTable(numbered, None, report)
     # Edges without weights count as 1 where others have some.

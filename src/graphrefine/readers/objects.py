@@ -312,11 +312,6 @@ KINDS = (
     Kind("an Arrow table (polars, DuckDB ...)", _has_arrow, "frames:load_arrow", TABLE),
     Kind("a NumPy record array", _is_record_array, "frames:load_structured", TABLE),
     Kind("a NumPy array", _has("__array__", "shape", "dtype"), "objects:load_array", SIDES, may_be_names=True),
-    Kind(
-        "a mapping of columns, or of nodes to neighbors",
-        lambda graph: isinstance(graph, Mapping),
-        "objects:load_mapping",
-        TABLE,
-    ),
+    Kind("a mapping of columns, or of nodes to neighbors", _is_mapping, "objects:load_mapping", TABLE),
     Kind("an iterable of (u, v) or (u, v, weight)", _is_listing, "objects:load_records", SIDES, may_be_names=True),
 )

@@ -30,10 +30,10 @@ def add_name_notes(report: Mapping[str, Any], *runs: Sequence[str]) -> Mapping[s
     Examples
     --------
     >>> add_name_notes({"records": 1}, ["1", "1.0"])
-    {'records': 1, 'remarks': ["read as two names: '1' and '1.0'"]}
+    {'records': 1, 'notes': ["read as two names: '1' and '1.0'"]}
     """
     odd = list_odd_names(*runs)
-    return {**report, "remarks": [*report.get("remarks", ()), *odd]} if odd else report
+    return {**report, "notes": [*report.get("notes", ()), *odd]} if odd else report
 
 
 def list_odd_names(*runs: Sequence[str]) -> list[str]:

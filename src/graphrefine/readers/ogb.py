@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import MAX_NODES, add_nodes, object_array
-from graphrefine.readers.formats import EdgeTable
+from graphrefine.readers.formats import EdgeTable, make_report
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.text import load as load_text
 from graphrefine.tables.source import Source
@@ -52,14 +52,13 @@ def load(source: Source, options: ReadOptions) -> EdgeTable:
         raise source.error(f"the edges name {names.tolist()[-1]!r}, and there are {count:,} nodes, from 0 on")
     numbered = add_nodes(edges.numbered, np.arange(count))
     weight, weights = _edge_weights(source, folder, options, len(numbered[0]))
-    report: dict[str, Any] = {"weight_column": weight}
     unused = [name for name in _names_of(folder, "edge") if name not in ("edge", weight)]
-    report |= {"ignored_columns": unused} if unused else {}
     path = Path(source.path).resolve()
     known = (path.parent if path.name == "raw" else path).name.lower().replace("-", "_")
     directed = _DIRECTIONS.get(known.removeprefix("ogbn_").removeprefix("ogbl_"))
-    if directed is None and options.directed is None:
-        report["remarks"] = ["the folder does not say whether edges have a direction"]
+    is_told = directed is not None or options.directed is not None
+    notes = [] if is_told else ["the folder does not say whether edges have a direction"]
+    report = make_report(weight_column=weight, unused=unused, notes=notes)
     labels = _labels(source, folder, count)
     return EdgeTable(numbered, weights, report, row_numbers=True, directed=directed, attributes=labels)
 

@@ -13,8 +13,7 @@ from graphrefine.errors import FormatError
 from graphrefine.readers.attributed_graph import AttributedGraph, unescape
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.tables.limits import check_stated
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, check_stated
 
 _WORD = re.compile(r'"([^"]*)"(?=[ \t]|$)|([^ \t]+)')
 _POSITION = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")

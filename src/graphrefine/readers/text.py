@@ -21,7 +21,7 @@ from graphrefine.graph.adjacency import check_weights, describe_outside
 from graphrefine.graph.node_ids import Numbered, from_strings
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import PAIR, Columns, Marks, Parsed, Status
-from graphrefine.readers.formats import EdgeTable, MatrixTable
+from graphrefine.readers.formats import EdgeTable, MatrixTable, make_report
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.decode import as_text, decode
 from graphrefine.tables.dialect import DELIMITERS, QUOTE_PROBLEMS, QuoteError, split_head, split_records
@@ -67,14 +67,13 @@ class Layout:
         dialect = self.sample.dialect
         notes = ["weights with decimal commas"] if self.decimal_commas else []
         notes += [LATIN] if encoding == "latin-1" else []
-        return {
-            **self.roles.report,
-            "delimiter": DELIMITERS.get(dialect.delimiter, repr(dialect.delimiter)),
-            "header": dialect.header,
-            "comments": comments + dialect.comments,
-            "encoding": encoding,
-            **({"remarks": notes} if notes else {}),
-        }
+        return self.roles.report | make_report(
+            delimiter=DELIMITERS.get(dialect.delimiter, repr(dialect.delimiter)),
+            header=dialect.header,
+            comments=comments + dialect.comments,
+            encoding=encoding,
+            notes=notes,
+        )
 
 
 def load(source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
@@ -278,5 +277,5 @@ def _read_matrix(records: Sequence[Record], *, is_bipartite: bool) -> MatrixTabl
         raise InputError("a matrix needs a name for each row and column, all of them different, and rows of one length")
     weights = np.array(values, dtype=np.float64).reshape(len(labels), len(names))
     columns = from_strings(names) if is_bipartite else None
-    report = {"remarks": ["a matrix with names in its header and first column"]}
+    report = make_report(notes=["a matrix with names in its header and first column"])
     return MatrixTable(weights, report, from_strings(labels), column_names=columns)

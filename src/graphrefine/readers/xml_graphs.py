@@ -13,8 +13,7 @@ from xml.parsers import expat
 from graphrefine.readers.attributed_graph import AttributedGraph
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.tables.limits import check_fields
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import Source, check_fields
 
 _TRUTH = {"true": True, "1": True, "false": False, "0": False}
 _NUMBERS: dict[str, type[int] | type[float]] = {
@@ -122,33 +121,25 @@ class _Document:
         raise self.source.error("the file declares XML entities, which are refused", line=line)
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """A declared attribute: its name, and the name of its type."""
-
-    name: str
-    type: str
-
-
 class _Reader:
     """What the readers of the two formats share."""
 
     def __init__(self, graph: AttributedGraph) -> None:
         self.graph = graph
-        self.fields: dict[str, dict[str, _Field]] = {"node": {}, "edge": {}}  # by the element and the id
+        self.fields: dict[str, dict[str, tuple[str, str]]] = {"node": {}, "edge": {}}  # name and type, by id
 
     def close(self, element: _Element, parents: list[_Element]) -> None:
         """Read an element with all that is in it."""
         raise NotImplementedError
 
-    def declare(self, tag: str, id: str, declared: _Field, element: _Element | None) -> None:
+    def declare(self, tag: str, id: str, name: str, kind: str, element: _Element | None) -> None:
         """Add an attribute of nodes or edges, and its default value if ``element`` has one."""
-        self.fields[tag][id] = declared
+        self.fields[tag][id] = name, kind
         check_fields(len(self.fields[tag]))
         for default in [] if element is None else element.find("default"):
-            value = self.value(default, default.text, declared.type)
+            value = self.value(default, default.text, kind)
             if value is not None:
-                self.graph.set_default(declared.name, value, edges=tag == "edge")
+                self.graph.set_default(name, value, edges=tag == "edge")
 
     def required(self, element: _Element, name: str) -> str:
         """Return an XML attribute that the element must have."""
@@ -187,9 +178,9 @@ class _Graphml(_Reader):
             case "key":
                 id, scope = element.attributes.get("id", ""), element.attributes.get("for", "all")
                 kind = element.attributes.get("attr.type", "string").lower()
-                declared = _Field(element.attributes.get("attr.name", id), kind)
+                name = element.attributes.get("attr.name", id)
                 for tag in self.fields:
-                    self.declare(tag, id, declared, element if scope in (tag, "all") else None)
+                    self.declare(tag, id, name, kind, element if scope in (tag, "all") else None)
             case "node":
                 self.graph.add_node(self.required(element, "id"), self._data(element), line=element.line)
             case "edge":
@@ -208,8 +199,8 @@ class _Graphml(_Reader):
                 raise self.graph.error(f"the data has the key {key!r}, which is not declared", data.line)
             if data.text is not None:
                 # A weight is checked as text, which tells 1e-400 from 0.
-                is_node = element.tag == "node"
-                values[declared.name] = self.value(data, data.text, declared.type) if is_node else data.text.strip()
+                (name, kind), is_node = declared, element.tag == "node"
+                values[name] = self.value(data, data.text, kind) if is_node else data.text.strip()
         return values
 
     def _direction(self, element: _Element, parents: list[_Element]) -> bool | None:
@@ -232,8 +223,8 @@ class _Gexf(_Reader):
             case "attributes" if element.attributes.get("class") in self.fields:
                 for each in element.find("attribute"):
                     tag, id = element.attributes["class"], each.attributes.get("id", "")
-                    declared = _Field(each.attributes.get("title", id), each.attributes.get("type", "string").lower())
-                    self.declare(tag, id, declared, each)
+                    kind = each.attributes.get("type", "string").lower()
+                    self.declare(tag, id, each.attributes.get("title", id), kind, each)
             case "node":
                 attributes = {"label": element.attributes.get("label"), **self._values(element)}
                 self.graph.add_node(self.required(element, "id"), attributes, line=element.line)
@@ -262,8 +253,8 @@ class _Gexf(_Reader):
             declared = self.fields[element.tag].get(id)
             if declared is None:
                 raise self.graph.error(f"the value is for the attribute {id!r}, which is not declared", each.line)
-            text, is_node = each.attributes.get("value"), element.tag == "node"
-            values[declared.name] = self.value(each, text, declared.type) if is_node else text
+            (name, kind), text = declared, each.attributes.get("value")
+            values[name] = self.value(each, text, kind) if element.tag == "node" else text
         note = "times of nodes and edges are not used"
         if note not in self.graph.notes and any(not _TIMES.isdisjoint(each.attributes) for each in (element, *stated)):
             self.graph.notes.append(note)

@@ -53,20 +53,9 @@ class ClosePairs(NamedTuple):
 def find_close_pairs(
     vectors: Floats, rows: Rows, *, above: float, most: int, threads: int, stages: Stages
 ) -> ClosePairs:
-    """Return all pairs of some rows, none of them zero, whose cosine is at least `above`.
+    """Return all pairs of some rows, ascending and none of them zero, whose cosine is at least `above`, which is > 0.
 
-    Parameters
-    ----------
-    vectors : (n, k)
-        In memory or mapped; no copy of all of them is made.
-    rows
-        Rows to compare with each other, ascending.
-    above
-        Bound of the cosine, above 0.
-    most
-        Number of pairs beyond which InputError is raised, before memory is full of them.
-    threads, stages
-        Number of threads, and the stages to report to.
+    No copy of all vectors is made. More than `most` pairs are an InputError, before memory is full of them.
 
     Examples
     --------
@@ -110,13 +99,7 @@ def find_close_pairs(
 
 
 def pair_cosines(vectors: Floats, first: Rows, second: Rows) -> Floats:
-    """Return the cosine of each pair of rows, summed in float64; 0 where one is zero.
-
-    Examples
-    --------
-    >>> pair_cosines(np.array([[3, 4], [4, 3], [0, 0]], np.float32), np.array([0, 0]), np.array([1, 2])).tolist()
-    [0.9599999785423279, 0.0]
-    """
+    """Return the cosine of each pair of rows, summed in float64; 0 where one is zero."""
     cosines = np.empty(len(first), np.float32)
     for lo in range(0, len(first), ACROSS):
         one, other = (vectors[side[lo : lo + ACROSS]].astype(np.float64) for side in (first, second))
@@ -154,14 +137,7 @@ def group_equal_rows(answers: ScoreSide) -> tuple[Rows, Rows]:
 
 
 def group_by(rows: Rows, values: NDArray[np.uint64]) -> tuple[Rows, Rows]:
-    """Return ascending rows, those with equal values next to each other, and where each such group begins.
-
-    Examples
-    --------
-    >>> members, starts = group_by(np.array([4, 7, 9]), np.array([8, 6, 8], np.uint64))
-    >>> members.tolist(), starts.tolist()
-    ([7, 4, 9], [0, 1, 3])
-    """
+    """Return ascending rows, those with equal values next to each other, and where each such group begins."""
     if not len(rows):
         return rows, np.zeros(1, np.int64)
     order = np.argsort(values, kind="stable")

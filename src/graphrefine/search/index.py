@@ -14,7 +14,6 @@ that usearch looks at, the width, is chosen when the index is made, by exact sea
 
 from __future__ import annotations
 
-import importlib.util
 import logging
 import threading
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import MissingExtraError, OutputError
+from graphrefine.errors import OutputError, require
 from graphrefine.kernels.nearest import ExcludedRows, NearestRows, nearest
 from graphrefine.progress import Stages, Watcher
 from graphrefine.search import companions, usearch_graph
@@ -98,8 +97,7 @@ def open_index(
 
     An embedding that is in no file has its index in memory, as has one whose folder cannot be written.
     """
-    if importlib.util.find_spec("usearch") is None:
-        raise MissingExtraError("an index of neighbors", "usearch", "ann")
+    require("usearch", "an index of neighbors", "ann")
     folder = None if embedding.path is None else companions.companion(embedding.path, f"{score}.index")
     if folder is not None and (index := _stored_index(folder, embedding, score, threads=threads)) is not None:
         return index
@@ -153,7 +151,8 @@ def _store_index(index: Index, folder: Path, embedding: VectorTable, score: str)
 
 
 def _make_index(directions: tuple[SearchDirection, ...], stages: Stages, *, threads: int) -> Index:
-    with stages.stage("index", steps=sum(usearch_graph.count_steps(direction.answers) for direction in directions)):
+    steps = sum(-(-len(direction.answers.vectors) // usearch_graph.ADDED) for direction in directions)
+    with stages.stage("index", steps=steps):
         parts = {
             direction.name: usearch_graph.make_part(direction.answers, stages, threads=threads)
             for direction in directions

@@ -85,15 +85,15 @@ def ask(
     if nodes is None:
         if unlinked is not None:
             raise InputError("unlinked: a vector has no edges; give nodes, or leave it out")
-        lists = name_rows(embedding, search.nearest(vectors=vectors, k=k, among=allowed))
+        lists = name_rows(embedding, search.nearest(vectors=vectors, k=k, candidates=allowed))
         return Rankings(lists, range(len(lists)), ("vector", "neighbor"))
     names = list(nodes)
     first = 0 if side is None else embedding.sides.first(side)
     rows = embedding.lookup.rows(names, side, unknown=unknown)
     rows = np.where(rows < 0, rows, rows + first)
     known = rows[rows >= 0]
-    without = None if unlinked is None else LinkedRows(embedding, as_graph(embedding, unlinked)).of(known)
-    rankings = iter(name_rows(embedding, search.nearest(rows=known, k=k, among=allowed, without=without)))
+    exclude = None if unlinked is None else LinkedRows(embedding, as_graph(embedding, unlinked)).of(known)
+    rankings = iter(name_rows(embedding, search.nearest(rows=known, k=k, candidates=allowed, exclude=exclude)))
     every = (next(rankings) if row >= 0 else Ranking[Neighbor]() for row in rows)
     return Rankings(every, [as_plain(name) for name in names], ("node", "neighbor"))
 
@@ -152,16 +152,7 @@ def as_graph(embedding: VectorTable, graph: Any) -> Graph:
 
 
 class LinkedRows:
-    """Neighbors of an embedding's nodes in a graph, matched by name once; InputError if it has none of them.
-
-    Examples
-    --------
-    >>> from graphrefine import Embedding, read
-    >>> people = Embedding(["ada", "bob", "cy"], [[1], [2], [3]])
-    >>> graph = read([("bob", "ada"), ("dan", "cy")])
-    >>> [each.tolist() for each in LinkedRows(people, graph).of(np.array([0, 2]))]
-    [[1], []]
-    """
+    """Neighbors of an embedding's nodes in a graph, matched by name once; InputError if it has none of them."""
 
     def __init__(self, embedding: VectorTable, graph: Graph) -> None:
         self._graph = graph
@@ -278,8 +269,8 @@ def _search_blocks(
     with stages.stage("neighbors", steps=max(len(starts), 1)):
         for start in starts or (0,):  # an empty embedding has one table, without rows
             rows = np.arange(start, min(start + batch, count))
-            without = None if linked is None else linked.of(rows)
-            nearest = search.nearest(rows=rows, k=k, among=allowed, without=without)
+            exclude = None if linked is None else linked.of(rows)
+            nearest = search.nearest(rows=rows, k=k, candidates=allowed, exclude=exclude)
             there = nearest.rows >= 0
             query, rank = np.nonzero(there)
             columns: dict[str, Any] = {"node": embedding.names[rows[query]]}

@@ -63,15 +63,7 @@ class SearchDirection:
 
 
 def search_directions(embedding: VectorTable, score: str) -> tuple[SearchDirection, ...]:
-    """Return the rows to search for and the rows to search in: one pair, or one for each side of a bipartite graph.
-
-    Examples
-    --------
-    >>> from graphrefine import Embedding
-    >>> two = Embedding(["ann", "tea", "cake"], [[1, 2], [1, 0], [1, 1]], {"sides": "rows", "sources": 1})
-    >>> [(each.name, each.first_query, each.first_answer) for each in search_directions(two, "link")]
-    [('source', 0, 1), ('target', 1, 0)]
-    """
+    """Return the rows to search for and the rows to search in: one pair, or one for each side of a bipartite graph."""
     check_choice("score", score, SCORES)
     if score == "link":
         check_origin(embedding, "score='link'", instead="score='cosine', nodes that are alike", argument="score")

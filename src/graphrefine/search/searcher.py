@@ -13,6 +13,7 @@ from graphrefine.linalg import inverse_lengths
 from graphrefine.progress import Watcher
 from graphrefine.search.index import INDEX_BEYOND, Index, open_index
 from graphrefine.search.scores import ScoreSide, SearchDirection, search_directions
+from graphrefine.search.vectors import as_vectors
 from graphrefine.system.checks import check_integer
 from graphrefine.system.threads import usable_threads
 
@@ -80,22 +81,22 @@ class Search:
         vectors: ArrayLike | None = None,
         k: int = 10,
         *,
-        among: Mask | None = None,
-        without: list[Rows] | None = None,
+        candidates: Mask | None = None,
+        exclude: list[Rows] | None = None,
     ) -> NearestRows:
         """Return the k nearest rows of each query: a row, which is no neighbor of itself, or a vector (q, dim).
 
-        Only rows where ``among`` is True are answers, which are searched exactly; of the rows that ``without`` lists
-        for a query, none is.
+        Only rows where ``candidates`` is True are answers, which are searched exactly; the rows that ``exclude`` lists
+        for a query are not.
         """
         if (rows is None) == (vectors is None):
             raise InputError("give either rows or vectors to search for, not both")
         k = min(check_integer("k", k, least=1), len(self.embedding))
         if vectors is not None:
-            return self._nearest_to_vectors(self._check_vectors(vectors), k, among, without)
-        return self._nearest_to_rows(np.asarray(rows, np.int64), k, among, without)
+            return self._nearest_to_vectors(self._check_vectors(vectors), k, candidates, exclude)
+        return self._nearest_to_rows(np.asarray(rows, np.int64), k, candidates, exclude)
 
-    def _nearest_to_rows(self, rows: Rows, k: int, among: Mask | None, without: list[Rows] | None) -> NearestRows:
+    def _nearest_to_rows(self, rows: Rows, k: int, candidates: Mask | None, exclude: list[Rows] | None) -> NearestRows:
         neighbors = NearestRows(np.full((len(rows), k), -1, np.int64), np.full((len(rows), k), -np.inf, np.float32))
         for direction in self._directions:
             size = len(direction.queries.vectors)
@@ -103,38 +104,38 @@ class Search:
             for lo in range(0, len(mine), _BATCH):
                 some = mine[lo : lo + _BATCH]
                 query_side = direction.queries.part(rows[some] - direction.first_query)
-                excluded_rows = [rows[i : i + 1] if without is None else np.append(without[i], rows[i]) for i in some]
+                excluded_rows = [rows[i : i + 1] if exclude is None else np.append(exclude[i], rows[i]) for i in some]
                 neighbors.rows[some], neighbors.scores[some] = self._search(
-                    direction, query_side, k, among, excluded_rows
+                    direction, query_side, k, candidates, excluded_rows
                 )
         return neighbors
 
     def _nearest_to_vectors(
-        self, vectors: Floats, k: int, among: Mask | None, without: list[Rows] | None
+        self, vectors: Floats, k: int, candidates: Mask | None, exclude: list[Rows] | None
     ) -> NearestRows:
         """Compare with the answers of every direction: a vector has no side."""
         scale = None if self._directions[0].queries.scale is None else inverse_lengths(vectors)
         query_side = ScoreSide(vectors, scale, None)  # a vector has no degree
-        excluded_rows = [np.empty(0, np.int64)] * len(vectors) if without is None else without
-        every = [self._search(direction, query_side, k, among, excluded_rows) for direction in self._directions]
+        excluded_rows = [np.empty(0, np.int64)] * len(vectors) if exclude is None else exclude
+        every = [self._search(direction, query_side, k, candidates, excluded_rows) for direction in self._directions]
         rows, scores = (np.concatenate(each, axis=1) for each in zip(*every, strict=True))
         order = np.lexsort((rows, -scores))[:, :k]
         return NearestRows(np.take_along_axis(rows, order, 1), np.take_along_axis(scores, order, 1))
 
     def _search(
-        self, direction: SearchDirection, query_side: ScoreSide, k: int, among: Mask | None, without: list[Rows]
+        self, direction: SearchDirection, query_side: ScoreSide, k: int, candidates: Mask | None, exclude: list[Rows]
     ) -> NearestRows:
         size = len(direction.answers.vectors)
         excluded_rows = [
-            each[(each >= 0) & (each < size)] for each in (each - direction.first_answer for each in without)
+            each[(each >= 0) & (each < size)] for each in (each - direction.first_answer for each in exclude)
         ]
         queries = query_side.scale_vectors()
-        if self.index is not None and among is None and self.index.can(k, excluded_rows, size=size):
+        if self.index is not None and candidates is None and self.index.can(k, excluded_rows, size=size):
             rows, scores = self.index.nearest(direction, queries, k, excluded_rows)
         else:
             answers, added = direction.answers, direction.answers.added
-            if among is not None:
-                there = among[direction.first_answer : direction.first_answer + size]
+            if candidates is not None:
+                there = candidates[direction.first_answer : direction.first_answer + size]
                 added = np.where(there, np.float32(0) if added is None else added, np.float32(-np.inf))
             rows, scores = nearest(
                 queries, answers.vectors, k, scale=answers.scale, added=added,
@@ -147,12 +148,9 @@ class Search:
         return NearestRows(np.where(rows >= 0, rows + direction.first_answer, -1), scores)
 
     def _check_vectors(self, vectors: ArrayLike) -> Floats:
-        try:
-            array = np.ascontiguousarray(vectors, np.float32)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"vectors cannot be made an array of float32: {error}") from error
+        array = as_vectors(vectors)
         dims = sorted({self.embedding.dim, self._directions[0].queries.vectors.shape[1]})
-        if array.ndim != 2 or array.shape[1] not in dims:
+        if array.shape[1] not in dims:
             widths = " or ".join(map(str, dims))
             raise InputError(f"vectors has the shape {np.shape(vectors)}; (queries, {widths}) is expected")
         bad = np.flatnonzero(~np.isfinite(array).all(axis=1))

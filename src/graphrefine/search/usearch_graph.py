@@ -91,11 +91,6 @@ class Part:
         return cls(graph, members, starts)
 
 
-def count_steps(answers: ScoreSide) -> int:
-    """Return the number of steps that making the graph takes, at most."""
-    return -(-len(answers.vectors) // ADDED)
-
-
 def make_part(answers: ScoreSide, stages: Stages, *, threads: int) -> Part:
     """Return the graph of these answers; rows that are never an answer (``added`` is -inf) are not in it."""
     from usearch.index import Index as Graph

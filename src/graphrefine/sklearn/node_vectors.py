@@ -250,15 +250,7 @@ def read_names(X: Any) -> list[Any]:
 
 
 class EmbeddingCache:
-    """Embeddings by key, the newest last, at most ``most_bytes`` of vectors, and always the newest one.
-
-    Examples
-    --------
-    >>> cache = EmbeddingCache(most_bytes=0)  # so that it keeps only the newest
-    >>> first = cache.find_or_make("a", lambda: Embedding(["ann"], [[1.0]]))
-    >>> cache.find_or_make("a", lambda: Embedding(["bob"], [[1.0]])) is first
-    True
-    """
+    """Embeddings by key, the newest last, at most ``most_bytes`` of vectors, and always the newest one."""
 
     # `GridSearchCV` clones an estimator for every fold, and `Pipeline(memory=...)` keeps what it fitted by the rows of
     # the fold. Only a cache below both knows that the vectors of all folds are those of one graph.

@@ -247,23 +247,23 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return graph, name_array(self.feature_names_in_) if hasattr(self, "feature_names_in_") else graph.names
 
     def _are_nodes(self, matrix: Any) -> bool:
-        """Return whether rows of a matrix without names are the fitted nodes; InputError where that is not clear."""
+        """Tell whether rows of a matrix without names are the fitted nodes; InputError where that is not clear."""
         n, m = len(self.model_), matrix.shape[0]
         if self.rows == "nodes" and m != n:
             raise InputError(f"rows='nodes', and X has {m} rows for {n} fitted nodes", argument="rows")
         if m != n or self.rows is not None:
             return self.rows == "nodes"
         # New nodes that are as many as the fitted ones, with symmetric edges in the same order, are no real input.
-        if _is_symmetric(matrix) or self._is_fitted_graph(self._snapshot_graph(matrix, self.model_.names)):
+        entries = csr_array(matrix)
+        if not (entries - entries.T).data.any():
+            return True
+        if edge_digits(self._snapshot_graph(matrix, self.model_.names)) == self._fingerprint:
             return True
         raise InputError(
             f"a matrix of {n} x {n} without names can be read in two ways: rows='nodes' reads its rows as the {n} "
             "fitted nodes (another snapshot), rows='new' as new nodes, by their edges to the fitted ones",
             argument="rows",
         )
-
-    def _is_fitted_graph(self, graph: Graph) -> bool:
-        return edge_digits(graph) == self._fingerprint
 
     def _snapshot_graph(self, matrix: Any, names: Names) -> Graph:
         """Make a snapshot whose known nodes have the names, and so the random rows, that they had in `fit`."""
@@ -284,7 +284,8 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         graph = self._snapshot_graph(matrix, names)
         # scikit-learn asks that `fit(X).transform(X)` is `fit_transform(X)`: bit for bit, which an alignment of equal
         # vectors is not.
-        if features is None and self.model_.names.tolist() == names.tolist() and self._is_fitted_graph(graph):
+        same_names = self.model_.names.tolist() == names.tolist()
+        if features is None and same_names and edge_digits(graph) == self._fingerprint:
             return self.embedding_.copy()
         if self._has_features != (features is not None):
             had, has = ("with", "without") if self._has_features else ("without", "with")
@@ -325,12 +326,6 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return tags
 
 
-def _is_symmetric(matrix: Any) -> bool:
-    entries = csr_array(matrix)
-    difference = entries - entries.T
-    return not np.any(difference.data)
-
-
 def _index_of(X: Any, names: Names) -> Names | None:
     """Return the index of the vectors where scikit-learn does not see one: the names of a graph's nodes."""
     return None if hasattr(X, "shape") or isinstance(X, list) else names
@@ -351,14 +346,7 @@ class LabeledMatrix(NamedTuple):
 
 
 def read_matrix(X: Any) -> LabeledMatrix:
-    """Read an input in one of its forms; entries are not checked yet.
-
-    Examples
-    --------
-    >>> read_matrix([[0, 1], [1, 0]]).rows
-    >>> read_matrix(Graph.from_edges(["ann"], ["bob"])).rows.tolist()
-    ['ann', 'bob']
-    """
+    """Read an input in one of its forms; entries are not checked yet."""
     if isinstance(X, Graph):
         if X.sources is not None:
             raise InputError(
@@ -396,14 +384,7 @@ def check_direction(source: LabeledMatrix, directed: bool | None) -> None:
 
 
 def fold_rows(model: Embedding, matrix: Any, columns: NDArray[np.int64], *, threads: int | None) -> NDArray[np.float32]:
-    """Fold in new nodes by the weights (m, columns) of their edges; ``columns`` are rows of the model.  # (m, dim).
-
-    Examples
-    --------
-    >>> people = Embedding(["ada", "bob"], [[1, 0], [0, 1]])
-    >>> fold_rows(people, [[0, 2]], np.array([0, 1]), threads=1).tolist()
-    [[0.0, 1.0]]
-    """
+    """Fold in new nodes by the weights (m, columns) of their edges; ``columns`` are rows of the model.  # (m, dim)."""
     entries = coo_array(matrix)
     used, ends = np.unique(columns[entries.col], return_inverse=True)
     names = [*used.tolist(), *(f"new node in row {row}" for row in range(entries.shape[0]))]

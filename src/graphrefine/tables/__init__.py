@@ -12,7 +12,7 @@ step      module       what it decides
 4         `header`     whether the first record names the columns: `detect_header` for edges, `detect_label_header`
                        for labels
 5         `origin`     which program wrote it: Neo4j, Neptune, Gephi, Cytoscape, KONECT
-roles     `roles`      which columns are used: `assign_edges`, `assign_nodes`, `assign_labels`, `assign_vectors`
+roles     `roles`      which columns are used, by `assign_edges`, `_nodes`, `_labels`, `_changes` and `_vectors`
 ========  ===========  ============================================================================================
 
 What two readings fit is refused where it is decided, as an `AmbiguousTable` with the option for each reading. So
@@ -22,6 +22,6 @@ Data frames, parquet, Arrow, JSON records and databases have typed columns with 
 `sniff.find_edges`. Small tables of text (labels, features, lists of nodes) are read whole, by `sniff.read_rows`; edges
 are parsed by the compiled kernel, in the dialect and roles that were found, and so is every piece of `ingest`.
 
-Besides: `source` opens and decompresses files, `limits` holds them to the memory, `sample` has the types that go from
+Besides: `source` opens and decompresses files within the memory, `sample` has the types that go from
 step to step, and `vocabulary` every usual name of a column, once.
 """

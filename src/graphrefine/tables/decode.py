@@ -24,13 +24,13 @@ def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | No
         if head.startswith(MARKS):
             return "utf-32" if head.startswith(MARKS[:2]) else "utf-16"
         if b"\0" in head[:LOOK]:
-            raise source.error(_no_text(head[:LOOK]))
+            problem = "this looks like a binary file, or text in UTF-16 without its mark"
+            ways = "pass encoding='utf-16-le' or encoding='utf-16-be' for text"
+            raise source.error(f"{problem}: {ways}", argument="format")
         return None
     try:
         " ".encode(encoding)  # some codecs are not of text
         name = codecs.lookup(encoding).name
-        if name in ("idna", "punycode"):  # of single names of hosts
-            raise LookupError
     except (LookupError, ValueError):  # ValueError: a zero byte in the name
         problem = f"there is no encoding {encoding!r}; try utf-8, latin-1 or cp1252"
         raise InputError(problem, argument="encoding") from None
@@ -81,18 +81,6 @@ def decoding_error(
     at, reason = (error.start, error.reason) if isinstance(error, UnicodeDecodeError) else (0, str(error))
     line = before + data.count(b"\n", 0, at) + 1
     return source.error(f"the text is not {encoding}: {reason}", line=line, argument="encoding")
-
-
-def _no_text(head: bytes) -> InputError:
-    """Return the error for a text with zero bytes: another format, or text in UTF-16 that does not say so."""
-    odd, even = head[1::2], head[::2]
-    # Most of the text of Western languages has a zero in every second byte, and hardly any in the others.
-    for encoding, high, low in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
-        if 2 * high.count(0) > len(high) and 2 * low.count(0) < len(low):
-            return InputError(
-                f"this looks like text in UTF-16 without its mark: pass encoding={encoding!r}", argument="encoding"
-            )
-    return InputError("this looks like a binary file, not text; pass format= if it is a known one", argument="format")
 
 
 def refuse_page(source: Source, data: bytes) -> None:

@@ -15,9 +15,8 @@ from typing import NamedTuple
 from graphrefine.errors import AmbiguousTable, FormatError, InputError
 from graphrefine.kernels.edge_lists import PAIR, Status
 from graphrefine.tables.decode import as_text, refuse_page
-from graphrefine.tables.limits import COLUMNS
 from graphrefine.tables.sample import Dialect, Hints, Record, Sample
-from graphrefine.tables.source import Source
+from graphrefine.tables.source import COLUMNS, Source
 
 DELIMITERS = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "blanks"}
 SIGNS = "#%"  # of comment lines
@@ -31,6 +30,7 @@ QUOTE_PROBLEMS = {
     "within a field, or pass quote='' if quotes are ordinary characters",
 }
 _CHARACTER = re.compile(rb"\S")
+# The first line of Excel's files may name the delimiter: sep=;
 _SEPARATOR = re.compile(rb'[ \t]*"?sep=([^\w\r\n"]|\t)"?[ \t]*[,;]*\r?\n', re.IGNORECASE)
 _NAMES_ALONE = re.compile(rb"(?:[ \t]*(?:[#%][^ \t\r\n#%][^\n]*)?\r?(?:\n|\Z))+")
 
@@ -56,14 +56,12 @@ def detect_dialect(source: Source, data: bytes, hints: Hints, *, complete: bool 
 
     ``data`` is the text, or its beginning if that is not ``complete``; ``source`` is for its suffix and for errors.
     """
-    _check_hints(hints)
     refuse_page(source, data)
-    start, delimiter = find_separator(data)
-    if delimiter and not hints.delimiter:
-        if delimiter == hints.quote:
-            problem = f"the first line says that {delimiter!r} is the delimiter; it cannot be the quote too"
-            raise source.error(problem, line=1, argument="quote")
-        hints = replace(hints, delimiter=delimiter)
+    start = 0
+    if match := _SEPARATOR.match(data):
+        start = match.end()
+        hints = replace(hints, delimiter=hints.delimiter or match[1].decode("latin-1"))
+    _check_hints(hints)
     signs = SIGNS if hints.comments is None else hints.comments
     are_tabs = hints.delimiter == "\t" or source.suffix in (".tsv", ".tab")
     start, comments = skip_comments(data, start, signs, b" " if are_tabs else b" \t", hints.delimiter)
@@ -95,8 +93,10 @@ def detect_dialect(source: Source, data: bytes, hints: Hints, *, complete: bool 
     for _ in range(split.lines):
         end = data.find(b"\n", end) + 1 or len(data)
     lines = data.count(b"\n", start, end)
+    if split.problem is not None:
+        raise source.error(str(split.problem), line=line + split.problem.line, argument="quote")
     dialect = Dialect(delimiter, hints.quote, comment, suspects, False, start, line - 1, comments)
-    return Sample(dialect, split.rows, (end, lines), line, data[:start], split.problem)
+    return Sample(dialect, split.rows, (end, lines), line, data[:start])
 
 
 def _check_hints(hints: Hints) -> None:
@@ -112,18 +112,6 @@ def _check_hints(hints: Hints) -> None:
             "letter and no digit",
             argument="delimiter",
         )
-
-
-def find_separator(data: bytes) -> tuple[int, str | None]:
-    r"""Return the bytes of Excel's line about the delimiter, and the delimiter; 0 and None if there is none.
-
-    Examples
-    --------
-    >>> find_separator(b"sep=;\r\na;b\r\n"), find_separator(b"a;b\n")
-    ((7, ';'), (0, None))
-    """
-    match = _SEPARATOR.match(data)
-    return (0, None) if match is None else (match.end(), match[1].decode("latin-1"))
 
 
 def skip_comments(data: bytes, at: int, signs: str, blanks: bytes, delimiter: str | None) -> tuple[int, int]:
@@ -163,14 +151,14 @@ def detect_delimiter(
     }
     if not any(key != " " and all(len(row) > 1 for row in rows) for key, rows in sound.items()):
         sound = {key: split.rows for key, split in splits.items()}
-    delimiter = _choose_delimiter(source, sound, is_aligned=b"\t\t" in head and _is_aligned(sound.get("\t", [])))
+    delimiter = _choose_delimiter(source, sound)
     return delimiter, splits[delimiter]
 
 
-def _choose_delimiter(source: Source, readings: dict[str, list[Record]], *, is_aligned: bool) -> str:
-    """Return the delimiter that splits all records into as many fields, two at least; ``is_aligned``: not tabs."""
+def _choose_delimiter(source: Source, readings: dict[str, list[Record]]) -> str:
+    """Return the delimiter that splits all records into as many fields, two at least."""
     even = [key for key, rows in readings.items() if len({len(row) for row in rows}) == 1 and len(rows[0]) > 1]
-    rivals = [key for key in even if key != " " and not (key == "\t" and is_aligned)]
+    rivals = [key for key in even if key != " "]
     if "\t" in rivals:
         return "\t"
     if "," in rivals and ";" not in rivals and source.suffix == ".csv":
@@ -187,17 +175,12 @@ def _choose_delimiter(source: Source, readings: dict[str, list[Record]], *, is_a
     # Records of several lengths: the first decides, and a later one is then refused by its own line.
     preferred = [","] if source.suffix == ".csv" else []
     order = [key for key in [*preferred, *readings] if key in readings and key != " "]
-    in_all = [key for key in order if all(len(row) > 1 for row in readings[key]) and not (key == "\t" and is_aligned)]
+    in_all = [key for key in order if all(len(row) > 1 for row in readings[key])]
     if in_all:
         return in_all[0]
     if len(readings.get(" ", [[]])[0]) > 1 and source.suffix != ".csv":
         return " "
     return next((key for key in order if len(readings[key][0]) > 1), " ")
-
-
-def _is_aligned(rows: list[Record]) -> bool:
-    """Return whether tabs come in runs, to align columns: then they are blanks."""
-    return 2 * sum(len(row) > 2 and not row[1] and bool(row[2]) for row in rows) > len(rows)
 
 
 def _hold_blanks(rows: list[Record]) -> bool:
@@ -231,13 +214,7 @@ def split_head(head: bytes, dialect: Dialect, *, whole: bool) -> Split | None:
 
 
 def split_records(text: str, dialect: Dialect) -> Iterator[tuple[int, int, Record]]:
-    r"""Yield the records of a text, each with its first line, from 0, and the next; raise QuoteError at a bad quote.
-
-    Examples
-    --------
-    >>> list(split_records('a, "b;""c"" d"\n\n1,2', Dialect(",")))
-    [(0, 1, ['a', 'b;"c" d']), (2, 3, ['1', '2'])]
-    """
+    """Yield the records of a text, each with its first line, from 0, and the next; raise QuoteError at a bad quote."""
     separator = None if dialect.delimiter == " " else dialect.delimiter
     if dialect.quote and dialect.quote in text:
         yield from _split_quoted(text, dialect, separator)
@@ -291,9 +268,7 @@ def _split_quoted(text: str, dialect: Dialect, separator: str | None) -> Iterato
 
 
 def check_records(source: Source, sample: Sample, hints: Hints) -> None:
-    """Refuse a bad quote among the first records, and lines that may be comments or edges of names such as #tag."""
-    if isinstance(sample.problem, QuoteError):
-        raise source.error(str(sample.problem), line=sample.line + sample.problem.line, argument="quote")
+    """Refuse lines that may be comments, or edges of names such as #tag."""
     rows = sample.rows
     if hints.comments is not None or not any(row[:1] and row[0][:1] in ("#", "%") for row in rows):
         return

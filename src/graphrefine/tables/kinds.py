@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from graphrefine.graph.node_ids import is_missing_id
 from graphrefine.kernels.edge_lists import NUMBER
 from graphrefine.tables import vocabulary
-from graphrefine.tables.sample import Record
 
 # Values in which 0, 1, 2, ... are no accident. With fewer, the ids of a short list of edges, such as 1, 2, 3, would be
 # taken for row numbers; a column that is called index or the like needs two.
@@ -72,7 +71,7 @@ class Column:
         return self.position if self.name is None else self.name
 
 
-def detect_kinds(rows: Sequence[Record], names: Sequence[str] | None, delimiter: str) -> list[Column]:
+def detect_kinds(rows: Sequence[Sequence[str]], names: Sequence[str] | None, delimiter: str) -> list[Column]:
     """Return the columns of records of text."""
     count = len(names or rows[0])
     while names is None and count > 2 and not any(len(row) >= count and row[count - 1] for row in rows):
@@ -88,19 +87,13 @@ def detect_kinds(rows: Sequence[Record], names: Sequence[str] | None, delimiter:
     return [make(at) for at in range(count)]
 
 
-def column_values(rows: Sequence[Record], at: int) -> list[str]:
+def column_values(rows: Sequence[Sequence[str]], at: int) -> list[str]:
     """Return the values of a column that are not empty."""
     return [row[at] for row in rows if at < len(row) and row[at]]
 
 
 def find_kind(values: Sequence[Any], name: str | None = None) -> Kind:
-    """Return the kind of a column with these values.
-
-    Examples
-    --------
-    >>> find_kind(["1082040961", "1082155839"]).value, find_kind(["0", "1", "2"], "index").value, find_kind(["a"]).value
-    ('times', 'row numbers', 'texts')
-    """
+    """Return the kind of a column with these values."""
     present = [value for value in values[:MOST] if not is_missing_id(value)]
     may_count = name is not None and name.strip().lower() in vocabulary.ROW_NUMBERS
     if not present:
@@ -186,13 +179,7 @@ def text_of(value: Any) -> str:
 
 
 def unit_of(numbers: Sequence[float] | NDArray[np.float64]) -> float | None:
-    """Return units in a second if numbers look like times since 1970, else None.
-
-    Examples
-    --------
-    >>> unit_of([1082040961.0, 1082155839.0]), unit_of([1.7e12]), unit_of([1.0, 2.0])
-    (1.0, 1000.0, None)
-    """
+    """Return units in a second if numbers look like times since 1970, else None."""
     if not len(numbers):
         return None
     lowest, highest = min(numbers), max(numbers)
@@ -200,13 +187,7 @@ def unit_of(numbers: Sequence[float] | NDArray[np.float64]) -> float | None:
 
 
 def read_days(numbers: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Return seconds since 1970 of numbers that are all days, such as 20240131; None if they are not.
-
-    Examples
-    --------
-    >>> read_days([19700102.0, 19700201.0]).tolist(), read_days([20240132.0])
-    ([86400.0, 2678400.0], None)
-    """
+    """Return seconds since 1970 of numbers that are all days, such as 20240131; None if they are not."""
     if not len(numbers) or min(numbers) < 19000101 or max(numbers) > 21001231:
         return None
     values = np.asarray(numbers, np.float64)

@@ -45,8 +45,8 @@ class Origin:
     """Meaning of the columns of an edge table, by position from 0.
 
     ``direction`` is the column whose values declare the direction of each edge (`read_direction`), called
-    ``direction_name``; ``directed`` the direction that is declared for all. ``spaces`` are the sets from which the ids
-    of the two ends come: where they differ, the same id is two nodes.
+    ``direction_name``; ``directed`` the direction that is declared for all. ``spaces`` are the two sets from which the
+    ids of the ends come, if there are two: the same id is then two nodes.
     """
 
     name: str
@@ -107,13 +107,13 @@ class Origin:
 
     def refuse_two_spaces(self, source: Source, hints: Hints) -> None:
         """Refuse a file with ids of two sets where only the whole of it tells whether they overlap."""
-        if self.spaces is not None and self.spaces[0] != self.spaces[1] and not hints.bipartite:
+        if self.spaces is not None and not hints.bipartite:
             problem = "the ids of the two ends are of two sets, which may overlap: pass bipartite=True"
             raise source.error(problem, argument="bipartite")
 
     def check_spaces(self, numbered: Numbered, hints: Hints) -> None:
         """Refuse ids of two sets that overlap, unless the graph is read as bipartite."""
-        if self.spaces is None or self.spaces[0] == self.spaces[1] or hints.bipartite:
+        if self.spaces is None or hints.bipartite:
             return
         both = np.intersect1d(numbered[0], numbered[1])
         both = both[both >= 0]
@@ -141,15 +141,7 @@ def apply_origin(columns: Sequence[Column], hints: Hints, *, preamble: bytes = b
 
 
 def find_origin(header: Sequence[str]) -> Origin | None:
-    """Return the origin of a table with these names of columns, if it is known.
-
-    Examples
-    --------
-    >>> find_origin([":START_ID(Person)", ":END_ID(Film)", ":TYPE", "weight:float"])
-    Origin(name='neo4j', source=0, target=1, weight=3, directed=True, spaces=('Person', 'Film'), ...)
-    >>> find_origin(["source", "target", "weight"]) is None
-    True
-    """
+    """Return the origin of a table with these names of columns, if it is known."""
     names = [name.strip() for name in header]
     folded = [name.lower() for name in names]
     weight = next((at for at, name in enumerate(names) if _is_weight(name)), None)
@@ -158,7 +150,8 @@ def find_origin(header: Sequence[str]) -> Origin | None:
     }
     if {"START_ID", "END_ID"} <= roles.keys():
         (source, first), (target, second) = roles["START_ID"], roles["END_ID"]
-        return Origin("neo4j", source, target, weight, True, (first, second) if first and second else None)
+        spaces = (first, second) if first and second and first != second else None
+        return Origin("neo4j", source, target, weight, True, spaces)
     if {"~from", "~to"} <= set(folded):
         return Origin("neptune", folded.index("~from"), folded.index("~to"), weight, True)
     if {"source", "target", "type"} <= set(folded) and _GEPHI & set(folded):
@@ -177,13 +170,7 @@ def _is_weight(name: str) -> bool:
 
 
 def find_konect(preamble: bytes, width: int) -> Origin | None:
-    r"""Return the origin KONECT, if the lines before records of ``width`` columns are its.
-
-    Examples
-    --------
-    >>> find_konect(b"% asym positive\n% 9 3 3\n", 4)
-    Origin(name='konect', source=0, target=1, weight=2, directed=True, ...)
-    """
+    """Return the origin KONECT, if the lines before records of ``width`` columns are its."""
     match = _KONECT.match(preamble)
     if match is None:
         return None
@@ -194,13 +181,7 @@ def find_konect(preamble: bytes, width: int) -> Origin | None:
 
 
 def read_direction(values: Iterable[str]) -> set[bool]:
-    """Return which directions of edges are among the values of a column; none if it has other values.
-
-    Examples
-    --------
-    >>> read_direction(["Undirected", "undirected"]), read_direction(["friend", "Directed"])
-    ({False}, set())
-    """
+    """Return which directions of edges are among the values of a column; none if it has other values."""
     kinds = {value.strip().lower() for value in values}
     return {_DIRECTIONS[kind] for kind in kinds} if kinds <= _DIRECTIONS.keys() else set()
 

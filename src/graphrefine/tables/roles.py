@@ -12,12 +12,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from graphrefine.errors import AmbiguousTable, InputError
+from graphrefine.errors import AmbiguousTable, InputError, suggest
 from graphrefine.graph.lookup import list_some
 from graphrefine.graph.node_ids import Numbered, is_missing_id
 from graphrefine.tables import vocabulary
@@ -169,11 +170,11 @@ def _choose_ends(free: Sequence[Column]) -> tuple[int, int]:
     if not sets[plain[0]] & sets[plain[1]]:
         for first, second in combinations(texts, 2):
             if len(sets[first] & sets[second]) * 2 > min(len(sets[first]), len(sets[second])):
-                raise InputError(
-                    f"the ends of the edges can be columns {plain[0].name!r} and {plain[1].name!r}, the first two, "
-                    f"or {first.name!r} and {second.name!r}, which share names: pass source= and target=",
-                    argument="source",
-                )
+                readings = {
+                    f"source={plain[0].name!r} and target={plain[1].name!r}": "the first two columns",
+                    f"source={first.name!r} and target={second.name!r}": "two that share names",
+                }
+                raise AmbiguousTable("two pairs of columns can be the ends", readings, argument="source")
     return pair
 
 
@@ -213,10 +214,9 @@ def _refuse_properties(free: Sequence[Column]) -> None:
     if len(others) < 3 or len(labels) < 3 or not all(column.kind in NUMBERS for column in others):
         return
     if as_numbers(labels) is None and are_distinct(labels):
-        raise InputError(
-            f"a table of numbers whose column {first.name!r} names each row once can be a matrix, or properties of "
-            "nodes: source= and target= name the columns of edges; bipartite=True reads a matrix whose rows and "
-            "columns are two sets of nodes from a csv file, or from a pandas frame with these names as its index",
+        raise AmbiguousTable(
+            f"a table of numbers whose column {first.name!r} names each row once is a matrix, or properties of nodes",
+            {"source= and target=": "edges", "bipartite=True": "a matrix of a csv file, or of a frame with an index"},
             argument="source",
         )
 
@@ -233,21 +233,18 @@ def _find_weight(
     elif not others or hints.source is not None or hints.target is not None:
         return None
     else:
-        raise InputError(
-            f"there are {len(columns)} columns without names, and it is not clear which hold the edges: pass "
-            "source=, target= and weights= (positions from 0), or weights=False for no weights; header=True if the "
-            "first line names the columns",
+        raise AmbiguousTable(
+            f"there are {len(columns)} columns without names, and it is not clear which hold the edges",
+            {"source=, target= and weights=": "positions from 0 (weights=False: none)", "header=True": "names"},
             argument="source",
         )
     # Dates, times and row numbers would be weights of 10^9 or of 1, 2, 3, ..., and give vectors without a word that
     # they are wrong.
     if found is not None and found.kind in NO_ENDS:
-        anyway = f", weights={found.label!r} to use them as weights all the same" if found.is_numeric else ""
-        raise InputError(
-            f"column {found.label!r} holds {found.kind.value}, which are hardly weights: pass time={found.label!r} to "
-            f"use them as times{anyway}, or weights=False to leave them out",
-            argument="weights",
-        )
+        weights = {f"weights={found.label!r}": "weights all the same"} if found.is_numeric else {}
+        readings = {f"time={found.label!r}": "times", **weights, "weights=False": "neither"}
+        problem = f"column {found.label!r} holds {found.kind.value}, which are hardly weights"
+        raise AmbiguousTable(problem, readings, argument="weights")
     return None if found is None else found.position
 
 
@@ -279,13 +276,7 @@ def ambiguous_kinds(labels: Sequence[Any], name: int) -> AmbiguousTable:
 
 
 def assign_nodes(titles: Sequence[str]) -> list[int]:
-    """Return the positions of the columns that are called as nodes are: those called node, else id, name and the like.
-
-    Examples
-    --------
-    >>> assign_nodes(["id", "age", "Node"]), assign_nodes(["id", "age", "name"]), assign_nodes(["who"])
-    ([2], [0, 2], [])
-    """
+    """Return the positions of the columns that are called node, else of those called id, name or the like."""
     words = [title.strip().lower() for title in titles]
     usual = [at for at, word in enumerate(words) if word in vocabulary.NODES]
     return [at for at in usual if words[at] in ("node", "nodes")] or usual
@@ -378,11 +369,34 @@ def describe_column(column: Column) -> str:
 def _undecided(columns: Sequence[Column], argument: str) -> InputError:
     """Return the error for columns of which several may hold the nodes, or the labels."""
     count = "one column" if len(columns) == 1 else f"{len(columns)} columns"
-    return InputError(
-        f"{count} ({', '.join(map(describe_column, columns))}) where a node and a label are expected: keep two, or "
-        "pass node_column= and label_column=; names= with the names of the nodes tells which of them are nodes",
+    return AmbiguousTable(
+        f"{count} ({', '.join(map(describe_column, columns))}) where a node and a label are expected",
+        {"node_column= and label_column=": "two of them", "names= with the names of the nodes": "those to decide"},
         argument=argument if len(columns) > 1 else None,
     )
+
+
+# ---- changes ---------------------------------------------------------------------------------------------------------
+
+
+@lru_cache(64)  # of the keys of each line of jsonl
+def assign_changes(names: tuple[str, ...]) -> tuple[int, ...]:
+    """Return the positions of op, source, target and, if there is one, weight by their names, in any case and order.
+
+    Examples
+    --------
+    >>> assign_changes(("Target", "Source", "time", "Op"))
+    (3, 1, 0)
+    """
+    words = [name.strip().lower() for name in names]
+    for role in vocabulary.CHANGES:
+        if words.count(role) > 1 or (role not in words and role != "weight"):
+            listed = ", ".join(map(repr, names))
+            raise InputError(f"one column is to be called {role!r}, and {words.count(role)} are: {listed}")
+    # Weights under a name that is not known would be left out without a word.
+    if "weight" not in words and (odd := next((name for name in words if suggest(name, ["weight"])), None)):
+        raise InputError(f"no column is called 'weight', but one is called {odd!r}; rename it")
+    return tuple(words.index(role) for role in vocabulary.CHANGES if role in words)
 
 
 # ---- vectors and features --------------------------------------------------------------------------------------------
@@ -397,7 +411,7 @@ class NumberRoles:
     numbers: list[int]
     named: bool = False  # the header calls the column of names so
     series: bool = False  # the numbers have one stem
-    remarks: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def assign_vectors(titles: list[str], sample: list[str], *, features: bool = False) -> NumberRoles:
@@ -410,7 +424,7 @@ def assign_vectors(titles: list[str], sample: list[str], *, features: bool = Fal
     Examples
     --------
     >>> columns = assign_vectors(["", "node", "v0", "v1", "pagerank"], ["0", "ada", "0.5", "1", "0.1"])
-    >>> columns.name, columns.numbers, columns.remarks
+    >>> columns.name, columns.numbers, columns.notes
     (1, [2, 3], ["names are those of its column 'node'", "left out: its columns 1 (no name), 'pagerank'"])
     >>> assign_vectors(["v0", "v1"], ["0.5", "1"]).name is None
     True
@@ -431,12 +445,12 @@ def assign_vectors(titles: list[str], sample: list[str], *, features: bool = Fal
         )
     rest = sorted(set(range(len(titles))).difference(columns.numbers, [columns.name]))
     if columns.named and columns.name is not None and (index - {columns.name} or (columns.name and not series)):
-        columns.remarks.append(f"names are those of its column {titles[columns.name]!r}")
+        columns.notes.append(f"names are those of its column {titles[columns.name]!r}")
     if rest:
-        columns.remarks.append(f"left out: its column{'s' * (len(rest) > 1)} {_list_columns(titles, rest)}")
+        columns.notes.append(f"left out: its column{'s' * (len(rest) > 1)} {_list_columns(titles, rest)}")
     numbered = sum(titles[at][-1:].isdigit() for at in columns.numbers)
     if not series and not features and 1 < numbered < len(columns.numbers):
-        columns.remarks.append(f"its columns {_list_columns(titles, columns.numbers)} are all taken for coordinates")
+        columns.notes.append(f"its columns {_list_columns(titles, columns.numbers)} are all taken for coordinates")
     return columns
 
 
@@ -470,9 +484,9 @@ def _choose_names(columns: NumberRoles, names: list[int], series: set[int], samp
         columns.name = 0
     elif sample and not is_finite(sample[0]):
         columns.name = 0
-        columns.remarks.append(f"names are those of its first column, {titles[0]!r}")
+        columns.notes.append(f"names are those of its first column, {titles[0]!r}")
     else:
-        columns.remarks.append("no column is called node, name or id, so its rows are numbered from 0")
+        columns.notes.append("no column is called node, name or id, so its rows are numbered from 0")
 
 
 def _find_series(titles: list[str], positions: list[int], *, single: bool) -> set[int]:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from graphrefine.kernels.edge_lists import Marks
     from graphrefine.tables.kinds import Column
-    from graphrefine.tables.origin import Origin
 
 Record = list[str]
 
@@ -82,7 +81,6 @@ class Sample:
     end: tuple[int, int]  # bytes, and lines, before the end of the first record
     line: int  # of the first record, from 1
     preamble: bytes = b""  # what comes before it: blank lines and comments
-    problem: ValueError | None = None  # the first bad quote
     columns: list[Column] = field(default_factory=list)
-    origin: Origin | None = None
+    origin: Any = None  # an `Origin`, whose module needs this one
     is_matrix: bool = False

@@ -1,4 +1,7 @@
-"""Files as bytes: those of a path or of standard input, decompressed by their first bytes."""
+"""Files as bytes: those of a path or of standard input, decompressed by their first bytes, within a budget of memory.
+
+The budget is that of ``memory=`` where a run has one (`reading_within`), else most of what is free.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -23,10 +27,18 @@ from graphrefine.errors import (
     InputError,
     MissingExtraError,
 )
-from graphrefine.tables.limits import PACKED, READING, check_unpacked
+from graphrefine.system.memory import budget_of, gigabytes
 
 _PORTION = 1 << 22  # bytes that are unpacked at a time
 STREAMED = 1 << 18  # bytes of a stream that are read at a time
+READING = 4  # bytes of memory for each byte of a file, while it is read
+PACKED = 4  # bytes of data for each byte of a compressed file
+# Bytes that are unpacked without a look at the memory: asking for what is free takes longer than small files do.
+UNASKED = 1 << 26
+ALWAYS = 1_000_000  # nodes that a file of any size may state
+FIELDS = 1 << 14  # names of fields or attributes that records may have, as many as columns of a spreadsheet
+COLUMNS = 1 << 16  # columns of a table of text, which may be a matrix
+_budget: ContextVar[int | None] = ContextVar("budget", default=None)
 
 
 def _zstd(file: IO[bytes]) -> IO[bytes]:
@@ -197,15 +209,7 @@ def reading_bytes(path: str) -> int:
 
 @contextlib.contextmanager
 def wrap_errors(source: Source, what: str) -> Iterator[None]:
-    """Turn errors into errors of a file that say what it should be.
-
-    Examples
-    --------
-    >>> with wrap_errors(Source("a.mat"), "MATLAB file"):
-    ...     int("x")
-    Traceback (most recent call last):
-    graphrefine.errors.FormatError: a.mat: this is not a readable MATLAB file: invalid literal for int()...
-    """
+    """Turn errors into errors of a file that say what it should be."""
     try:
         yield
     except FormatError:
@@ -226,16 +230,9 @@ def wrap_errors(source: Source, what: str) -> Iterator[None]:
 
 
 def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[bytes]:
-    r"""Return the bytes of a source, or of ``file`` if it is open already; their beginning tells the compression.
+    """Return the bytes of a source, or of ``file`` if it is open already; their beginning tells the compression.
 
     Bytes before damaged data are given, and then an error is raised. An empty file has no bytes.
-
-    Examples
-    --------
-    >>> import gzip
-    >>> packed = gzip.compress(b"+,ann,bob\n")
-    >>> list(stream_bytes(Source("changes"), io.BytesIO(packed)))
-    [b'+,ann,bob\n']
     """
     with contextlib.nullcontext(file) if file is not None else source.open_once() as raw:
         # A pipe may stay open for hours: `peek` and `read1` wait for the next bytes, but not for all they may give.
@@ -250,3 +247,60 @@ def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[byte
             if buffered is not raw:  # or the caller's stream would be closed with it
                 with contextlib.suppress(ValueError):
                     buffered.detach()
+
+
+# ---- limits of memory ------------------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def reading_within(budget: int | None) -> Iterator[None]:
+    """Hold files that are read within this block to a budget of memory; None: to the free memory."""
+    token = _budget.set(budget)
+    try:
+        yield
+    finally:
+        _budget.reset(token)
+
+
+def unpacked_limit(copies: int = 2) -> int:
+    """Return the most bytes that a file may unpack to; without a budget, ``copies`` of them are to fit."""
+    budget = _budget.get()
+    return budget_of(None) // copies if budget is None else max(budget // READING, UNASKED)
+
+
+class UnpackedError(FormatError):
+    """A file that is too large for the memory; in pieces it may not be."""
+
+
+IN_PIECES = "pass a larger memory=, or ingest the file, which reads it in pieces"
+
+
+def check_unpacked(path: str, size: int, what: str, *, hint: str = IN_PIECES, copies: int = 2) -> None:
+    """Refuse a file whose data takes, or states that it takes, more bytes in memory than the budget allows."""
+    if size <= UNASKED or size <= (most := unpacked_limit(copies)):
+        return
+    budget = _budget.get()
+    room = f"a memory of {gigabytes(budget)}" if budget is not None else "the free memory"
+    raise UnpackedError(
+        path,
+        f"{what} unpacks to more than {gigabytes(most)}, the most that {room} allows for reading; {hint}",
+        argument="memory",
+    )
+
+
+def check_stated(count: int, size: int, what: str) -> None:
+    """Refuse a number of nodes that is far beyond what a file of ``size`` bytes can be about."""
+    # The rows of an empty matrix take no byte of a file, and memory for each of them: a damaged number would take all.
+    if count < 0 or count > max(ALWAYS, 8 * size):
+        raise InputError(
+            f"the file states {count:,} {what}, and has {size:,} bytes: it is damaged, or not what it seems"
+        )
+
+
+def check_fields(count: int, what: str = "attributes") -> None:
+    """Refuse records with more names of fields than any table has."""
+    if count > FIELDS:
+        raise InputError(
+            f"there are more than {FIELDS:,} {what}, of which a file may have no more: are names of nodes among them? "
+            "leave out those that say nothing about edges"
+        )

@@ -121,11 +121,5 @@ def name_two_kinds(labels: Sequence[Any]) -> bool:
 
 
 def are_counted(names: Sequence[str]) -> bool:
-    """Return whether names are those of pandas without names of columns: none for its index, then 0, 1, 2, ...
-
-    Examples
-    --------
-    >>> are_counted(["", "0", "1"]), are_counted(["", "a", "b"]), are_counted(["0", "1", "2"])
-    (True, False, False)
-    """
+    """Return whether names are those of pandas without names of columns: none for its index, then 0, 1, 2, ..."""
     return len(names) > 2 and list(names) == ["", *map(str, range(len(names) - 1))]

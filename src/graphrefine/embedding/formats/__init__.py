@@ -12,7 +12,6 @@ integers, such as "1" and "2", come back as integers. An address is that of a Po
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import re
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError, mask_address, suggest
+from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError, mask_address, require, suggest
 from graphrefine.system.files import check_free_disk, check_writable
 
 if TYPE_CHECKING:  # the help of the command line needs the formats, but none of NumPy
@@ -58,53 +57,33 @@ class Format:
 
     def write(self, path: Path | str, data: EmbeddingData, **options: Any) -> None:
         """Write an embedding to ``path``."""
-        self._function(self.writer)(path, data, **options)
+        self.function(self.writer)(path, data, **options)
 
     def read(self, path: Path | str, **options: Any) -> EmbeddingData:
         """Read the embedding at ``path``."""
         self.check_package()
-        data: EmbeddingData = self._function(self.reader)(path, **options)
+        data: EmbeddingData = self.function(self.reader)(path, **options)
         return data
 
-    def is_embedding(self, path: Path) -> bool:
-        """Return whether a file or a folder, which this format shares with graphs, is an embedding."""
-        return bool(self._function("is_embedding")(path))
-
     def options(self, options: dict[str, Any]) -> dict[str, Any]:
-        """Return the options of the writer that are not None; InputError for one that it does not take.
-
-        Examples
-        --------
-        >>> choose_format("friends.vec").options({"index": True})
-        Traceback (most recent call last):
-        graphrefine.errors.InputError: index= is no option of the format word2vec, which has blank_names
-        """
+        """Return the options of the writer that are not None; InputError for one that it does not take."""
         values = {name: value for name, value in options.items() if value is not None}
         for name in values.keys() - self.takes:
             accepted = ", ".join(self.takes) or "none"
             raise InputError(f"{name}= is no option of the format {self.name}, which has {accepted}", argument=name)
         return values
 
-    def check_names(self, names: Names) -> None:
-        """Raise InputError if the format cannot store one of these names."""
-        if self.check is not None and names.dtype == object:
-            self._function(self.check)(names)
-
-    def replace_blanks(self, names: Names, label: str) -> Names:
-        """Return names without blanks, which the format cannot store, with a warning if some have changed."""
-        replaced: Names = self._function("replace_blanks")(names, label)
-        return replaced
-
     def check_package(self) -> None:
         """Raise MissingExtraError if the package that the format needs is not installed."""
-        if self.needs is not None and importlib.util.find_spec(self.needs) is None:
-            raise MissingExtraError(f"the {self.name} format", self.needs, self.extra)
+        if self.needs is not None:
+            require(self.needs, f"the {self.name} format", self.extra)
 
     def check_replaceable(self, folder: Path) -> None:
         """Raise OutputError unless a folder is one of this format, which may be replaced."""
-        self._function("check_replaceable")(folder)
+        self.function("check_replaceable")(folder)
 
-    def _function(self, name: str) -> Any:
+    def function(self, name: str) -> Any:
+        """Return a function of the format's module, which is imported for it."""
         return getattr(importlib.import_module(f"{__name__}.{self.module}"), name)
 
 
@@ -150,7 +129,7 @@ def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Fo
     if is_address(path):
         if format in (None, SERVER.name):
             return SERVER
-        raise InputError(f"{format_address(path)}: a server takes the format {SERVER.name}, not {format!r}")
+        raise InputError(f"{format_place(path)}: a server takes the format {SERVER.name}, not {format!r}")
     if format is not None:
         by_name = {each.name: each for each in FORMATS}
         zipped = f"{format}.gz" if os.fspath(path).lower().endswith(".gz") else format
@@ -174,29 +153,24 @@ def is_address(path: PathLike) -> bool:
     return bool(_SCHEMES.match(os.fspath(path)))
 
 
-def format_address(address: str | os.PathLike[str]) -> str:
-    """Return the address as messages have it: without password and options.
+def format_place(path: PathLike) -> str:
+    """Return a path as it is, an address without its password and options.
 
     Examples
     --------
-    >>> format_address("postgresql://ada:se/cr@t@localhost:5433/graphs?sslpassword=more")
+    >>> format_place("postgresql://ada:se/cr@t@localhost:5433/graphs?sslpassword=more")
     'postgresql://ada:***@localhost:5433/graphs'
     """
-    return mask_address(os.fspath(address)).partition("?")[0]
+    return mask_address(os.fspath(path)).partition("?")[0] if is_address(path) else os.fspath(path)
 
 
-def format_place(path: PathLike) -> str:
-    """Return a path as it is, an address without its password."""
-    return format_address(path) if is_address(path) else os.fspath(path)
-
-
-def check_address(address: str | os.PathLike[str]) -> None:
+def check_address(address: PathLike) -> None:
     """Refuse an address that would be cut in the middle of its password, parts of which would get into messages."""
     # libpq ends the login at the first of these characters and takes the rest for a host, which its messages repeat.
     login = os.fspath(address).partition("://")[2].rpartition("@")[0]
     if re.search("[@/?#]", login):
         raise InputError(
-            f"{format_address(address)}: a user or password has @, /, ? or #; write %40, %2F, %3F or %23 (and %25 for "
+            f"{format_place(address)}: a user or password has @, /, ? or #; write %40, %2F, %3F or %23 (and %25 for "
             "%), or put the password into ~/.pgpass or PGPASSWORD"
         )
 
@@ -227,11 +201,6 @@ def is_saved_embedding(path: PathLike) -> bool:
     """Return whether a path is an embedding, not a graph: by its suffix, or by its content where both have it.
 
     Tables in text (csv, txt) may be either, and are no embeddings here.
-
-    Examples
-    --------
-    >>> is_saved_embedding("friends.safetensors"), is_saved_embedding("friends.csv")
-    (True, False)
     """
     if is_address(path):
         return True
@@ -239,7 +208,7 @@ def is_saved_embedding(path: PathLike) -> bool:
     shared = "folder" if file.is_dir() else _SHARED.get(file.suffix.lower())
     if shared is None:
         return file.suffix.lower() in _OWN
-    return file.exists() and choose_format(path, shared).is_embedding(file)
+    return file.exists() and bool(choose_format(path, shared).function("is_embedding")(file))
 
 
 def check_output(path: PathLike, *, format: str | None = None) -> Format:
@@ -247,11 +216,6 @@ def check_output(path: PathLike, *, format: str | None = None) -> Format:
 
     Its suffix must be known, its package installed, its folder there and writable; what is there already must be
     something to be replaced.
-
-    Examples
-    --------
-    >>> check_output("vectors.npz").name
-    'npz'
     """
     file_format = choose_format(path, format)
     if file_format.server:
@@ -272,7 +236,9 @@ def check_content(path: PathLike, file_format: Format, names: Names, values: int
 
 def check_names(path: PathLike, file_format: Format, names: Names) -> None:
     """Raise InputError, which names the path, if a format cannot store one of these names."""
+    if file_format.check is None or names.dtype != object:
+        return
     try:
-        file_format.check_names(names)
+        file_format.function(file_format.check)(names)
     except InputError as error:
         raise InputError(f"{format_place(path)}: {error}", argument=error.argument) from None

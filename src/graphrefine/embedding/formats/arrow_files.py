@@ -304,14 +304,7 @@ def _metadata(stored: Any) -> dict[str, str]:
 
 
 def number_rows(path: Path, rows: int, metadata: Mapping[bytes, bytes] | None) -> range:
-    """Return numbers of rows, as names: those of a RangeIndex that pandas noted in the metadata, else from 0.
-
-    Examples
-    --------
-    >>> note = b'{"index_columns": [{"kind": "range", "start": 500, "stop": 504, "step": 1}]}'
-    >>> number_rows(Path("x.parquet"), 4, {b"pandas": note}), number_rows(Path("x.parquet"), 4, None)
-    (range(500, 504), range(0, 4))
-    """
+    """Return numbers of rows, as names: those of a RangeIndex that pandas noted in the metadata, else from 0."""
     try:
         (index,) = json.loads((metadata or {})[b"pandas"])["index_columns"]
         numbers = range(index["start"], index["stop"], index["step"])

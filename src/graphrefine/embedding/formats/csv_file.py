@@ -27,9 +27,11 @@ from graphrefine.embedding.formats.io import EDGES, check_memory
 from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import ArgumentWarning, FormatError, InputError
 from graphrefine.graph.node_ids import Names, encode_all, from_strings, object_array
+from graphrefine.tables.dialect import detect_delimiter
 from graphrefine.tables.kinds import is_finite
-from graphrefine.tables.limits import COLUMNS
 from graphrefine.tables.roles import NumberRoles, assign_vectors
+from graphrefine.tables.sample import Dialect, Hints
+from graphrefine.tables.source import COLUMNS, Source
 
 DELIMITERS = (",", ";", "\t", "|")
 # Bytes of a line. A text that is no table may have no line end at all, and would be in memory as a whole before
@@ -103,8 +105,8 @@ def _read_columns(path: Path, *, features: bool) -> tuple[Names | None, NDArray[
         records = _split_records(path, chain([second] if second else [], lines), delimiter, first=2)
         names, vectors = _read_rows(path, records, columns, delimiter)
     _check(path, columns, names, vectors)
-    if columns.remarks:
-        warnings.warn(ArgumentWarning(f"{path}: {'; '.join(columns.remarks)}"), stacklevel=6)
+    if columns.notes:
+        warnings.warn(ArgumentWarning(f"{path}: {'; '.join(columns.notes)}"), stacklevel=6)
     return names, vectors
 
 
@@ -144,7 +146,7 @@ def _find_columns(path: Path, header: str, second: str, *, features: bool) -> tu
     """Return the columns by the header and the line below it, and the delimiter."""
     if not features and max(map(header.count, DELIMITERS)) >= COLUMNS:
         raise FormatError(path, f"its header has more than {COLUMNS:,} columns, which are no vectors", line=1)
-    delimiter = find_delimiter(header, second)
+    delimiter = _find_delimiter(path, header + "\n", second)
     titles = split_line(header, delimiter)
     if not titles:
         raise FormatError(path, "is not a whole header: cut short, or a quote is never closed", line=1)
@@ -154,29 +156,15 @@ def _find_columns(path: Path, header: str, second: str, *, features: bool) -> tu
         raise FormatError(path, str(error), line=1) from error
 
 
-def find_delimiter(header: str, second: str) -> str:
-    """Return the delimiter that splits header and first record into as many fields, at least two; else a comma.
-
-    Examples
-    --------
-    >>> find_delimiter("node;v0", "a;0,5"), find_delimiter("node,a|b", "x,1"), find_delimiter("node,v0", "")
-    (';', ',', ',')
-    """
-    for delimiter in DELIMITERS:
-        width = len(split_line(header, delimiter))
-        if width > 1 and len(split_line(second, delimiter)) in (0, width):
-            return delimiter
-    return next((delimiter for delimiter in DELIMITERS if delimiter in header), ",")
+def _find_delimiter(path: Path, header: str, second: str) -> str:
+    """Return the delimiter of header and first record, found as in a list of edges; a comma if there is none."""
+    head = (header + second).encode("utf-8", "surrogateescape")
+    found = detect_delimiter(Source(path), head, Dialect(""), Hints(), whole=False)
+    return "," if found is None or found[0] not in DELIMITERS else found[0]
 
 
 def split_line(line: str, delimiter: str) -> list[str]:
-    """Return the fields of one line; none where it is empty, or no whole record.
-
-    Examples
-    --------
-    >>> split_line('a;"b;""c"" d"', ";"), split_line('a;"b', ";")
-    (['a', 'b;"c" d'], [])
-    """
+    """Return the fields of one line; none where it is empty, or no whole record."""
     try:
         return next(csv.reader([line], delimiter=delimiter, strict=True), [])
     except csv.Error:
@@ -253,7 +241,7 @@ def _check(path: Path, columns: NumberRoles, names: Names | None, vectors: NDArr
         problem = f"no column is called node, name or id, and the first, {first!r}, has numbers that may be names"
         raise FormatError(path, f"{problem}; call it node if these are names, else put a column node before it")
     if names is not None and names.dtype != object and first and not columns.series:
-        columns.remarks.insert(0, f"names are those of its first column, {first!r}")
+        columns.notes.insert(0, f"names are those of its first column, {first!r}")
 
 
 def _may_be_edges(names: Names | None, vectors: NDArray[np.float32]) -> bool:

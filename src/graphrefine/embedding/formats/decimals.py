@@ -67,14 +67,7 @@ def format_rows(vectors: NDArray[np.float32], separator: bytes) -> list[bytes]:
 
 
 def parse_rows(rows: list[bytes], dim: int, separator: bytes) -> NDArray[np.float32]:
-    """Undo ``format_rows``; RowError for a row that does not hold ``dim`` numbers.
-
-    Examples
-    --------
-    >>> parse_rows([b"0.1 -2.5", b"3 1e-09"], 2, b" ")
-    array([[ 1.0e-01, -2.5e+00],
-           [ 3.0e+00,  1.0e-09]], dtype=float32)
-    """
+    """Undo ``format_rows``; RowError for a row that does not hold ``dim`` numbers."""
     for index, row in enumerate(rows):
         count = row.count(separator) + 1 if row else 0
         if count != dim:

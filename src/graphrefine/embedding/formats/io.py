@@ -33,7 +33,7 @@ from graphrefine.errors import ArgumentWarning, FormatError, InputError, OutputE
 from graphrefine.graph.node_ids import Names, as_names, text_names, unpack
 from graphrefine.system.checks import check_choice, version_problem
 from graphrefine.system.files import replacing, replacing_folder
-from graphrefine.tables.limits import check_unpacked
+from graphrefine.tables.source import check_unpacked
 
 _log = logging.getLogger(__name__)
 MARK = "graphrefine embedding"  # the "format" of a folder and of an npz archive
@@ -58,7 +58,7 @@ def write_embedding(
     blank_names = options.pop("blank_names", "refuse")
     check_choice("blank_names", blank_names, ("refuse", "replace"))
     if blank_names == "replace":
-        data = data._replace(names=file_format.replace_blanks(data.names, format_place(path)))
+        data = data._replace(names=file_format.function("replace_blanks")(data.names, format_place(path)))
     check_names(path, file_format, data.names)
     save_data(data, path, file_format, durable=durable, **options)
 

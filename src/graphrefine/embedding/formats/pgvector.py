@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphrefine.embedding.formats import FORMAT_VERSION, SERVER, check_address, format_address
+from graphrefine.embedding.formats import FORMAT_VERSION, SERVER, check_address, format_place
 from graphrefine.embedding.formats.io import join_data
 from graphrefine.embedding.state import COLUMNS, EmbeddingData
 from graphrefine.errors import FormatError, GraphRefineError, InputError, OutputError
@@ -110,7 +110,7 @@ def read(address: str, *, table: str | None = None) -> EmbeddingData:
         if has_sides and about["nodes"] != len(names):
             raise ValueError(f"{len(names):,} rows where {about['nodes']:,} are expected")
         state = {name: np.array(numbers, np.float32) for name, numbers in columns.items()}
-        return join_data(format_address(address), names, np.concatenate(blocks), about, state=state)
+        return join_data(format_place(address), names, np.concatenate(blocks), about, state=state)
 
 
 def table_recipe(address: str, *, table: str) -> dict[str, Any] | None:
@@ -189,7 +189,7 @@ def _read_description(connection: Connection, address: str, table: str) -> dict[
     _run(connection, "LOCK TABLE {} IN ACCESS SHARE MODE", table)
     text = _comment_of(connection, table) or ""
     if not text.startswith(MARK):
-        raise FormatError(format_address(address), f"the table {table!r} was not written by graphrefine")
+        raise FormatError(format_place(address), f"the table {table!r} was not written by graphrefine")
     return dict(json.loads(text)["graphrefine"])
 
 
@@ -225,7 +225,7 @@ def connect(address: str, kind: type[GraphRefineError]) -> Iterator[Connection]:
     import psycopg
 
     check_address(address)
-    display = format_address(address)
+    display = format_place(address)
     options = {"client_encoding": "UTF8", "application_name": "graphrefine", "connect_timeout": _PATIENCE}
     try:
         parameters = psycopg.conninfo.conninfo_to_dict(address)

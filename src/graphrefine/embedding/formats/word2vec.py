@@ -49,7 +49,7 @@ def replace_blanks(names: Names, label: str) -> Names:
     replaced = object_array([_SPACE.sub("_", name) for name in names])
     if count := int((replaced != names).sum()):
         text = f"{label}: blanks became underscores in {count:,} names, and will be read so"
-        warnings.warn(ArgumentWarning(text), stacklevel=5)
+        warnings.warn(ArgumentWarning(text), stacklevel=4)
     return replaced
 
 

@@ -62,6 +62,8 @@ def test_the_default_is_tried_first_and_never_beats_the_result(graph: Graph, lab
     leaders = [trial for trial in tuning.trail if trial.leads]
     assert leaders[-1].settings == tuning.best and [t.score for t in leaders] == sorted(t.score for t in leaders)
     assert len({trial.settings for trial in tuning.trail}) == len(tuning.trail), "nothing is tried twice"
+    assert {trial.settings.dim for trial in tuning.trail} == {8}
+    assert {trial.settings.dim for trial in tune(graph, labels, dims=[4, 8]).trail} == {4, 8}
 
 
 @pytest.mark.parametrize("by_labels", [True, False])
@@ -136,6 +138,14 @@ def test_labels_of_test_nodes_are_never_seen(graph: Graph, labels: NDArray[np.in
     assert trail(tune(graph, alone, dims=[8])) == trail(first), "labels that are not there cannot be seen"
     leaking = tune(graph, with_others(known, train[:10], 7), train=0.5, split_seed=split_seed, dims=[8])
     assert trail(leaking) != trail(first), "or the labels do not count at all"
+
+
+def test_large_label_sets_are_sampled(graph: Graph, labels: NDArray[np.int64], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judges, "MOST_NODES", 60)
+    monkeypatch.setattr(judges, "MOST_CLASSES", 2)
+    judge = judges.make_label_judge(graph, as_labels(labels), train=None, split_seed=0, C=1.0, seed=0)
+    assert judge.indicator.shape[1] == 2 and 20 <= len(judge.rows) <= 60
+    assert judge.indicator.sum(axis=1).min() == 1
 
 
 def test_the_penalty_is_chosen_once_for_all(graph: Graph, labels: NDArray[np.int64]) -> None:

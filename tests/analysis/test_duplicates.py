@@ -43,8 +43,8 @@ def test_close_pairs_are_all_pairs(n: int, k: int, above: float, blocks: bool, s
     cosines = (whole @ whole.T) / np.sqrt(np.outer((whole**2).sum(1), (whole**2).sum(1)))
     first, second = np.nonzero(np.triu(cosines >= above - 1e-9, 1))
     expected = set(zip(rows[first].tolist(), rows[second].tolist(), strict=True))
-    sizes = (7, 11, 33) if blocks else (close_pairs.SCORED, close_pairs.ACROSS, close_pairs.SPAN)
-    with patch.multiple(close_pairs, **dict(zip(("SCORED", "ACROSS", "SPAN"), sizes, strict=True))):
+    scored, across, span = (7, 11, 33) if blocks else (close_pairs.SCORED, close_pairs.ACROSS, close_pairs.SPAN)
+    with patch.multiple(close_pairs, SCORED=scored, ACROSS=across, SPAN=span):
         for threads in (1, 3):
             pairs = find_close_pairs(vectors, rows, above=above, most=10**6, threads=threads, stages=Stages())
             assert set(zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)) == expected

@@ -123,7 +123,7 @@ def test_candidates_are_the_highest_of_each_feature_whatever_the_threads(monkeyp
         collect_candidates(features, search_rows(graph), count=50, threads=threads, stages=Stages())
         for threads in (1, 3)
     )
-    assert all(np.array_equal(mine, other) for mine, other in zip(one, three, strict=True))
+    assert all(np.array_equal(np.asarray(mine), np.asarray(other)) for mine, other in zip(one, three, strict=True))
     pairs = {(min(pair), max(pair)) for pair in zip(*(side.tolist() for side in one[:2]), strict=True)}
     free = np.array(list(nx.non_edges(nx.Graph(blocks(90)))))
     for name, values in grid(features).items():

@@ -128,7 +128,7 @@ def test_every_form_of_a_column(graph: networkx.Graph, form: str) -> None:
 def test_names_that_are_numbers_or_tuples() -> None:
     ring = [(7 * node, 7 * (node + 1) % 42) for node in range(6)]
     expected = embed(ring, dim=2)
-    for X in ([7, 14], np.array([7, 14], np.uint8), [7.0, 14.0], np.array([[7.0], [14.0]]), pd.Series([7, 14])):
+    for X in ([7, 14], np.array([7, 14], np.uint8), np.array([[7.0], [14.0]]), pd.Series([7, 14])):
         np.testing.assert_array_equal(NodeVectors(ring, dim=2).fit_transform(X), [expected[7], expected[14]])
     grid = networkx.grid_2d_graph(3, 3)
     np.testing.assert_array_equal(NodeVectors(grid, dim=2).fit_transform([(0, 1)]), [embed(grid, dim=2)[(0, 1)]])
@@ -234,7 +234,8 @@ def test_threads_share_one_run(graph: networkx.Graph, runs: list[dict[str, Any]]
 
     def work(_: int) -> NDArray[np.float32]:
         start.wait()
-        return NodeVectors(graph, dim=4).fit_transform(LINES)
+        vectors: NDArray[np.float32] = NodeVectors(graph, dim=4).fit_transform(LINES)
+        return vectors
 
     with ThreadPoolExecutor(4) as pool:
         first, *others = pool.map(work, range(4))

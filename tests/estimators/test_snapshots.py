@@ -198,34 +198,27 @@ def test_a_generator_draws_a_seed_at_each_fit(matrix: NDArray[np.float64], make:
 
 def test_features_by_name_and_by_row(matrix: NDArray[np.float64]) -> None:
     table = np.random.default_rng(2).random((90, 4)) + np.repeat(np.eye(3), 30, axis=0) @ np.ones((3, 4))
-    expected = REFINE(dim=6).fit_transform(matrix, features=table)
-    frame = named(matrix)
-    order = np.random.default_rng(3).permutation(90)
-    by_name = pd.DataFrame(table, index=frame.index).iloc[order]
-    for features in (
-        table,
-        sp.csr_array(table),
-        pd.DataFrame(table),
-        by_name,
-        dict(zip(frame.index, table, strict=True)),
-    ):
+    expected, frame = REFINE(dim=6).fit_transform(matrix, features=table), named(matrix)
+    by_name = pd.DataFrame(table, index=frame.index).iloc[np.random.default_rng(3).permutation(90)]
+    as_mapping = dict(zip(frame.index, table, strict=True))
+    for features in (table, sp.csr_array(table), pd.DataFrame(table), by_name, as_mapping):
         np.testing.assert_allclose(REFINE(dim=6).fit_transform(frame, features=features), expected, atol=1e-5)
     assert not np.allclose(REFINE(dim=6).fit_transform(matrix), expected, atol=0.05)
 
 
 def test_features_of_snapshots(matrix: NDArray[np.float64], later: NDArray[np.float64]) -> None:
     table = np.random.default_rng(2).random((90, 4))
-    estimator = REFINE(dim=6).fit(matrix, features=table)
-    np.testing.assert_array_equal(estimator.transform(matrix), estimator.embedding_)
-    vectors = estimator.transform(later, features=table)
+    with_features, without = REFINE(dim=6).fit(matrix, features=table), REFINE(dim=6).fit(matrix)
+    np.testing.assert_array_equal(with_features.transform(matrix), with_features.embedding_)
     expected = embed(later, dim=6, features=table, align_to=embed(matrix, dim=6, features=table)).vectors
-    np.testing.assert_array_equal(vectors, expected)
-    with pytest.raises(InputError, match="fitted with features, and this snapshot comes without"):
-        estimator.transform(later)
-    with pytest.raises(InputError, match="fitted without features, and this snapshot comes with"):
-        REFINE(dim=6).fit(matrix).transform(later, features=table)
-    with pytest.raises(InputError, match="features= cannot be used with new nodes"):
-        estimator.transform(matrix[:5], features=table[:5])
+    np.testing.assert_array_equal(with_features.transform(later, features=table), expected)
+    for estimator, X, features in (
+        (with_features, later, None),
+        (without, later, table),
+        (with_features, matrix[:5], table[:5]),  # new nodes
+    ):
+        with pytest.raises(InputError, match="features"):
+            estimator.transform(X, features=features)
 
 
 def test_a_pipeline_routes_features(matrix: NDArray[np.float64]) -> None:

@@ -81,7 +81,7 @@ def ended(status: embed_subprocess.Status, message: str = "for a reason") -> emb
 def test_the_figures_are_those_of_the_library(directed: bool) -> None:
     rng = np.random.default_rng(0)
     ends, weights = rng.integers(0, 60, (2, 400)), rng.uniform(0.5, 3.0, 400)
-    graph = Graph.from_edges(*ends, weights, names=np.arange(64), directed=directed)
+    graph = Graph.from_edges(ends[0], ends[1], weights, names=np.arange(64), directed=directed)
     labels = [f"{i % 3}" for i in range(64)]
     done = compare(graph, labels=labels, methods=["refine", "rbqr"], dims=[8, 4], ratios=[0.3, 0.6], repeats=3, seed=5)
     assert {(row.method, row.dim) for row in done.finished} == {(m, d) for m in ("refine", "rbqr") for d in (8, 4)}
@@ -116,6 +116,11 @@ def test_every_end_of_a_method_is_a_row(status: Any, folder: Path, monkeypatch: 
     assert done.code == 0 and f"rbqr, dim 4: {status}: for a reason\n" in done.out
     lines = [(line.split()[0], line.split()[-1]) for line in done.out.split("\n\n")[0].splitlines()[1:]]
     assert lines == [("refine", "done"), ("random", "baseline"), ("rbqr", status)]
+
+
+def test_limits_are_kept(folder: Path) -> None:
+    done = compares(folder, "--time-limit", "0.05", "--methods", "refine")
+    assert done.code == 2 and "refine, dim 4: timeout" in done.out and "no method finished" in done.err
 
 
 def test_a_method_that_cannot_take_the_graph_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,12 +164,15 @@ def test_ranks_are_those_of_brute_force(nodes: int) -> None:
 def test_random_and_equal_vectors_tell_nothing() -> None:
     """However a sum is rounded: a collapsed embedding must not look perfect."""
     graph, equal = random_graph(2000, degree=10), np.random.default_rng(0).standard_normal(77)
-    for make in (lambda g: random_control(g.nodes, 64), lambda g: np.tile(equal, (g.nodes, 1))):
+    for make, slack, hits in (
+        (lambda g: random_control(g.nodes, 64), 0.02, 0.07),
+        (lambda g: np.tile(equal, (g.nodes, 1)), 0.0, 0.0),
+    ):
         figures = evaluate_links(graph, make, scores=["dot", "cosine"], repeats=2)
         for name in ("dot", "cosine"):
-            assert abs(figures[name].mean("auc") - 0.5) < 0.02
+            assert abs(figures[name].mean("auc") - 0.5) <= slack
             assert abs(figures[name].mean("mr") / 500 - 1) < 0.05
-            assert figures[name].mean("hits@50") < 0.07
+            assert figures[name].mean("hits@50") <= hits
 
 
 @pytest.mark.parametrize(

@@ -102,11 +102,11 @@ BREAKS = {
 
 
 def break_checks(name: str) -> None:
-    """Take checks of `graphrefine.tables.limits` away, also where they are imported already."""
-    from graphrefine.tables import limits
+    """Take checks of `graphrefine.tables.source` away, also where they are imported already."""
+    from graphrefine.tables import source
 
     for check in BREAKS[name]:
-        own = getattr(limits, check)
+        own = getattr(source, check)
         for module in list(sys.modules.values()):
             if getattr(module, check, None) is own:
                 setattr(module, check, allow_everything)
@@ -121,7 +121,7 @@ def peak_bytes() -> int:
 def main() -> None:
     door, path = DOORS[sys.argv[1]], Path(sys.argv[2])
     from graphrefine.errors import GraphRefineError
-    from graphrefine.tables.limits import reading_within
+    from graphrefine.tables.source import reading_within
 
     if len(sys.argv) > 3:
         break_checks(sys.argv[3])

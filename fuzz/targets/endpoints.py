@@ -139,16 +139,19 @@ def serve_live(folder: Path, *, sides: bool = False) -> Iterator[Any]:
     """A live folder, of a ring or of users and items, behind a token."""
     import graphrefine
     from graphrefine.explore.server import make_access
-    from graphrefine.live.server import live_app
-    from graphrefine.live.service import LiveService
+    from graphrefine.live.server import Backend, LiveService
 
     edges = [(f"n{i}", f"n{(i + step) % 40}") for i in range(40) for step in (1, 7)]
     graph = graphrefine.read(edges, bipartite=True) if sides else graphrefine.read(edges)
     graphrefine.live.create(graph, folder / "ring.live", dim=8).close()
     live = LiveService(folder / "ring.live")
     try:
-        with live_app(live, make_access("127.0.0.1", 80, SECRET), renew=2.0) as app:
-            yield app
+        backend = Backend(live, make_access("127.0.0.1", 80, SECRET), renew=2.0)
+        try:
+            yield backend.app
+        finally:
+            for each in backend.stop():
+                each.stop(5)
     finally:
         live.close()
 

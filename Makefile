@@ -21,6 +21,9 @@ else
 COMPILER := $(CXX)
 endif
 
+# Hundreds of programs that the tests start would each compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Two tests at a time, each worker taking over from the other at the end; `make TESTS= test` runs them one by one.
 TESTS  ?= -n 2 --dist worksteal
 # The core: what reads a graph, what makes vectors of it, what stores them; few examples, no real graphs, no server.

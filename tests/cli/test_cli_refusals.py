@@ -82,7 +82,7 @@ READINGS = [  # files that can be read in two ways, with both and an option that
     ("times.txt", "line 1", "times", "time=2", "weights=2", "--weights"),
     ("twice.csv", "line 1", "'weight'"),
     ("names.csv", "line 1", "comments='#'", "comments=''", "--comments"),
-    ("people.csv", "source='city' and target='person'", "'person' and 'friend'", "--source"),
+    ("people.csv", "source='city' and target='person'", "source='person' and target='friend'", "--source"),
     ("square.csv", "4 x 4", "matrix", "--source"),
 ]
 OTHERS = [

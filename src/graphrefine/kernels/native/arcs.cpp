@@ -10,6 +10,7 @@
 namespace nb = nanobind;
 
 namespace {
+namespace arcs {
 
 using Weights = std::optional<Input<float>>;
 template <class T> using Changed = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -123,9 +124,11 @@ nb::tuple deal_arcs(Input<int32_t> source, Input<int32_t> target, Weights weight
     return nb::make_tuple(records.numpy(), offsets.numpy());
 }
 
+}  // namespace arcs
 }  // namespace
 
 void bind_arcs(nb::module_ &module) {
+    using namespace arcs;
     using namespace nb::literals;
     module.def("mark_ids", &mark_ids<int32_t>, "bits"_a, "pages"_a, "lowest"_a, "ids"_a);
     module.def("mark_ids", &mark_ids<int64_t>, "bits"_a, "pages"_a, "lowest"_a, "ids"_a);

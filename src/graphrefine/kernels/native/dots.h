@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr int LANES = 32, CHAINS = LANES / W;  // partial sums, and the vectors that hold them
+constexpr int DOT_LANES = 32, CHAINS = DOT_LANES / W;  // partial sums, and the vectors that hold them
 typedef float Four __attribute__((vector_size(16)));
 typedef float Eight __attribute__((vector_size(32)));
 
@@ -57,7 +57,7 @@ template <int T> inline void partial_dots(const float *x, const float *const *ro
             for (int t = 0; t < NOW; ++t)
                 sums[t][chain] = fma(own, load<Floats>(rows[t] + c + chain * W), sums[t][chain]);
         }
-    } while ((c += LANES) < columns);
+    } while ((c += DOT_LANES) < columns);
     for (int t = 0; t < NOW; ++t) out[t] = folded(sums[t]);
     if constexpr (T > NOW) partial_dots<T - NOW>(x, rows + NOW, columns, out + NOW);
 }

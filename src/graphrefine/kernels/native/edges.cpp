@@ -16,6 +16,7 @@
 namespace nb = nanobind;
 
 namespace {
+namespace edges {
 
 using Weights = std::optional<Input<float>>;
 
@@ -432,9 +433,11 @@ int inspect(const Input<int64_t> &indptr, const Input<int32_t> &indices, const W
     return ascending + 2 * hollow + 4 * (symmetric && ascending);
 }
 
+}  // namespace edges
 }  // namespace
 
 void bind_edges(nb::module_ &module) {
+    using namespace edges;
     using namespace nb::literals;
     module.def("number_ids", &number_ids<int32_t>, "source"_a, "target"_a, nb::kw_only(), "threads"_a);
     module.def("number_ids", &number_ids<int64_t>, "source"_a, "target"_a, nb::kw_only(), "threads"_a);

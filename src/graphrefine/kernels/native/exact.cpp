@@ -17,6 +17,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
+namespace exact_arrays {
 
 constexpr std::int64_t CHUNK = 1 << 14;  // numbers that a thread takes at a time
 constexpr std::int64_t ROWS = 96;        // rows of a product; the rows of whole tiles
@@ -102,9 +103,11 @@ template <class Number, class Dot> void dot_rows(const Matrix<const Number> &x, 
 
 template <class Array> void need_square(const Array &a) { need(a.shape(0) == a.shape(1), "the matrix must be square"); }
 
+}  // namespace exact_arrays
 }  // namespace
 
 void bind_exact(nb::module_ &module, const std::string &simd) {
+    using namespace exact_arrays;
     fill_functions_baseline(exact), fill_products_baseline(exact), fill_factors_baseline(exact),
         fill_eigen_baseline(exact);
 #ifdef GRAPHREFINE_X86

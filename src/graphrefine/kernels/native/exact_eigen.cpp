@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace {
+namespace exact_eigen {
 
 using Numbers = std::vector<double>;
 constexpr double NOTHING =
@@ -20,7 +21,7 @@ constexpr double ROUNDING = 0x1p-53, LEAST = 0x1p-56;  // beside the diagonal: o
 constexpr int ROUNDS = 60;  // for one eigenvalue; two or three are usual
 constexpr int PATIENCE =
     16;  // rounds after which the least doubles each time: noise of large numbers may keep small ones alive
-constexpr int CHUNK = LANES / D;  // vectors of a row that pass all rotations of a step
+constexpr int CHUNK = SUM_LANES / D;  // vectors of a row that pass all rotations of a step
 
 inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
@@ -71,13 +72,13 @@ void make_tridiagonal(Grid &a, std::int64_t k, Grid &reflectors, Numbers &factor
     const double *v = none;  // of the reflector before
     for (std::int64_t j = 0; j < k; ++j) {
         stop_if_asked();
-        update_rows<1>(a, j, j / LANES * LANES, v, w, none, u);
+        update_rows<1>(a, j, j / SUM_LANES * SUM_LANES, v, w, none, u);
         d[at(j)] = a.row(j)[j];
         if (j + 1 == k) break;
         double *next = reflectors.row(j);
         const double factor = factors[at(j)] = make_reflector(a.row(j), j, k, next, e[at(j)]);
         std::fill(u, u + a.stride, 0.);
-        const std::int64_t first = (j + 1) / LANES * LANES;
+        const std::int64_t first = (j + 1) / SUM_LANES * SUM_LANES;
         std::int64_t i = j + 1;
         for (; i + 4 <= k; i += 4) update_rows<4>(a, i, first, v, w, next, u);
         for (; i < k; ++i) update_rows<1>(a, i, first, v, w, next, u);
@@ -98,7 +99,7 @@ void make_basis(Grid &q, std::int64_t k, Grid &reflectors, const Numbers &factor
         if (factors[at(j)] == 0) continue;
         stop_if_asked();
         const double *v = reflectors.row(j);
-        const std::int64_t first = (j + 1) / LANES * LANES;
+        const std::int64_t first = (j + 1) / SUM_LANES * SUM_LANES;
         std::fill(u, u + q.stride, 0.);
         for (std::int64_t i = j + 1; i < k; ++i) {
             const double *from = q.row(i), f = v[i];
@@ -114,7 +115,7 @@ void make_basis(Grid &q, std::int64_t k, Grid &reflectors, const Numbers &factor
 
 // For i = last ... first: rows i + 1 and i of z become s z[i] + c z[i + 1] and c z[i] - s z[i + 1].
 void rotate_rows(Grid &z, std::int64_t first, std::int64_t last, const Numbers &cosines, const Numbers &sines) {
-    for (std::int64_t column = 0; column < z.stride; column += LANES) {
+    for (std::int64_t column = 0; column < z.stride; column += SUM_LANES) {
         Reals upper[CHUNK];
         for (int q = 0; q < CHUNK; ++q) upper[q] = load<Reals>(z.row(last + 1) + column + q * D);
         for (std::int64_t i = last; i >= first; --i) {
@@ -202,8 +203,8 @@ inline double scaled(double x, int power) { return x * std::ldexp(1., power / 2)
 
 // The lower triangle of `a` counts. The largest entry is brought to 1 ... 2 by a power of two, and back.
 bool eigh(const double *a, std::int64_t k, double *values, double *vectors) {
-    std::int64_t stride = (k + LANES - 1) / LANES * LANES;
-    if (stride % 64 == 0) stride += LANES;  // rows a power of two apart would share a few sets of the cache
+    std::int64_t stride = (k + SUM_LANES - 1) / SUM_LANES * SUM_LANES;
+    if (stride % 64 == 0) stride += SUM_LANES;  // rows a power of two apart would share a few sets of the cache
     double largest = 0;
     for (std::int64_t i = 0; i < k; ++i)
         for (std::int64_t j = 0; j <= i; ++j) largest = std::max(largest, std::fabs(a[i * k + j]));
@@ -228,6 +229,9 @@ bool eigh(const double *a, std::int64_t k, double *values, double *vectors) {
     return true;
 }
 
+}  // namespace exact_eigen
 }  // namespace
 
-void JOIN(fill_eigen_, VARIANT)(Exact &table) { table.eigh = eigh; }
+void JOIN(fill_eigen_, VARIANT)(Exact &table) {
+    using namespace exact_eigen;
+    table.eigh = eigh; }

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace {
+namespace exact_factors {
 
 // y -= f x
 inline void take_away(double *y, const double *x, double f, std::int64_t count) {
@@ -92,10 +93,12 @@ void householder(double *turned, std::int64_t columns, std::int64_t rows) {
     }
 }
 
+}  // namespace exact_factors
 }  // namespace
 
 void JOIN(fill_factors_, VARIANT)(Exact &table) {
-    table.cholesky = cholesky;
+    using namespace exact_factors;
+        table.cholesky = cholesky;
     table.solve_lower = solve_lower;
     table.solve_upper = solve_upper;
     table.householder = householder;

@@ -9,6 +9,7 @@
 #include <limits>
 
 namespace {
+namespace exact_functions {
 
 constexpr double INF = std::numeric_limits<double>::infinity(), NOT = std::numeric_limits<double>::quiet_NaN();
 constexpr double LN2_HIGH = 0x1.62e42fefa2000p-1,
@@ -226,9 +227,11 @@ void log_at_least(float *x, float least, std::int64_t count) {
     }
 }
 
+}  // namespace exact_functions
 }  // namespace
 
 void JOIN(fill_functions_, VARIANT)(Exact &table) {
-    table.evaluate = evaluate;
+    using namespace exact_functions;
+        table.evaluate = evaluate;
     table.log_at_least = log_at_least;
 }

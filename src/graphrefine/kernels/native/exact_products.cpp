@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace {
+namespace exact_products {
 
 constexpr std::int64_t DEPTH = 256;  // of the inner index that a tile goes through at a time
 constexpr std::int64_t ROWS = 128;  // rows of a Gram matrix that are summed in float32
@@ -144,10 +145,12 @@ void gram(const float *x, std::int64_t rows, std::int64_t k, double *out, int th
             for (std::int64_t a = 0; a <= b; ++a) out[a * k + b] = out[b * k + a] = total.get()[a * padded + b];
 }
 
+}  // namespace exact_products
 }  // namespace
 
 void JOIN(fill_products_, VARIANT)(Exact &table) {
-    table.panels64 = Doubled::size;
+    using namespace exact_products;
+        table.panels64 = Doubled::size;
     table.panels32 = Singled::size;
     table.pack64 = Doubled::pack;
     table.pack32 = Singled::pack;

@@ -16,6 +16,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
+namespace layout {
 
 template <class T> using Table = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T> using Cube = nb::ndarray<T, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
@@ -180,9 +181,11 @@ void move(Table<const float> forces, Table<float> velocity, Table<float> gains, 
     });
 }
 
+}  // namespace layout
 }  // namespace
 
 void bind_layout(nb::module_ &module) {
+    using namespace layout;
     module.def("keep_best", keep_best, "scores"_a, "queries"_a, "candidates"_a, "best"_a, "rows"_a);
     module.def("spread", spread, "points"_a, nb::kw_only(), "left"_a, "bottom"_a, "inverse"_a, "out"_a, "threads"_a);
     module.def("forces", forces, "indptr"_a, "indices"_a, "weights"_a, "points"_a, "field"_a, nb::kw_only(), "left"_a,

@@ -10,6 +10,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
+namespace least_squares_arrays {
 
 constexpr std::int64_t CHUNK = 16;  // rows that a thread takes at a time
 
@@ -55,9 +56,11 @@ void solve_rows(const Input<std::int64_t> &indptr, const Input<std::int32_t> &in
     });
 }
 
+}  // namespace least_squares_arrays
 }  // namespace
 
 void bind_least_squares(nb::module_ &module, const std::string &simd) {
+    using namespace least_squares_arrays;
 #ifdef GRAPHREFINE_X86
     if (simd == "avx2") fastest = solve_rows_avx2;
     if (simd == "avx512") fastest = solve_rows_avx512;

@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace {
+namespace least_squares_rows {
 
 constexpr std::int64_t GROUP = 8;  // entries at a time
 constexpr std::int64_t PIECE = 128;  // entries whose products are summed in float32
@@ -100,17 +101,17 @@ class Row {
             prefetch(indices_ + std::min(e + AHEAD, count_ - 1));
         }
         const std::int64_t count = end - begin;
-        for (std::int64_t b = 0; b < columns_; b += LANES)
-            for (std::int64_t a = 0; a < b + LANES; a += 4) tile(row, weights_ + begin, count, a, b);
+        for (std::int64_t b = 0; b < columns_; b += DOT_LANES)
+            for (std::int64_t a = 0; a < b + DOT_LANES; a += 4) tile(row, weights_ + begin, count, a, b);
         float *const sums = product_.data();
         std::fill_n(sums, columns_, 0.f);
         for (std::int64_t e = 0; e < count; ++e) add<1>(row + e, weights_ + begin + e, columns_, sums);
         for (std::int64_t c = 0; c < columns_; ++c) wanted_[c] += sums[c];
     }
 
-    // matrix[a : a + 4, b : b + LANES] += sum of c z[a : a + 4] z[b : b + LANES]
+    // matrix[a : a + 4, b : b + DOT_LANES] += sum of c z[a : a + 4] z[b : b + DOT_LANES]
     void tile(const float *const *row, const float *weights, std::int64_t count, std::int64_t a, std::int64_t b) {
-        for (std::int64_t from = b; from < b + LANES; from += 2 * W) {
+        for (std::int64_t from = b; from < b + DOT_LANES; from += 2 * W) {
             Floats sum[4][2] = {};
             for (std::int64_t e = 0; e < count; ++e) {
                 const Floats left = load<Floats>(row[e] + from), right = load<Floats>(row[e] + from + W);
@@ -177,9 +178,11 @@ class Row {
     }
 };
 
+}  // namespace least_squares_rows
 }  // namespace
 
 void JOIN(solve_rows_, VARIANT)(const Equations &equations, std::int64_t first, std::int64_t last) {
-    Row row(equations);
+    using namespace least_squares_rows;
+        Row row(equations);
     for (std::int64_t i = first; i < last; ++i) row.solve(i);
 }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 namespace {
+namespace live_rows {
 
 constexpr std::int64_t PIECE = 128;  // entries summed in float32
 constexpr std::int64_t AHEAD = 16;    // entries between a prefetch and its use
@@ -111,9 +112,11 @@ double length(const float *x, double a, const float *y, double b, const float *z
     return std::sqrt(sum);
 }
 
+}  // namespace live_rows
 }  // namespace
 
 const LiveArithmetic &JOIN(live_arithmetic_, VARIANT)() {
+    using namespace live_rows;
     static const LiveArithmetic table{sum_rows, sum_precisely, add_row, add_step, make_state, rotate, length};
     return table;
 }

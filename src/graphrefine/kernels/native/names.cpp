@@ -5,6 +5,7 @@
 namespace nb = nanobind;
 
 namespace {
+namespace names {
 
 // The number of each string, and where each distinct one, in the order of their bytes, is first. String i is in the bytes from
 // offsets[i] to before offsets[i + 1].
@@ -40,9 +41,11 @@ nb::tuple number_strings(Input<uint8_t> text, Input<int64_t> offsets) {
     return nb::make_tuple(numbers.numpy(), firsts.numpy());
 }
 
+}  // namespace names
 }  // namespace
 
 void bind_names(nb::module_ &module) {
+    using namespace names;
     using namespace nb::literals;
     module.def("number_strings", &number_strings, "text"_a, "offsets"_a);
 }

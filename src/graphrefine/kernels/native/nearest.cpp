@@ -17,6 +17,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
+namespace nearest_arrays {
 
 constexpr std::int64_t CHUNK = 1024;  // rows that a thread takes at a time
 constexpr std::int64_t PIECE =
@@ -144,9 +145,11 @@ void rank_scores(const Table<const float> &scores, const Vector<const std::int64
     }
 }
 
+}  // namespace nearest_arrays
 }  // namespace
 
 void bind_nearest(nb::module_ &module, const std::string &simd) {
+    using namespace nearest_arrays;
 #ifdef GRAPHREFINE_X86
     if (simd == "avx2") fastest = scan_avx2;
     if (simd == "avx512") fastest = scan_avx512;

@@ -16,6 +16,7 @@
 #endif
 
 namespace {
+namespace nearest_scan {
 
 constexpr int LANES = 2 * W;  // rows in a panel
 typedef float Four __attribute__((vector_size(16)));
@@ -132,11 +133,13 @@ template <int T> void look(const Panel &panel, std::int64_t columns, const Queri
     }
 }
 
+}  // namespace nearest_scan
 }  // namespace
 
 void JOIN(scan_, VARIANT)(const Catalog &rows, const Queries &queries, const Best &best, std::int64_t first,
                           std::int64_t last) {
-    using Look = void (*)(const Panel &, std::int64_t, const Queries &, const Best &, std::int64_t, std::int64_t);
+    using namespace nearest_scan;
+        using Look = void (*)(const Panel &, std::int64_t, const Queries &, const Best &, std::int64_t, std::int64_t);
     constexpr Look looks[] = {nullptr, look<1>, look<2>, look<3>, look<4>, look<5>, look<6>};
     Panel panel;
     panel.columns.resize(static_cast<std::size_t>(rows.columns * LANES));

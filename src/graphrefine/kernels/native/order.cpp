@@ -19,6 +19,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
+namespace order {
 
 template <class T> using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -145,9 +146,11 @@ void draw_signs(std::uint64_t seed, std::int64_t start, const std::int32_t *orde
     }
 }
 
+}  // namespace order
 }  // namespace
 
 void bind_order(nb::module_ &module) {
+    using namespace order;
     module.def(
         "reorder",
         [](Indptr indptr, Indices indices, Values values) {

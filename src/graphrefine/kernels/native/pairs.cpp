@@ -13,6 +13,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
+namespace pairs {
 
 constexpr std::int64_t ABREAST = 64;  // walks that take each step together, so that their cache misses overlap
 constexpr std::int64_t CHUNK = 16;  // rows that a thread takes at a time
@@ -111,9 +112,11 @@ nb::tuple walk_pairs(Indptr indptr, Indices indices, Sums sums, std::int64_t fir
     return nb::make_tuple(ends.numpy(), columns.numpy(), counts.numpy());
 }
 
+}  // namespace pairs
 }  // namespace
 
 void bind_pairs(nb::module_ &module) {
+    using namespace pairs;
     module.def("walk_pairs", walk_pairs, "indptr"_a, "indices"_a, "sums"_a.none(), "first"_a, "walks"_a, nb::kw_only(),
                "length"_a, "seed"_a, "threads"_a);
 }

@@ -17,6 +17,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
+namespace skipgram_arrays {
 
 constexpr std::int64_t UNITS = 16;  // pieces of a chunk, each scattered by one thread and with a rate of its own
 constexpr std::int64_t NEAR = 1 << 22;  // bytes of a table that the cache holds
@@ -145,9 +146,11 @@ class SkipGram {
     }
 };
 
+}  // namespace skipgram_arrays
 }  // namespace
 
 void bind_skipgram(nb::module_ &module, const std::string &simd) {
+    using namespace skipgram_arrays;
     fastest = train_baseline;
 #ifdef GRAPHREFINE_X86
     if (simd == "avx2") fastest = train_avx2;

@@ -10,6 +10,7 @@
 #include <cstring>
 
 namespace {
+namespace skipgram_step {
 
 constexpr int BATCH = 8;  // targets; SLACK lets the last of them be read as if there were as many
 constexpr std::int64_t AHEAD = 24;  // words of the stream between a prefetch and its use
@@ -59,10 +60,12 @@ inline void prefetch(const float *row, std::int64_t columns) {
     for (std::int64_t c = 0; c < columns; c += 16) __builtin_prefetch(row + c, 1);
 }
 
+}  // namespace skipgram_step
 }  // namespace
 
 void JOIN(train_, VARIANT)(const Tables &tables, const std::uint32_t *stream, std::int64_t size, float rate) {
-    using Step = void (*)(float *, float *const *, const std::uint32_t *, float, std::int64_t);
+    using namespace skipgram_step;
+        using Step = void (*)(float *, float *const *, const std::uint32_t *, float, std::int64_t);
     constexpr Step steps[] = {nullptr, step<1>, step<2>, step<3>, step<4>, step<5>, step<6>, step<7>, step<8>};
     const std::int64_t columns = tables.columns;
     float *rows[BATCH];

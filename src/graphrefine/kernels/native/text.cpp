@@ -19,6 +19,7 @@
 namespace nb = nanobind;
 
 namespace {
+namespace text {
 
 enum Status {
     OK,
@@ -623,9 +624,11 @@ size_t whole_records(const char *begin, const char *end, const Layout &layout) {
 // A chunk smaller than this is not worth a thread.
 int useful(int threads, size_t bytes) { return int(std::clamp<size_t>(bytes >> 16, 1, size_t(threads))); }
 
+}  // namespace text
 }  // namespace
 
 void bind_text(nb::module_ &module) {
+    using namespace text;
     using namespace nb::literals;
     module.def(
         "whole_records",

@@ -15,6 +15,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
+namespace walks {
 
 constexpr std::int64_t ABREAST = 64;  // walks that take each step together, so that their cache misses overlap
 
@@ -112,9 +113,11 @@ void random_edges(Indptr indptr, Indices indices, Sums sums, Walks out, std::uin
     });
 }
 
+}  // namespace walks
 }  // namespace
 
 void bind_walks(nb::module_ &module) {
+    using namespace walks;
     module.def("random_walks", random_walks, "indptr"_a, "indices"_a, "sums"_a.none(), "starts"_a, "out"_a,
                nb::kw_only(), "seed"_a, "round"_a, "p"_a, "q"_a, "threads"_a);
     module.def("random_edges", random_edges, "indptr"_a, "indices"_a, "sums"_a.none(), "out"_a, nb::kw_only(), "seed"_a,

@@ -234,4 +234,5 @@ bool eigh(const double *a, std::int64_t k, double *values, double *vectors) {
 
 void JOIN(fill_eigen_, VARIANT)(Exact &table) {
     using namespace exact_eigen;
-    table.eigh = eigh; }
+    table.eigh = eigh;
+}

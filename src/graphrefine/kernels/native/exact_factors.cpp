@@ -98,7 +98,7 @@ void householder(double *turned, std::int64_t columns, std::int64_t rows) {
 
 void JOIN(fill_factors_, VARIANT)(Exact &table) {
     using namespace exact_factors;
-        table.cholesky = cholesky;
+    table.cholesky = cholesky;
     table.solve_lower = solve_lower;
     table.solve_upper = solve_upper;
     table.householder = householder;

@@ -232,6 +232,6 @@ void log_at_least(float *x, float least, std::int64_t count) {
 
 void JOIN(fill_functions_, VARIANT)(Exact &table) {
     using namespace exact_functions;
-        table.evaluate = evaluate;
+    table.evaluate = evaluate;
     table.log_at_least = log_at_least;
 }

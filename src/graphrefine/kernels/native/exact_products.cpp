@@ -150,7 +150,7 @@ void gram(const float *x, std::int64_t rows, std::int64_t k, double *out, int th
 
 void JOIN(fill_products_, VARIANT)(Exact &table) {
     using namespace exact_products;
-        table.panels64 = Doubled::size;
+    table.panels64 = Doubled::size;
     table.panels32 = Singled::size;
     table.pack64 = Doubled::pack;
     table.pack32 = Singled::pack;

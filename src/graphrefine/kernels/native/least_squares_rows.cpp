@@ -183,6 +183,6 @@ class Row {
 
 void JOIN(solve_rows_, VARIANT)(const Equations &equations, std::int64_t first, std::int64_t last) {
     using namespace least_squares_rows;
-        Row row(equations);
+    Row row(equations);
     for (std::int64_t i = first; i < last; ++i) row.solve(i);
 }

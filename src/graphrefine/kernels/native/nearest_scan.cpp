@@ -139,7 +139,7 @@ template <int T> void look(const Panel &panel, std::int64_t columns, const Queri
 void JOIN(scan_, VARIANT)(const Catalog &rows, const Queries &queries, const Best &best, std::int64_t first,
                           std::int64_t last) {
     using namespace nearest_scan;
-        using Look = void (*)(const Panel &, std::int64_t, const Queries &, const Best &, std::int64_t, std::int64_t);
+    using Look = void (*)(const Panel &, std::int64_t, const Queries &, const Best &, std::int64_t, std::int64_t);
     constexpr Look looks[] = {nullptr, look<1>, look<2>, look<3>, look<4>, look<5>, look<6>};
     Panel panel;
     panel.columns.resize(static_cast<std::size_t>(rows.columns * LANES));

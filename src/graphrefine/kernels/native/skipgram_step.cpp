@@ -65,7 +65,7 @@ inline void prefetch(const float *row, std::int64_t columns) {
 
 void JOIN(train_, VARIANT)(const Tables &tables, const std::uint32_t *stream, std::int64_t size, float rate) {
     using namespace skipgram_step;
-        using Step = void (*)(float *, float *const *, const std::uint32_t *, float, std::int64_t);
+    using Step = void (*)(float *, float *const *, const std::uint32_t *, float, std::int64_t);
     constexpr Step steps[] = {nullptr, step<1>, step<2>, step<3>, step<4>, step<5>, step<6>, step<7>, step<8>};
     const std::int64_t columns = tables.columns;
     float *rows[BATCH];

@@ -15,12 +15,10 @@ namespace {
 namespace exact_eigen {
 
 using Numbers = std::vector<double>;
-constexpr double NOTHING =
-    0x1p-960;  // the square of a column that is nothing beside the largest entry, which is about 1
+constexpr double NOTHING = 0x1p-960;  // the square of a column that is nothing next to the largest entry, about 1
 constexpr double ROUNDING = 0x1p-53, LEAST = 0x1p-56;  // beside the diagonal: of its neighbors, of the largest of all
 constexpr int ROUNDS = 60;  // for one eigenvalue; two or three are usual
-constexpr int PATIENCE =
-    16;  // rounds after which the least doubles each time: noise of large numbers may keep small ones alive
+constexpr int PATIENCE = 16;  // rounds after which the least doubles: noise of large numbers may keep small ones alive
 constexpr int CHUNK = SUM_LANES / D;  // vectors of a row that pass all rotations of a step
 
 inline std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }

@@ -103,8 +103,10 @@ def _check_hints(hints: Hints) -> None:
     quote, delimiter = hints.quote, hints.delimiter
     if len(quote.encode()) > 1 or quote.isalnum() or quote in ("\n", "\r", " ", "\t"):
         raise InputError(f"quote={quote!r} must be one character, or '' for none", argument="quote")
+    if quote and quote == delimiter:
+        raise InputError(f"quote={quote!r} is the delimiter", argument="quote")
     if delimiter not in (None, PAIR) and (
-        len(delimiter.encode()) != 1 or delimiter.isalnum() or delimiter in ("\n", "\r", quote)
+        len(delimiter.encode()) != 1 or delimiter.isalnum() or delimiter in ("\n", "\r")
     ):
         allowed = ", ".join(f"{key!r} ({name})" for key, name in DELIMITERS.items())
         raise InputError(
@@ -151,14 +153,14 @@ def detect_delimiter(
     }
     if not any(key != " " and all(len(row) > 1 for row in rows) for key, rows in sound.items()):
         sound = {key: split.rows for key, split in splits.items()}
-    delimiter = _choose_delimiter(source, sound)
+    delimiter = _choose_delimiter(source, sound, is_aligned=b"\t\t" in head and _is_aligned(sound.get("\t", [])))
     return delimiter, splits[delimiter]
 
 
-def _choose_delimiter(source: Source, readings: dict[str, list[Record]]) -> str:
-    """Return the delimiter that splits all records into as many fields, two at least."""
+def _choose_delimiter(source: Source, readings: dict[str, list[Record]], *, is_aligned: bool) -> str:
+    """Return the delimiter that splits all records into as many fields, two at least; ``is_aligned``: not tabs."""
     even = [key for key, rows in readings.items() if len({len(row) for row in rows}) == 1 and len(rows[0]) > 1]
-    rivals = [key for key in even if key != " "]
+    rivals = [key for key in even if key != " " and not (key == "\t" and is_aligned)]
     if "\t" in rivals:
         return "\t"
     if "," in rivals and ";" not in rivals and source.suffix == ".csv":
@@ -175,12 +177,17 @@ def _choose_delimiter(source: Source, readings: dict[str, list[Record]]) -> str:
     # Records of several lengths: the first decides, and a later one is then refused by its own line.
     preferred = [","] if source.suffix == ".csv" else []
     order = [key for key in [*preferred, *readings] if key in readings and key != " "]
-    in_all = [key for key in order if all(len(row) > 1 for row in readings[key])]
+    in_all = [key for key in order if all(len(row) > 1 for row in readings[key]) and not (key == "\t" and is_aligned)]
     if in_all:
         return in_all[0]
     if len(readings.get(" ", [[]])[0]) > 1 and source.suffix != ".csv":
         return " "
     return next((key for key in order if len(readings[key][0]) > 1), " ")
+
+
+def _is_aligned(rows: list[Record]) -> bool:
+    """Return whether tabs come in runs, to align columns: then they are blanks."""
+    return 2 * sum(len(row) > 2 and not row[1] and bool(row[2]) for row in rows) > len(rows)
 
 
 def _hold_blanks(rows: list[Record]) -> bool:

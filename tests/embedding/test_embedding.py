@@ -190,9 +190,6 @@ def test_importing_loads_no_optional_package() -> None:
     assert done.stdout == "set()\n"
 
 
-# Source and target
-
-
 NUMBERS = np.arange(20, dtype=np.float32).reshape(5, 4)
 
 

@@ -63,9 +63,6 @@ def sample(count: int = 40, dim: int = 8, **state: Any) -> Embedding:
     return Embedding([f"nöde {row}" for row in range(count)], vectors, {"seed": 1}, **state)
 
 
-# there and back
-
-
 @patient
 @given(embedding=embeddings(names, least=1) | embeddings(numbers, least=1))
 def test_by_connection(server: Server, embedding: Embedding) -> None:
@@ -117,9 +114,6 @@ def test_rows_that_were_added_and_deleted_since(server: Server) -> None:
     assert back.names.tolist() == ["nöde 0", "nöde 2", "nöde 3", "new"] and back["new"].tolist() == [0.5, 1]
 
 
-# searching there
-
-
 @pytest.mark.parametrize("index", [False, True])
 def test_nearest_neighbors_there_are_ours(server: Server, index: bool) -> None:
     embedding = sample(60)
@@ -134,9 +128,6 @@ def test_nearest_neighbors_there_are_ours(server: Server, index: bool) -> None:
         assert [int(each) for each in nearest] == ours[row, :11].tolist()
     used = query(server, f"{order}EXPLAIN SELECT node FROM near ORDER BY vector <=> '{[1] * 8}' LIMIT 5")
     assert ("Index Scan" in used) == index
-
-
-# tables that are there already
 
 
 def test_one_of_ours_is_replaced_and_others_only_if_asked(server: Server) -> None:
@@ -186,9 +177,6 @@ def test_a_run_that_is_stopped_leaves_the_old_table(server: Server, end: signal.
     assert query(server, "SELECT count(*) FROM pg_class WHERE relname LIKE 'graphrefine_new%'") == "0"
 
 
-# what cannot be injected
-
-
 @pytest.mark.parametrize(
     "table", ['x"; DROP TABLE mine; --', "x'; DROP TABLE mine; --", "$graphrefine$", "sélect", ":mine", "%s", "a b\\"]
 )
@@ -213,9 +201,6 @@ def test_a_table_in_a_schema(server: Server) -> None:
     query(server, 'CREATE SCHEMA IF NOT EXISTS "My graphs"')
     sample(3, 2).save(server.address(), table="My graphs.people")
     assert load(server.address(), table="My graphs.people").dim == 2
-
-
-# what a table cannot hold
 
 
 NOISE = "".join(map(chr, np.random.default_rng(0).integers(33, 0x2FFF, 3000)))  # nothing that compresses
@@ -250,9 +235,6 @@ def test_the_widest_table_with_an_index(server: Server) -> None:
     assert load(server.address(), table="wide").dim == 2_000
 
 
-# tables that were changed by others
-
-
 def test_comments_that_are_damaged(server: Server) -> None:
     whole = sample(9, 2, degrees=np.arange(9), degree_weight=0.5, fold_map=np.ones((12, 2), np.float32))
     whole.save(server.address(), table="damaged")
@@ -283,9 +265,6 @@ def test_rows_that_are_damaged(server: Server) -> None:
         query(server, f"ALTER TABLE torn {change}")
         with pytest.raises(InputError, match=rf"^postgresql://postgres@/postgres: .*{fact}"):
             load(server.address(), table="torn")
-
-
-# servers that refuse
 
 
 def test_servers_that_refuse(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,9 +331,6 @@ def test_passwords_are_not_shown_by_commands_that_read(server: Server, tmp_path:
     ):
         for done in (works(*arguments), works(*arguments, "--json")):
             assert done.out and "s3cret" not in done.out + done.err, arguments
-
-
-# the command
 
 
 def test_convert_there_and_back(server: Server, tmp_path: Path) -> None:

@@ -113,9 +113,6 @@ def test_without_learning_degrees_have_the_usual_weight_with_a_warning_where_it_
     np.testing.assert_array_equal(by_hand.score(3), warned)
 
 
-# Files of names and numbers alone
-
-
 EDGES = [(f"u{i}", f"i{j}") for i in range(12) for j in range(9) if (i * j + i) % 3 == 0]
 BARE = [each for each in FORMATS if not each.state]
 

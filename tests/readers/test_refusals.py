@@ -71,6 +71,7 @@ TEXT = [
     Bad("e.csv", "# nothing\n% at all\n", 0, "comments", "comments"),
     Bad("e.csv", "source,target\n", 0, "no edge", "header"),
     Bad("e.csv", "a,a\nb,b\n", 0, "2 self-loops"),
+    Bad("e.txt", "1\t\t2\n2\t\t3\n", 0, "no edge"),  # aligned by tabs
     Bad("e.txt", "1\t2\n3\n", 2, "'3'"),
     Bad("e.txt", "lonely\n", 1, "two columns"),
     Bad("e.csv", "# x\na,b\nc,d\n\ne\n", 5, "1 column"),
@@ -89,7 +90,7 @@ TEXT = [
     Bad("e.csv", THREE, 0, "'x'", "delimiter", {"delimiter": "x"}),
     Bad("e.csv", THREE, 0, "'ab'", "quote", {"quote": "ab"}),
     Bad("e.csv", THREE, 0, "quote", "quote", {"quote": "\u201c"}),
-    Bad("e.csv", "sep=;\nann;bob\nbob;cy\n", 1, "quote", "quote", {"quote": ";"}),
+    Bad("e.csv", "sep=;\nann;bob\nbob;cy\n", 0, "delimiter=';'", "delimiter", {"quote": ";"}),
     Bad("e.csv", THREE, 0, "'klingon'", "encoding", {"encoding": "klingon"}),
     Bad("e.csv", b"1,2\n\xff,3\n", 2, "utf-8", "encoding", {"encoding": "utf-8"}),
     Bad("e.csv", ",a,b,c\na,0,1,2\nb,1,0,0\nc,2,0,0\n", 1, "'cost'", "weights", {"weights": "cost"}),
@@ -106,7 +107,7 @@ TEXT = [
     *[Bad("e.csv", f"{COMMAS}b;c;{weight}\n", None, "weight", "weights")
       for weight in ("1.234", "1.234,5", "2.5", "kg", "", "1,2,3")],
     Bad("e.csv", COMMAS + "a;b;1,5\n" * 6000 + "b;c;2.5\n", 0, "weight", "weights"),
-    Bad("e.csv", "Friends in 2024,,\nsource,target,weight\na,b,1\nb,c,2\n", 1, "title", "header"),
+    Bad("e.csv", "Friends in 2024,,\nsource,target,weight\na,b,1\nb,c,2\n", 1, "'Friends in 2024'", "header"),
     Bad("e.txt", "5 6\n0 1\n1 2\n2 3\n3 4\n4 0\n1 3\n", 0, "numbers of nodes and of edges", "header"),
     Bad("e.dat", "1::1193::5::978300760\n1::661::3::978302109\n", 1, "4 columns", "source"),
     Bad("e.txt", "a::b\nb::c\n::b\n", 1, "two columns"),  # they may be names, as fe80::1 is

@@ -16,7 +16,7 @@ import pandas
 import polars
 import pyarrow
 import pytest
-from graph_views import dense, entries_of
+from graph_views import Stream, dense, entries_of
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,20 +105,10 @@ def test_adbc_results_are_tables() -> None:
     assert (graph.names.tolist(), dense(graph)) == (["ann", "bob"], [[0, 2.5], [2.5, 0]])
 
 
-class Stream:
-    """A table of which nothing is known but that it speaks Arrow's C interface."""
-
-    def __init__(self, table: Any) -> None:
-        self._table = table
-
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        return self._table.__arrow_c_stream__(requested_schema)
-
-
 def test_anything_that_hands_out_an_arrow_stream_is_a_table() -> None:
     graph = read(Stream(pyarrow.table({"size": [1, 2], "source": ["a", "b"], "target": ["b", "c"]})))
     assert dense(graph) == [[0, 1, 0], [1, 0, 1], [0, 1, 0]]
-    assert graph.reading.startswith("a test_frames Stream; edges 'source' - 'target', undirected; no weights")
+    assert graph.reading.startswith("a graph_views Stream; edges 'source' - 'target', undirected; no weights")
     assert graph.report["ignored_columns"] == ["size"]
     with pytest.raises(InputError, match="is no table of columns"):
         read(Stream(pyarrow.chunked_array([[1, 2]])))

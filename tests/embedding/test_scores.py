@@ -23,10 +23,6 @@ from graphs import data_folder, graphs, random_graph
 from strategies import PATIENT
 
 
-def embedded(graph: Graph, dim: int = 4) -> Embedding:
-    return graphrefine.embed(graph, dim, threads=1, learn=True)
-
-
 @PATIENT
 @given(graphs(directed=False, least=8), st.integers(0, 99))
 def test_scores_are_the_formula_and_symmetric_in_every_form(graph: Graph, seed: int) -> None:

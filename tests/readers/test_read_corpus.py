@@ -18,13 +18,6 @@ from graphs import check
 CASES = (*corpus_text.CASES, *corpus_tools.CASES, *corpus_objects.CASES)
 
 
-def _read(case: Case, folder: Path) -> Graph | InputError:
-    try:
-        return graphrefine.read(case.make(folder), **case.options)
-    except InputError as error:
-        return error
-
-
 def _disagree(outcome: Graph | InputError, expected: Meant | Refused) -> str:
     """Why an outcome is not the expected one; empty if it is."""
     if isinstance(expected, Refused):
@@ -40,7 +33,11 @@ def _disagree(outcome: Graph | InputError, expected: Meant | Refused) -> str:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_graph_is_read_as_it_is_meant(case: Case, tmp_path: Path) -> None:
-    outcome = _read(case, tmp_path)
+    outcome: Graph | InputError
+    try:
+        outcome = graphrefine.read(case.make(tmp_path), **case.options)
+    except InputError as error:
+        outcome = error
     options = case.expected if isinstance(case.expected, tuple) else (case.expected,)
     problems = [_disagree(outcome, expected) for expected in options]
     assert "" in problems, "\n".join(problems)

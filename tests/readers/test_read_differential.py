@@ -163,7 +163,8 @@ def test_the_smallest_table_that_is_misread(tmp_path_factory: pytest.TempPathFac
 
 def test_the_comparison_sees_differences(tmp_path: Path) -> None:
     """A table that says other things than its text must be found out."""
-    text, rows = "a,b,1\nb,c,2\n", [("a", "b", "1"), ("b", "c", "2")]
+    text = "a,b,1\nb,c,2\n"
+    rows: list[Row] = [("a", "b", "1"), ("b", "c", "2")]
     plain = TextTable(
         text=text, bare=text, rows=rows, header=None, delimiter=",", quote='"', comments="", columns=(0, 1, 2)
     )

@@ -34,7 +34,7 @@ def embeddings(draw: st.DrawFn, names: st.SearchStrategy[Any], *, least: int = 0
         state["degrees"] = draw(hnp.arrays(np.float32, n, elements=counts))
         if "sides" not in recipe:
             state["fold_map"] = draw(st.none() | hnp.arrays(np.float32, (6 * k, k), elements=finite))
-        state["degree_weight"] = draw(st.none() | st.floats(0, allow_nan=False, allow_infinity=False))
+    state["degree_weight"] = draw(st.none() | st.floats(0, allow_nan=False, allow_infinity=False))
     return Embedding(chosen, draw(hnp.arrays(np.float32, (n, k), elements=finite)), recipe, **state)
 
 

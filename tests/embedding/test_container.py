@@ -35,9 +35,6 @@ def grid() -> Embedding:
     return Embedding([(0, 0), (0, 1), date(2020, 1, 1), "x"], VECTORS)
 
 
-# Arrays
-
-
 def test_numpy_gets_the_vectors_without_a_copy() -> None:
     array = np.asarray(PEOPLE)
     assert np.shares_memory(array, PEOPLE.vectors) and array.shape == PEOPLE.shape == (4, 3)
@@ -67,9 +64,6 @@ def test_dlpack_of_mapped_vectors_is_read_only_or_refused(tmp_path: Path) -> Non
         return
     newer = np.from_dlpack(mapped)
     assert newer.tolist() == VECTORS.tolist() and not newer.flags.writeable
-
-
-# Keys
 
 
 @pytest.mark.parametrize(
@@ -167,9 +161,6 @@ def test_any_key_is_what_numpy_gives_by_the_rows_of_names(names: list[int], data
     assert table[mask].ravel().tolist() == [row for row, there in enumerate(mask) if there]
 
 
-# As a dict
-
-
 def test_as_a_dict() -> None:
     assert list(PEOPLE) == list(PEOPLE.keys()) == ["ann", "bob", "cy", "dan"] and len(PEOPLE.keys()) == 4
     assert "ann" in PEOPLE.keys() and "x" not in PEOPLE.keys()  # noqa: SIM118  the view is meant
@@ -189,9 +180,6 @@ def test_names_on_both_sides_are_no_dict() -> None:
     assert [SIDES.get("a", side=side).tolist() for side in ("source", "target")] == VECTORS[[0, 2]].tolist()
     assert SIDES.get("b").tolist() == VECTORS[1].tolist() and SIDES.get("c", side="source") is None
     assert len(list(SIDES.items())) == 4
-
-
-# Equality, copies
 
 
 def changed(**parts: Any) -> Embedding:
@@ -222,9 +210,6 @@ def test_copies_and_pickles_are_equal_and_answer(table: Embedding) -> None:
     deep = copy.deepcopy(table)
     deep.vectors[0, 0] = 99
     assert deep != table and np.shares_memory(copy.copy(table).vectors, table.vectors)
-
-
-# Frames and tables
 
 
 FRIENDS = Embedding(["ann", "bob", "cy", "dän"], VECTORS, {"seed": 7}, degrees=[1, 2, 3, 4])

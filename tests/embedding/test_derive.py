@@ -29,9 +29,6 @@ def town() -> tuple[Graph, Embedding]:
     return graph, graphrefine.embed(graph, dim=32, learn=True)
 
 
-# Subsets
-
-
 def test_a_subset_keeps_recipe_and_state(town: tuple[Graph, Embedding]) -> None:
     _, whole = town
     names = whole.names[[5, 300, 17]].tolist()
@@ -64,9 +61,6 @@ def test_subsets_of_sides_keep_the_sides() -> None:
     assert columns.subset(["b"]).target.tolist() == [[7, 8]]
 
 
-# Concatenation
-
-
 def test_concatenated_parts_are_the_whole(town: tuple[Graph, Embedding]) -> None:
     whole = graphrefine.embed(town[0], dim=16)
     parts = [whole.subset(slice(0, 100)), whole.subset(slice(100, 101)), whole.subset(slice(101, None))]
@@ -92,9 +86,6 @@ def test_other_recipes_are_told_and_only_what_they_share_is_kept() -> None:
     assert both.degrees.tolist() == [1, 2, 3, 4, 5]  # type: ignore[union-attr]
     with pytest.warns(ArgumentWarning):
         assert Embedding.concat([PEOPLE, Embedding([5], [[1, 2, 3]])]).degrees is None
-
-
-# Vectors of different computations side by side
 
 
 def with_recipe(embedding: Embedding, **changes: Any) -> Embedding:
@@ -167,9 +158,6 @@ def test_new_nodes_of_several_days_are_joined_without_a_word(town: tuple[Graph, 
 def test_what_cannot_be_concatenated(tables: list[Any], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         Embedding.concat(tables)
-
-
-# Fewer axes
 
 
 def kept_neighbors(one: Embedding, other: Embedding) -> float:

@@ -9,13 +9,12 @@ import re
 import struct
 import tempfile
 import tracemalloc
-import warnings
-from collections.abc import Iterator
 from pathlib import Path
 from time import process_time
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -93,9 +92,16 @@ def test_blocks_are_cut_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("suffix", [".vec", ".txt", ".w2v", ".bin"])
 def test_blanks_of_names_are_refused_or_become_underscores(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"x{suffix}"
-    for bad in ("two words", "tab\there", "line\nend", ""):
-        with pytest.raises(InputError, match=re.escape(repr(bad))):
-            Embedding(["good", bad], [[1], [2]]).save(path)
+    refused: list[tuple[list[str], Any, str]] = [
+        *((["good", bad], "refuse", re.escape(repr(bad))) for bad in ("two words", "tab\there", "line\nend", "")),
+        (["a b", "a_b"], "replace", "both be 'a_b'"),
+        (["a b", "a\tb"], "replace", "both be 'a_b'"),
+        (["", "c"], "replace", "'' is empty"),
+        (["b", "c"], "drop", "blank_names='drop'"),
+    ]
+    for names, choice, fact in refused:
+        with pytest.raises(InputError, match=fact):
+            Embedding(names, [[1], [2]]).save(path, blank_names=choice)
     assert not list(tmp_path.iterdir())
     embedding = Embedding(["good", "two words", "a\tb\nc", "x_y"], [[1], [2], [3], [4]])
     with pytest.warns(UserWarning, match=f"x{suffix}: .* in 2 names") as caught:
@@ -105,14 +111,6 @@ def test_blanks_of_names_are_refused_or_become_underscores(suffix: str, tmp_path
     assert embedding.names.tolist()[1] == "two words", "the embedding is as it was"
     Embedding([7, 8], [[1], [2]]).save(path, blank_names="replace")  # integers have none
     assert load(path).names.tolist() == [7, 8]
-    for names, choice, fact in (
-        (["a b", "a_b"], "replace", "both be 'a_b'"),
-        (["a b", "a\tb"], "replace", "both be 'a_b'"),
-        (["", "c"], "replace", "'' is empty"),
-        (["b", "c"], "drop", "blank_names='drop'"),
-    ):
-        with pytest.raises(InputError, match=fact):
-            Embedding(names, [[1], [2]]).save(path, blank_names=choice)
     with pytest.raises(InputError, match="blank_names"):
         embedding.save(tmp_path / "x.npz", blank_names="replace")
 
@@ -132,13 +130,11 @@ def test_names_that_were_not_utf8_come_back_as_the_bytes_they_were(tmp_path: Pat
                 Embedding([bad], [[1]]).save(tmp_path / name)
 
 
-def test_numbers_as_strings_stay_strings_where_the_format_can_tell() -> None:
-    embedding = Embedding(["1", "2"], [[1], [2]])
-    for name in ALL:
-        expected: list[object] = [1, 2] if name in WORD2VEC else ["1", "2"]
-        assert through(embedding, name).names.tolist() == expected
-    for name in ALL:
-        assert through(Embedding(["007", "7"], [[1], [2]]), name).names.tolist() == ["007", "7"]
+@pytest.mark.parametrize("name", ALL)
+def test_numbers_as_strings_stay_strings_where_the_format_can_tell(name: str) -> None:
+    one, two = (through(Embedding(names, [[1], [2]]), name) for names in (["1", "2"], ["007", "7"]))
+    assert one.names.tolist() == ([1, 2] if name in WORD2VEC else ["1", "2"])
+    assert two.names.tolist() == ["007", "7"]
 
 
 def test_npz_keeps_names_that_numpy_strings_would_lose_or_bloat(tmp_path: Path) -> None:
@@ -184,9 +180,6 @@ def test_saving_makes_no_copy_of_the_vectors(name: str, tmp_path: Path, monkeypa
     assert peak < embedding.vectors.nbytes / 2
 
 
-# ---------------------------------------------------------------- other programs
-
-
 @pytest.fixture
 def sample() -> Embedding:
     vectors = np.random.default_rng(2).standard_normal((50, 10)).astype(np.float32)
@@ -194,16 +187,10 @@ def sample() -> Embedding:
     return Embedding([f"nöde_{row}" for row in range(50)], vectors, {"seed": 1})
 
 
-@pytest.fixture
-def keyed_vectors() -> Iterator[Any]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield pytest.importorskip("gensim.models").KeyedVectors
-
-
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", WORD2VEC)
-def test_gensim_reads_and_writes_the_same(name: str, sample: Embedding, keyed_vectors: Any, tmp_path: Path) -> None:
+def test_gensim_reads_and_writes_the_same(name: str, sample: Embedding, tmp_path: Path) -> None:
+    keyed_vectors = pytest.importorskip("gensim.models").KeyedVectors
     sample.save(tmp_path / name)
     theirs = keyed_vectors.load_word2vec_format(str(tmp_path / name), binary=name.endswith(".bin"))
     assert theirs.index_to_key == sample.names.tolist()
@@ -239,9 +226,7 @@ def test_safetensors_reads_and_writes_the_same(sample: Embedding, tmp_path: Path
     assert back.names.tolist() == list(range(50, 100)) and back.vectors.tobytes() == sample.vectors.tobytes()
 
 
-def test_pandas_reads_the_same(sample: Embedding, tmp_path: Path) -> None:
-    import pandas as pd
-
+def test_pandas_and_numpy_read_the_same(sample: Embedding, tmp_path: Path) -> None:
     for name, reader in (("x.parquet", pd.read_parquet), ("x.feather", pd.read_feather)):
         sample.save(tmp_path / name)
         frame = reader(tmp_path / name)
@@ -253,11 +238,15 @@ def test_pandas_reads_the_same(sample: Embedding, tmp_path: Path) -> None:
         assert frame.index.tolist() == sample.names.tolist()
         assert frame.columns.tolist() == [f"v{column}" for column in range(10)]
         assert frame.to_numpy(dtype=np.float32).tobytes() == sample.vectors.tobytes()
+    sample.save(tmp_path / "x.npz")
+    with np.load(tmp_path / "x.npz", allow_pickle=False) as archive:
+        assert archive["names"].tolist() == sample.names.tolist()
+        assert archive["vectors"].tobytes() == sample.vectors.tobytes()
+    sample.save(tmp_path / "folder")
+    assert np.load(tmp_path / "folder" / "vectors.npy").tobytes() == sample.vectors.tobytes()
 
 
 def test_pandas_files_are_read(sample: Embedding, tmp_path: Path) -> None:
-    import pandas as pd
-
     wide = pd.DataFrame(sample.vectors, index=sample.names)
     wide.to_csv(tmp_path / "wide.csv")
     assert load(tmp_path / "wide.csv").vectors.tobytes() == sample.vectors.tobytes()
@@ -273,21 +262,17 @@ def test_pandas_files_are_read(sample: Embedding, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("index", [range(500, 504), range(7, -1, -2), range(4)])
 def test_the_counting_index_of_a_frame_names_its_rows(index: range, tmp_path: Path) -> None:
-    import pandas as pd
-    import pyarrow as pa
-    from pyarrow import parquet
-
     frame = pd.DataFrame({"vector": [[1.0, 2.0]] * 4}, index=pd.RangeIndex(index.start, index.stop, index.step))
     frame.to_parquet(tmp_path / "x.parquet")
     assert pd.read_parquet(tmp_path / "x.parquet").index.tolist() == list(index)
     table = pa.Table.from_pandas(frame)
-    parquet.write_table(table, tmp_path / "rows.parquet", row_group_size=3)
+    pq.write_table(table, tmp_path / "rows.parquet", row_group_size=3)
     for name, rows in (("x.arrow", 4), ("xx.arrow", 3)):
         with pa.ipc.new_file(str(tmp_path / name), table.schema) as writer:
             writer.write_table(table, max_chunksize=rows)
     for name in ("x.parquet", "rows.parquet", "x.arrow", "xx.arrow"):
         assert load(tmp_path / name).names.tolist() == list(index)
-    parquet.write_table(table.slice(1), tmp_path / "cut.parquet")
+    pq.write_table(table.slice(1), tmp_path / "cut.parquet")
     with pytest.warns(ArgumentWarning, match=r"cut\.parquet: names of its rows are 0, 1, .*not that of 3 rows"):
         assert load(tmp_path / "cut.parquet").names.tolist() == [0, 1, 2]
 
@@ -296,36 +281,19 @@ def test_the_counting_index_of_a_frame_names_its_rows(index: range, tmp_path: Pa
     "note", [b"", b"\xff", b"[]", b'{"index_columns": [{"start": "a"}]}', b'{"index_columns": [["x"]]}', b"[" * 100_000]
 )
 def test_a_note_of_pandas_that_says_nothing_is_left_out(note: bytes, tmp_path: Path) -> None:
-    import pyarrow as pa
-
     write_table(pa.table({"vector": [[1.0], [2.0]]}).replace_schema_metadata({b"pandas": note}), tmp_path / "x.parquet")
     assert load(tmp_path / "x.parquet").names.tolist() == [0, 1]
 
 
 def test_parquet_is_laid_out_as_promised(sample: Embedding, tmp_path: Path) -> None:
-    import pyarrow as pa
-    from pyarrow import parquet
-
     sample.save(tmp_path / "x.parquet")
-    file = parquet.ParquetFile(tmp_path / "x.parquet")
+    file = pq.ParquetFile(tmp_path / "x.parquet")
     column = file.metadata.row_group(0).column(1)
     assert "BYTE_STREAM_SPLIT" in column.encodings
     assert column.compression == "ZSTD"
     assert not column.has_dictionary_page
     assert file.schema_arrow.field("vector").type.list_size == 10
     assert pa.types.is_float32(file.schema_arrow.field("vector").type.value_type)
-
-
-def test_numpy_reads_the_same(sample: Embedding, tmp_path: Path) -> None:
-    sample.save(tmp_path / "x.npz")
-    with np.load(tmp_path / "x.npz", allow_pickle=False) as archive:
-        assert archive["names"].tolist() == sample.names.tolist()
-        assert archive["vectors"].tobytes() == sample.vectors.tobytes()
-    sample.save(tmp_path / "folder")
-    assert np.load(tmp_path / "folder" / "vectors.npy").tobytes() == sample.vectors.tobytes()
-
-
-# ---------------------------------------------------------------- damaged and foreign files
 
 
 @pytest.mark.parametrize("name", ["x.npy", *ALL[1:]])
@@ -441,11 +409,9 @@ def test_a_list_of_edges_is_no_embedding(first: str, suffix: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("dim", [1, 2])
-def test_vectors_that_look_like_edges_come_back_where_we_wrote_them(dim: int, tmp_path: Path) -> None:
-    embedding = Embedding([1, 2, 3], np.array([[2, 1], [3, 1], [1, 1]])[:, :dim])
+def test_vectors_that_look_like_edges_come_back_where_we_wrote_them(dim: int) -> None:
     for name in ("x.csv", "x.csv.gz", "x.vec"):
-        embedding.save(tmp_path / name)
-        assert load(tmp_path / name).vectors.tolist() == embedding.vectors.tolist()
+        check_through(Embedding([1, 2, 3], np.array([[2, 1], [3, 1], [1, 1]])[:, :dim]), name)
 
 
 def test_foreign_numpy_files_are_explained(tmp_path: Path) -> None:
@@ -469,8 +435,6 @@ def test_foreign_numpy_files_are_explained(tmp_path: Path) -> None:
 
 
 def test_foreign_parquet_is_explained(tmp_path: Path) -> None:
-    import pyarrow as pa
-
     vectors = pa.array([[1.0, 2.0], [3.0, 4.0]])
     ragged, missing = pa.array([[1.0], [3.0, 4.0]]), pa.array([[1.0, None], [3.0, 4.0]])
     ids, words = pa.array([1, 2]), pa.array(["a", "b"])
@@ -519,16 +483,7 @@ def test_a_folder_of_a_later_version_or_another_program_is_refused(tmp_path: Pat
             load(tmp_path / "emb")
 
 
-# Files that ask for more than they hold: refused before the memory is taken, and in linear time
-
-
-ROWS, DIM = 20_000, 16
-
-
-@pytest.fixture
-def little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look at the memory after each 10,000 bytes."""
-    monkeypatch.setattr(limits, "UNASKED", 10_000)
+ROWS, DIM = 20_000, 16  # of files that ask for more memory than they hold
 
 
 def zeros() -> Any:
@@ -546,17 +501,13 @@ def write_bomb(path: Path) -> None:
             with pa.ipc.new_file(str(path), zeros().schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as file:
                 file.write_table(zeros())
         case _:
-            lines = [
-                b"node," + b",".join(b"v%d" % at for at in range(DIM)),
-                *([b"1" + b",0" * DIM] * ROWS),
-                b"",
-            ]
-            path.write_bytes(gzip.compress(b"\n".join(lines)))
+            header = ",".join(["node", *(f"v{at}" for at in range(DIM))])
+            path.write_bytes(gzip.compress("\n".join([header, *(["1" + ",0" * DIM] * ROWS), ""]).encode()))
 
 
-@pytest.mark.usefixtures("little")
 @pytest.mark.parametrize("suffix", [".npz", ".parquet", ".arrow", ".csv.gz"])
-def test_bombs_are_refused(tmp_path: Path, suffix: str) -> None:
+def test_bombs_are_refused(tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "UNASKED", 10_000)  # bytes between two looks at the memory
     path = tmp_path / f"a{suffix}"
     write_bomb(path)
     assert path.stat().st_size < 200_000

@@ -15,15 +15,7 @@ import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding, Graph, load
 from graphrefine.embedding import fold_in
-from graphrefine.embedding.fold_in import (
-    CLASSES,
-    Links,
-    Neighbors,
-    Scale,
-    features,
-    learn,
-    sample,
-)
+from graphrefine.embedding.fold_in import CLASSES, Links, Neighbors, Scale, features, learn, sample
 from graphrefine.embedding.state import FOLD_BLOCKS, State
 from graphrefine.errors import InputError
 from graphrefine.linalg import unit_rows

@@ -88,10 +88,10 @@ def test_neighbors_of_one_set_of_nodes() -> None:
     assert [name for name, _ in one_way.recommend("cy", exclude=[("ada", "cy")])] == ["bob", "ada"]
 
 
-def test_nodes_that_are_tuples_are_names_not_pairs() -> None:
+@pytest.mark.parametrize("exclude", [[(1, 1)], [((0, 0), (1, 1))]])
+def test_nodes_that_are_tuples_are_names_not_pairs(exclude: Any) -> None:
     grid = Embedding([(0, 0), (0, 1), (1, 1)], [[1, 0], [1, 1], [2, 0]])
-    assert [name for name, _ in grid.recommend((0, 0), exclude=[(1, 1)])] == [(0, 1)]
-    assert [name for name, _ in grid.recommend((0, 0), exclude=[((0, 0), (1, 1))])] == [(0, 1)]
+    assert [name for name, _ in grid.recommend((0, 0), exclude=exclude)] == [(0, 1)]
 
 
 def test_several_sources_at_once() -> None:

@@ -23,10 +23,6 @@ from graphs import data_folder, graphs, random_graph
 from strategies import PATIENT
 
 
-def embedded(graph: Graph, dim: int = 4) -> Embedding:
-    return graphrefine.embed(graph, dim, threads=1, learn=True)
-
-
 @PATIENT
 @given(graphs(directed=False, least=8), st.integers(0, 99))
 def test_scores_are_the_formula_and_symmetric_in_every_form(graph: Graph, seed: int) -> None:
@@ -111,9 +107,6 @@ def test_without_learning_degrees_have_the_usual_weight_with_a_warning_where_it_
     assert [each.filename for each in caught] == [__file__]
     by_hand = Embedding(plain.names, plain.vectors, degrees=plain.degrees)  # by somebody else: nothing to learn from
     np.testing.assert_array_equal(by_hand.score(3), warned)
-
-
-# Files of names and numbers alone
 
 
 EDGES = [(f"u{i}", f"i{j}") for i in range(12) for j in range(9) if (i * j + i) % 3 == 0]

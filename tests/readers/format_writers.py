@@ -18,6 +18,7 @@ import h5py
 import networkx as nx
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import scipy.io
 import scipy.sparse as sp
 from graph_views import entries_of
@@ -78,6 +79,12 @@ def _duckdb(frame: pd.DataFrame, path: Path) -> None:
         connection.execute("create table edges as select * from frame")
 
 
+def _arrow(frame: pd.DataFrame, path: Path, open: Callable[..., Any]) -> None:
+    table = pa.Table.from_pandas(frame)
+    with open(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+
+
 def _hdf5(matrix: Any, path: Path) -> None:
     with h5py.File(path, "w") as file:
         file["network"] = matrix.toarray().T
@@ -107,6 +114,8 @@ WRITERS = {
     ),
     "a.parquet": _table("parquet", lambda frame, path: frame.to_parquet(path)),
     "a.feather": _table("arrow", lambda frame, path: frame.to_feather(path)),
+    "a.arrow": _table("arrow", lambda frame, path: _arrow(frame, path, pa.ipc.new_file)),
+    "a.arrows": _table("arrow", lambda frame, path: _arrow(frame, path, pa.ipc.new_stream)),
     "a.jsonl": _table("jsonl", lambda frame, path: frame.to_json(path, orient="records", lines=True)),
     "a.db": _table("sqlite", _sqlite),
     "a.duckdb": _table("duckdb", _duckdb),

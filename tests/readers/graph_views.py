@@ -40,3 +40,13 @@ class Tensor:
 
     def numpy(self) -> Any:
         return self.values_
+
+
+class Stream:
+    """A table of which nothing is known but that it speaks Arrow's C interface."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table.__arrow_c_stream__(requested_schema)

@@ -59,7 +59,7 @@ def whole(name: str, folder: Path) -> bytes:
 
 
 # Their libraries end the process on some damage, whatever is looked at before; the fuzzer reads such files in a child.
-NATIVE = ("5.mat", "a.parquet", "a.feather", "a.duckdb")
+NATIVE = ("5.mat", "a.parquet", "a.feather", "a.arrow", "a.arrows", "a.duckdb")
 
 
 @pytest.mark.parametrize("name", [name for name in WRITERS if name not in (*NATIVE, "ogb")])

@@ -8,14 +8,10 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from graphrefine.errors import FormatError
 from graphrefine.readers.labels import read_labels
 from graphrefine.readers.read import read
-
-MATRICES = arrays(np.uint8, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.integers(0, 3))
 
 
 def test_texts_of_cells_are_labels(tmp_path: Path) -> None:

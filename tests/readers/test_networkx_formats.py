@@ -15,7 +15,6 @@ from format_writers import edges_of, edges_of_networkx, networkx_graphs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrefine.readers.networkx_text import is_attribute_edge_list
 from graphrefine.readers.read import read
 from strategies import PATIENT
 
@@ -67,20 +66,3 @@ def test_attributes_of_nodes_keep_their_types(tmp_path: Path, suffix: str) -> No
     assert {name: attributes[name].tolist() for name in values} == values
     assert [attributes[name].dtype.kind for name in values] == ["O", "i", "f"]
     assert attributes["rare"].tolist() == [None, 7, None]
-
-
-@pytest.mark.parametrize(
-    ("head", "expected"),
-    [
-        (b"0 1 {}\n1 2 {'weight': 3}\n", True),
-        (b"# comment\n\n0,1,{}\n", True),
-        (b"0\t1\t{'a': {'b': 1}}\r\n", True),
-        (b"0 1 {}", True),
-        (b"0 1 {}\n1 2\n", False),
-        (b"0 {} 1\n", False),
-        (b'{"u": 1, "v": {}}\n', False),
-        (b"# only {}\n", False),
-    ],
-)
-def test_the_first_lines_show_an_edge_list_with_attributes(head: bytes, expected: bool) -> None:
-    assert is_attribute_edge_list(head) is expected

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import corpus_objects
@@ -13,18 +12,10 @@ import corpus_tools
 import graphrefine
 from corpus import Case, Meant, Refused, find_difference, meant
 from graphrefine.errors import InputError
-from graphrefine.evaluate import evaluate_labels
 from graphrefine.graph.graph import Graph
 from graphs import check
 
 CASES = (*corpus_text.CASES, *corpus_tools.CASES, *corpus_objects.CASES)
-
-
-def _read(case: Case, folder: Path) -> Graph | InputError:
-    try:
-        return graphrefine.read(case.make(folder), **case.options)
-    except InputError as error:
-        return error
 
 
 def _disagree(outcome: Graph | InputError, expected: Meant | Refused) -> str:
@@ -42,7 +33,11 @@ def _disagree(outcome: Graph | InputError, expected: Meant | Refused) -> str:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_graph_is_read_as_it_is_meant(case: Case, tmp_path: Path) -> None:
-    outcome = _read(case, tmp_path)
+    outcome: Graph | InputError
+    try:
+        outcome = graphrefine.read(case.make(tmp_path), **case.options)
+    except InputError as error:
+        outcome = error
     options = case.expected if isinstance(case.expected, tuple) else (case.expected,)
     problems = [_disagree(outcome, expected) for expected in options]
     assert "" in problems, "\n".join(problems)
@@ -62,21 +57,3 @@ def test_the_corpus_tells_graphs_apart(tmp_path: Path) -> None:
         assert find_difference(graph, other)
     assert _disagree(graph, Refused(()))
     assert _disagree(InputError("no"), Refused(("yes",))) and not _disagree(InputError("no"), Refused(("no",)))
-
-
-@pytest.mark.parametrize("step", [1, 10])
-def test_labels_of_frames_and_series_go_by_their_index(step: int) -> None:
-    """Labels of a frame or a series belong to the nodes that its index names, whatever the order of the rows."""
-    import pandas as pd
-
-    rng = np.random.default_rng(0)
-    names = np.arange(60) * step
-    groups = np.repeat([0, 1, 2], 20)
-    vectors = rng.standard_normal((60, 8)).astype(np.float32) * 0.1
-    vectors[np.arange(60), groups] += 3
-    embedding = graphrefine.Embedding(names, vectors)
-    series = pd.Series(groups, index=names).sample(frac=1, random_state=1)
-    frame = pd.DataFrame({"node": names, "label": groups}).sample(frac=1, random_state=2)
-    for labels in (series, frame):
-        scores = evaluate_labels(embedding, labels, ratios=[0.5], repeats=2)
-        assert scores.ratios[0].micro_mean > 95

@@ -32,10 +32,11 @@ def make_sqlite(path: Path, *statements: str) -> Path:
 
 
 def make_duckdb(path: Path, *statements: str) -> Path:
-    with closing(duckdb.connect(path.with_suffix(".duckdb"))) as connection:
+    path = path.with_suffix(".duckdb")
+    with closing(duckdb.connect(path)) as connection:
         for statement in statements:
             connection.execute(statement)
-    return path.with_suffix(".duckdb")
+    return path
 
 
 @pytest.fixture(params=[make_sqlite, make_duckdb])
@@ -98,29 +99,19 @@ def test_reading_leaves_no_trace(tmp_path: Path) -> None:
         assert read(path).edges == 3
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "delete from links",
-        "update links set id = 1",
-        "drop table links",
-        "create table t (a integer)",
-        "attach 'new.db' as new",
-        "insert into links select * from links",
-        "vacuum into 'copy.db'",
-        "pragma user_version = 7",
-        "select 1 as u, 2 as v; delete from links",
-    ],
-)
+WRITING = ["delete from links", "update links set id = 1", "drop table links", "create table t (a integer)"]
+WRITING += ["attach 'new.db' as new", "insert into links select * from links", "vacuum into 'copy.db'"]
+WRITING += ["pragma user_version = 7", "select 1 as u, 2 as v; delete from links"]
+
+
+@pytest.mark.parametrize("query", WRITING)
 def test_queries_that_write_are_refused(
     make: Make, query: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = make(LINKS, ROWS)
     before = path.read_bytes()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(
-        FormatError, match=r"query= must be one select|says: You can only execute one|says: Parser Error"
-    ):
+    with pytest.raises(FormatError, match=r"must be one select|says: You can only execute one|says: Parser Error"):
         read(path, query=query)
     assert path.read_bytes() == before
     assert [each.name for each in tmp_path.iterdir()] == [path.name]

@@ -9,54 +9,31 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 from graph_views import dense
-from hypothesis import given
-from hypothesis import strategies as st
 
 from graphrefine.errors import FormatError
 from graphrefine.readers.arrow import parquet_batches, read_arrow_table
 from graphrefine.readers.read import read
 from graphrefine.tables.source import Source
 from graphs import check, data_folder
-from strategies import PATIENT, WORDS, Edge, edge_lists
 
 pa = pytest.importorskip("pyarrow")
-pytest.importorskip("pyarrow.feather")
 pytest.importorskip("pyarrow.parquet")
 
 
-def columns(edges: list[Edge]) -> dict[str, list[Any]]:
-    return {
-        "weight": [weight for *_, weight in edges],
-        "target": [target for _, target, _ in edges],
-        "note": ["-"] * len(edges),
-        "source": [source for source, *_ in edges],
-    }
-
-
-@PATIENT
-@given(edges=edge_lists(ids=WORDS), directed=st.booleans())
-def test_tables_come_back(tmp_path: Path, edges: list[Edge], directed: bool) -> None:
-    plain = read(edges, directed=directed)
-    table = pa.table(columns(edges))
-    pa.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=3)
-    pa.feather.write_feather(table.set_column(3, "source", table["source"].dictionary_encode()), tmp_path / "a.feather")
-    for name, writer in (("a.arrow", pa.ipc.new_file), ("b.arrow", pa.ipc.new_stream)):
-        with writer(tmp_path / name, table.schema) as sink:
-            sink.write_table(table, max_chunksize=2)
-    for name in ("a.parquet", "a.feather", "a.arrow", "b.arrow"):
-        graph = read(tmp_path / name, directed=directed)
-        assert (graph.names.tolist(), graph.names.dtype) == (plain.names.tolist(), plain.names.dtype)
-        assert dense(graph) == dense(plain)
-        assert graph.report["ignored_columns"] == ["note"]
-        assert read(tmp_path / name, weights=False, source="target", target=3).nodes == plain.nodes
-
-
-def test_integer_tables_with_nulls(tmp_path: Path) -> None:
+def test_columns_of_a_file(tmp_path: Path) -> None:
     table = pa.table({"a": [3, 1, None], "b": pa.array([1, 20, 7], type=pa.int16())})
-    pa.parquet.write_table(table, tmp_path / "a.pq")
+    pa.parquet.write_table(table, tmp_path / "a.pq", row_group_size=2)
     graph = read(tmp_path / "a.pq")
     assert graph.names.tolist() == [1, 3, 7, 20]
     assert (graph.edges, graph.isolated, graph.report["missing"]) == (2, 1, 1)
+    table = pa.table({"weight": [2.0], "target": ["b"], "note": ["-"], "source": pa.array(["a"]).dictionary_encode()})
+    pa.parquet.write_table(table, tmp_path / "a.pq")
+    graph = read(tmp_path / "a.pq", directed=True)
+    assert (dense(graph), graph.report["ignored_columns"]) == ([[0, 2], [0, 0]], ["note"])
+    assert dense(read(tmp_path / "a.pq", directed=True, weights=False, source="target", target=3)) == [[0, 0], [1, 0]]
+    pa.parquet.write_table(pa.table({"source": [1, 2], "target": ["1", "x"]}), tmp_path / "a.pq")
+    graph = read(tmp_path / "a.pq")
+    assert graph.names.tolist() == ["1", "2", "x"] and "1 and '1' are one node" in graph.reading
 
 
 def test_a_parquet_file_without_row_groups_is_an_empty_table(tmp_path: Path) -> None:
@@ -113,9 +90,3 @@ def test_other_variables_and_compressed_matrices(tmp_path: Path) -> None:
     assert dense(read(tmp_path / "a.mat", variable="other", directed=True)) == matrix.tolist()
     assert dense(read(tmp_path / "a.mtx.gz", directed=True)) == matrix.tolist()
     assert dense(read(tmp_path / "a.mtx.gz", directed=True, weights=False)) == (matrix > 0).astype(float).tolist()
-
-
-def test_ids_of_two_types_in_a_file_are_one_kind(tmp_path: Path) -> None:
-    pa.parquet.write_table(pa.table({"source": [1, 2], "target": ["1", "x"]}), tmp_path / "a.parquet")
-    graph = read(tmp_path / "a.parquet")
-    assert graph.names.tolist() == ["1", "2", "x"] and "1 and '1' are one node" in graph.reading

@@ -17,7 +17,7 @@ from graphrefine.readers.labels import read_labels
 from graphrefine.readers.read import read
 
 
-def save(path: Path, *, compression: str | None = None, **variables: Any) -> Path:
+def save(path: Path, **variables: Any) -> Path:
     with h5py.File(path, "w", userblock_size=512) as file:
         for name, value in variables.items():
             if sp.issparse(value):
@@ -28,10 +28,10 @@ def save(path: Path, *, compression: str | None = None, **variables: Any) -> Pat
                 group.attrs["MATLAB_class"] = np.bytes_("double")
                 group.create_dataset("jc", data=matrix.indptr.astype(np.uint64))
                 if matrix.nnz:
-                    group.create_dataset("data", data=matrix.data, compression=compression)
+                    group.create_dataset("data", data=matrix.data)
                     group.create_dataset("ir", data=matrix.indices.astype(np.uint64))
             else:
-                dataset = file.create_dataset(name, data=np.asarray(value).T, compression=compression)
+                dataset = file.create_dataset(name, data=np.asarray(value).T)
                 dataset.attrs["MATLAB_class"] = np.bytes_("double")
         file.create_group("#refs#")
     with path.open("r+b") as raw:

@@ -37,9 +37,8 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.fixture
-def little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A look at the memory after each 10,000 bytes."""
-    monkeypatch.setattr(limits, "UNASKED", 10_000)
+def _little(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "UNASKED", 10_000)  # bytes between two looks at the memory
 
 
 SAVERS: dict[str, Callable[..., Any]] = {
@@ -49,7 +48,7 @@ SAVERS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.usefixtures("little")
+@pytest.mark.usefixtures("_little")
 @pytest.mark.parametrize("name", [*PACKERS, *SAVERS])
 def test_bombs_are_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
@@ -64,7 +63,7 @@ def test_bombs_are_refused(tmp_path: Path, name: str) -> None:
             reader(path)
 
 
-@pytest.mark.usefixtures("little")
+@pytest.mark.usefixtures("_little")
 def test_a_run_with_a_budget_reads_what_is_too_large_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = "".join(f"{at} {at * 7 % 997}\n" for at in range(4000))
     path = tmp_path / "a.txt.gz"

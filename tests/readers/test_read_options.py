@@ -78,12 +78,8 @@ MATRIX = ",a,b,c\na,0,1,2\nb,1,0,0\nc,2,0,0\n"
 @pytest.mark.parametrize(
     ("text", "options", "argument"),
     [
-        (EDGES, {"weights": True}, "weights"),
-        (EDGES, {"nodes": 0}, "nodes"),
-        (EDGES, {"nodes": 2}, "nodes"),
         (EDGES, {"format": "doc"}, "format"),
         (EDGES, {"comments": "\u00a7"}, "comments"),
-        (EDGES, {"since": "2024-01-31"}, "since"),
         (EDGES, {"variable": "x"}, "variable"),
         (EDGES, {"threads": 0}, "threads"),
         (EDGES, {"directed": True, "bipartite": True}, "directed"),

@@ -48,11 +48,6 @@ class SparseTensor(Tensor):
         return Tensor(self.matrix.data)
 
 
-def data(**pieces: Any) -> SimpleNamespace:
-    """A stand-in for PyG's Data: attributes that are None where nothing is stored."""
-    return SimpleNamespace(**{"num_nodes": None, "edge_weight": None, **pieces})
-
-
 def test_sparse_tensors_are_matrices() -> None:
     for tensor in (
         SparseTensor(sp.coo_array(ARCS), "sparse_coo"),
@@ -71,15 +66,9 @@ def test_sparse_tensors_are_matrices() -> None:
 
 
 def test_what_pyg_data_holds_beside_edges_is_told_or_kept() -> None:
-    graph = read(
-        data(
-            edge_index=Tensor([[0, 1], [1, 2]]),
-            num_nodes=3,
-            x=Tensor(np.ones((3, 8))),
-            y=Tensor([5, 6, 7]),
-            edge_attr=Tensor([[1.0, 2.0], [3.0, 4.0]]),
-        )
-    )
+    pieces = {"num_nodes": 3, "edge_weight": None, "x": Tensor(np.ones((3, 8))), "y": Tensor([5, 6, 7])}
+    attributes = Tensor([[1.0, 2.0], [3.0, 4.0]])
+    graph = read(SimpleNamespace(edge_index=Tensor([[0, 1], [1, 2]]), edge_attr=attributes, **pieces))
     assert graph.report["ignored_columns"] == ["edge_attr", "x"]
     assert "not used: 'edge_attr', 'x'" in graph.reading
     assert {name: values.tolist() for name, values in graph.attributes.items()} == {"y": [5, 6, 7]}

@@ -15,7 +15,6 @@ from graphrefine import ingest, read
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import FLOAT32_RANGE
 
-pa = pytest.importorskip("pyarrow")
 TINY, HUGE = 1e-50, 1e39
 
 

@@ -230,10 +230,7 @@ def check_alike(one: StatefulVectors, other: StatefulVectors) -> None:
 
 
 def rotation(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> NDArray[np.float64]:
-    """Return the orthogonal R (k, k) that brings shared rows of ``moved`` closest to those of ``fixed``.
-
-    Fewer shared nodes than columns leave R open in some directions: there it is as near to no rotation as it can be.
-    """
+    """Return the orthogonal R (k, k) that brings shared rows of ``moved`` closest to those of ``fixed``."""
     k = moved.shape[1]
     cross = np.zeros((k, k))
     with one_blas_thread():

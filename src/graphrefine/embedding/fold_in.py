@@ -107,13 +107,7 @@ class Neighbors:
 
 
 def parts(ends: NDArray[np.int64], most: int) -> list[slice]:
-    """Return slices of rows with at most ``most`` entries, or of one row; ``ends`` count the entries before each.
-
-    Examples
-    --------
-    >>> parts(np.array([0, 2, 3, 9, 10]), 4)
-    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
-    """
+    """Return slices of rows with at most ``most`` entries, or of one row; ``ends`` count the entries before each."""
     slices, start, rows = [], 0, len(ends) - 1
     while start < rows:
         end = int(np.searchsorted(ends, ends[start] + most, side="right")) - 1
@@ -133,15 +127,7 @@ class Scale:
 
     @classmethod
     def of(cls, degrees: NDArray[Any]) -> Scale:
-        """Return the scale of a graph with these degrees.
-
-        Examples
-        --------
-        Of the twelve ends of edges four belong to the leaves and four to the hub:
-
-        >>> Scale.of(np.array([1, 1, 1, 1, 4, 2, 2])).borders.tolist()
-        [2.0, 4.0]
-        """
+        """Return the scale of a graph with these degrees."""
         ordered = np.sort(np.asarray(degrees, np.float64)[degrees > 0])
         if not len(ordered):
             return cls(np.ones(CLASSES - 1), 0.0, 1.0)
@@ -186,10 +172,7 @@ def sample(graph: Graph, *, seed: int, rows: slice = slice(None)) -> tuple[NDArr
 
 
 def learn(neighbors: Neighbors, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
-    """Return the W of known nodes and their neighbors, whose vectors are looked at a part at a time.  # (6k, k).
-
-    BLAS has one thread by now: its last bits depend on that.
-    """
+    """Return the W of known nodes and their neighbors; BLAS has one thread by now, as bits depend on it.  # (6k, k)."""
     own = Scale.of(degrees).standardized(degrees[nodes])
     return learn_map(neighbors, degrees, neighbors.rows(nodes), own, links)
 

@@ -71,10 +71,7 @@ def learn_state(
 
 
 def learning_bytes(nodes: int, entries: int, dim: int) -> int:
-    """Return the peak memory of `learn_state`, in addition to the graph and the vectors.
-
-    ``entries`` are those of the adjacency matrix.
-    """
+    """Return the peak memory of `learn_state` beyond graph and vectors, from the size of the adjacency matrix."""
     sample, width = min(nodes, fold_in.SAMPLE), FOLD_BLOCKS * dim
     near = min(nodes * dim, fold_in.NUMBERS_AT_A_TIME) * 4
     regression = max(4 * near, 28 * width**2)
@@ -147,15 +144,7 @@ def learn_weight(neighbors: Neighbors, one: Ends, other: Ends) -> float:
 
 
 def auc(true: NDArray[np.floating[Any]], false: NDArray[np.floating[Any]]) -> float:
-    """Return the chance that a true one scores above a false one, equal scores counting half (Mann-Whitney).
-
-    Examples
-    --------
-    Of the six pairs, four are in the right order and one is a tie:
-
-    >>> auc(np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0]))
-    0.75
-    """
+    """Return the chance that a true one scores above a false one, equal scores counting half (Mann-Whitney)."""
     ordered = np.sort(false)
     below = int(np.searchsorted(ordered, true, side="left").sum())  # pairs in the right order
     not_above = int(np.searchsorted(ordered, true, side="right").sum())

@@ -113,10 +113,7 @@ class NewSide(NamedTuple):
 def fold_sides(
     vectors: Floats, sides: Sides, degrees: NDArray[Any] | None, fold_map: Floats | None, new: dict[Side, NewSide]
 ) -> dict[Side, Floats]:
-    """Return the vectors of new nodes, each side by itself; zero for a node of which nothing is known on that side.
-
-    Arcs between new nodes count from the second round on, when both ends have a vector.
-    """
+    """Return the vectors of new nodes, each side by itself; zero for a node of which nothing is known on that side."""
     maps = None if fold_map is None else split_maps(fold_map)
     width = vectors.shape[1] // (2 if sides.kind == "columns" else 1)
     folded: dict[Side, Floats] = {

@@ -96,10 +96,7 @@ class State:
         return cls(**pieces)
 
     def checked(self, nodes: int, dim: int, *, sides: str | None = None, mapped: bool = False) -> State:
-        """Return the same, held to the vectors (nodes, dim) of these sides; InputError if a piece does not fit them.
-
-        Arrays of a mapped file are not read just to check them.
-        """
+        """Return the same, held to vectors (nodes, dim) of these sides; InputError if a piece does not fit them."""
         degrees, fold_map = self.degrees, self.fold_map
         if degrees is not None:
             degrees = _check_degrees(np.asarray(degrees), nodes, mapped=mapped)

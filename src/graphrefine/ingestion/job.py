@@ -132,10 +132,7 @@ class Job:
 
 
 def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, memory: int | None) -> Job:
-    """Begin in an empty work folder, or go on with the work in it if it is the same job.
-
-    A job that goes on keeps the budget with which it began, unless there is less now.
-    """
+    """Begin in an empty work folder, or go on with the work in it, and its budget, if it is the same job."""
     nodes = read_nodes(options.nodes)
     values = {each.name: getattr(options, each.name) for each in fields(options)}
     values = {name: value for name, value in values.items() if name not in ("threads", "nodes")}
@@ -249,16 +246,7 @@ def disk_bytes(records: int, *, weighted: bool) -> int:
 def bucket_bounds(
     starts: NDArray[np.int64], arcs: NDArray[np.int64], *, each: int, most: int, room: int
 ) -> NDArray[np.int32]:
-    """Return the rows at which buckets begin, so that merging one takes ``most`` bytes where pages allow it.
-
-    ``each``: bytes for an arc; ``room``: bytes that no page may exceed.
-
-    Examples
-    --------
-    >>> starts, arcs = np.array([0, 10, 20, 30]), np.array([5, 5, 20])
-    >>> bucket_bounds(starts, arcs, each=16, most=1000, room=2000).tolist()
-    [0, 20, 30]
-    """
+    """Return the rows where buckets begin, so that merging one takes ``most`` bytes; refuse a page beyond ``room``."""
     costs = arcs * each + np.diff(starts) * 40
     if len(costs) and costs.max() > room:
         least = int(BASE + 2 * costs.max())

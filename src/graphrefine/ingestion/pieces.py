@@ -178,10 +178,7 @@ class TextFile(EdgeFile):
         return self._lay_out(head, like, complete=True) if head else None
 
     def _lay_out(self, head: bytes, like: Layout | None, *, complete: bool) -> Layout | None:
-        """Return the layout of the beginning of the text.
-
-        Parts of one table have the same columns: those of the first part are those of a part without a header.
-        """
+        """Return the layout of the beginning of the text; a part without a header has the columns of the first part."""
         hints = self.options.hints
         if like is not None and hints.header is None:
             first = detect_dialect(self.source, head, hints, complete=complete)

@@ -111,17 +111,7 @@ def read_numbers(file: BufferedReader, kind: DTypeLike, count: int) -> NDArray[A
 
 
 def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
-    """Drop records without an end, without a weight and from a node to itself, in this order; their nodes stay.
-
-    In a bipartite graph the ends are never the same node. Names are then listed for each side on its own.
-
-    Examples
-    --------
-    >>> piece = Piece(np.array([1, 2, 5]), np.array([2, 2, 6]), np.array([1, 1, 0], np.float32))
-    >>> edges, names, tally, *_ = select_edges(piece)
-    >>> edges.source.tolist(), edges.alone.tolist(), tally
-    ([1], [2, 5, 6], {'records': 3, 'missing': 0, 'zero_weights': 1, 'self_loops': 1, 'trimmed': 0, 'comments': 0})
-    """
+    """Drop records without an end, without a weight and from a node to itself, in this order; their nodes stay."""
     source, target, weights = piece.source, piece.target, piece.weights
     empty = missing_ends(piece)
     missing = empty[0] | empty[1]

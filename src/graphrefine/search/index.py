@@ -93,10 +93,7 @@ def open_index(
     threads: int,
     watcher: Watcher | None = None,
 ) -> Index:
-    """Return the index of an embedding, rebuilt if it is missing or belongs to other vectors.
-
-    An embedding that is in no file has its index in memory, as has one whose folder cannot be written.
-    """
+    """Return the index of an embedding, rebuilt if missing or of other vectors; in memory where it is in no file."""
     require("usearch", "an index of neighbors", "ann")
     folder = None if embedding.path is None else companions.companion(embedding.path, f"{score}.index")
     if folder is not None and (index := _stored_index(folder, embedding, score, threads=threads)) is not None:

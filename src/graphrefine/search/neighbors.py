@@ -71,10 +71,7 @@ def ask(
     side: Side | None = None,
     unknown: Unknown = "error",
 ) -> Rankings[Neighbor]:
-    """Return the neighbors of several nodes, or vectors, by an existing `Search`; options as in `Embedding.neighbors`.
-
-    With ``unknown="skip"``, the list of a name that no node has is empty.
-    """
+    """Return the neighbors of several nodes, or vectors, by an existing `Search`: see `Embedding.neighbors`."""
     embedding = search.embedding
     if (nodes is None) == (vectors is None):
         raise InputError("give either nodes or vectors to find the neighbors of")

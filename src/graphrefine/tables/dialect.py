@@ -52,10 +52,7 @@ class Split(NamedTuple):
 
 
 def detect_dialect(source: Source, data: bytes, hints: Hints, *, complete: bool = True) -> Sample | None:
-    """Return the first records of a text, split by the delimiter that fits them; None if there is none.
-
-    ``data`` is the text, or its beginning if that is not ``complete``; ``source`` is for its suffix and for errors.
-    """
+    """Return the first records of a text, or of its beginning, split by the delimiter that fits; None without any."""
     refuse_page(source, data)
     start = 0
     if match := _SEPARATOR.match(data):

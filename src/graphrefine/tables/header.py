@@ -50,11 +50,7 @@ _WORD = re.compile(r"(?i)(:|_)?[a-z]+[ _-]?ids?(\(.*\))?|.*_(id|name|key)")
 
 
 def detect_header(source: Source, data: bytes, sample: Sample, hints: Hints) -> Sample:
-    """Return the sample with the names of its columns in its dialect, if its first record has them.
-
-    A wide table whose first record and first column have the same names is marked as a matrix. Raise AmbiguousFile
-    where the first record may be either.
-    """
+    """Return the sample with its column names in its dialect, if its first record has them, or marked as a matrix."""
     first = sample.rows[0]
     if len(first) >= WIDTH:
         if is_matrix(sample.rows, hints):
@@ -95,10 +91,7 @@ def _judge_edges(source: Source, data: bytes, sample: Sample, hints: Hints) -> t
 
 
 def judge_names(rows: list[Record], text: bytes, dialect: Dialect, hints: Hints) -> bool | None:
-    """Return whether the first of records without numbers is a header; None if that cannot be known.
-
-    ``text`` follows the first record.
-    """
+    """Return whether the first record, followed by ``text``, is a header; None if that cannot be known."""
     first, rest = rows[0], rows[1:]
     are_words = all(fold_name(name) in vocabulary.HEADERS or _WORD.fullmatch(name) for name in first if name)
     if not rest or len(first) == 2 == 1 + len(set(first)):
@@ -126,10 +119,7 @@ def _differs(name: str, values: list[str]) -> bool:
 
 
 def _share_apart(first: Record, text: bytes, dialect: Dialect, hints: Hints) -> float | None:
-    """Return the share of records with two names that occur nowhere else.
-
-    None if a name of the first record is among them, or if the records cannot be parsed, which is refused later.
-    """
+    """Return the share of records with two names that occur nowhere else; None if the first one's are below."""
     source, target = (None if column is None else int(column) for column in (hints.source, hints.target))
     source = int(target == 0) if source is None else source
     target = int(source == 0) if target is None else target
@@ -194,10 +184,7 @@ def check_counts(parsed: Parsed, width: int) -> None:
 
 
 def is_matrix(rows: list[Record], hints: Hints) -> bool:
-    """Return whether a table is an adjacency matrix; not if hints choose a column of edges.
-
-    Its first column has the names that its first record has; of a bipartite graph, it names each row once.
-    """
+    """Return whether a table is an adjacency matrix: its first column has the names of its first record, or of rows."""
     first, *rest = rows
     if any(column is not None for column in hints.columns):
         return False
@@ -231,11 +218,7 @@ def _refuse_square(source: Source, data: bytes, sample: Sample, hints: Hints) ->
 def detect_label_header(
     columns: Sequence[Sequence[Any]], known: AbstractSet[str] | None, *, header: bool | None, chosen: Sequence[Any]
 ) -> bool:
-    """Return whether the first row of a table of labels names its columns, as an option says or the values tell.
-
-    ``known`` are the names of the nodes, where they are at hand; ``chosen`` columns are called by their names only in a
-    table that has a header. Raise AmbiguousTable where nothing tells.
-    """
+    """Return whether the first row of a table of labels names its columns; ``known`` are the nodes, where at hand."""
     if header is not None:
         return header
     if any(isinstance(column, str) and not column.isdecimal() for column in chosen):
@@ -251,10 +234,7 @@ def detect_label_header(
 
 
 def judge_labels(columns: Sequence[Sequence[str]], known: AbstractSet[str] | None) -> bool | None:
-    """Return whether the first row of a table of labels names its columns; None if it cannot be said.
-
-    The first row, if its node is unknown above nodes that are all ``known``, is a header.
-    """
+    """Return whether the first row of a table of labels names its columns; None if it cannot be said."""
     first, below = [column[0] for column in columns], [column[1:] for column in columns]
     counts = [0 if known is None else len(known & set(values)) for values in below]
     node = counts.index(max(counts))

@@ -120,13 +120,7 @@ def is_number(field: str) -> bool:
 
 
 def is_finite(field: str) -> bool:
-    """Return whether a field is a finite decimal number.
-
-    Examples
-    --------
-    >>> is_finite("-1.5e-3"), is_finite("1_0"), is_finite("nan")
-    (True, False, False)
-    """
+    """Return whether a field is a finite decimal number."""
     return _DIGITS.fullmatch(field.strip()) is not None
 
 
@@ -164,13 +158,7 @@ def _count_up(numbers: Sequence[float], fewest: int) -> bool:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as text: a whole number without a point, as tables turn integers into floats where one is missing.
-
-    Examples
-    --------
-    >>> text_of(7.0), text_of(np.int64(7)), text_of("007"), text_of(True), text_of(0.5)
-    ('7', '7', '007', 'True', '0.5')
-    """
+    """Return a value as text; a whole number without a point, as tables make floats where an integer is missing."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and value.is_integer():

@@ -82,10 +82,7 @@ class Origin:
     def find_whole_direction(
         self, hints: Hints, values: Callable[[int], Sequence[Any]] | None, *, rows: int | None
     ) -> bool | None:
-        """Return the direction of all edges of a table; raise InputError where a column says it of each.
-
-        ``values`` returns values of a column. If they are those of all ``rows``, and none is directed, no edge is.
-        """
+        """Return the direction of all edges by the values of a column, all ``rows`` or some; refuse mixed ones."""
         if hints.directed is not None or hints.bipartite:
             return None
         if self.direction is None or values is None:
@@ -126,10 +123,7 @@ class Origin:
 
 
 def apply_origin(columns: Sequence[Column], hints: Hints, *, preamble: bytes = b"") -> Origin | None:
-    """Return the origin of a table of edges, if it is known, by the names of its columns or the lines before them.
-
-    Raise InputError for a table of Cytoscape, whose ends are in one column, and for one of nodes of Gephi.
-    """
+    """Return the origin of a table of edges, if its column names or the lines before them tell; refuse other tables."""
     if not columns or columns[0].name is None:
         return find_konect(preamble, len(columns))
     names = [column.name or "" for column in columns]

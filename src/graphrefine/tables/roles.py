@@ -150,10 +150,7 @@ def _find_ends(
 
 
 def _choose_ends(free: Sequence[Column]) -> tuple[int, int]:
-    """Choose the two columns of the ends: the first two that are no row numbers, no times and no weights.
-
-    Where these two have no value in common, but others have, it is not clear which two are meant.
-    """
+    """Choose the first two columns that are no row numbers, times or weights; refuse them where others share names."""
     _refuse_properties(free)
     others = [each for each in free if str(each.name).strip().lower() not in vocabulary.WEIGHTS]
     plain = [each for each in others if each.kind not in NO_ENDS]
@@ -381,13 +378,7 @@ def _undecided(columns: Sequence[Column], argument: str) -> InputError:
 
 @lru_cache(64)  # of the keys of each line of jsonl
 def assign_changes(names: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the positions of op, source, target and, if there is one, weight by their names, in any case and order.
-
-    Examples
-    --------
-    >>> assign_changes(("Target", "Source", "time", "Op"))
-    (3, 1, 0)
-    """
+    """Return the positions of op, source, target and, if there is one, weight by their names, in any case and order."""
     words = [name.strip().lower() for name in names]
     for role in vocabulary.CHANGES:
         if words.count(role) > 1 or (role not in words and role != "weight"):
@@ -490,10 +481,7 @@ def _choose_names(columns: NumberRoles, names: list[int], series: set[int], samp
 
 
 def _find_series(titles: list[str], positions: list[int], *, single: bool) -> set[int]:
-    """Return the positions of the columns with one stem and a number, if they are half of these or more.
-
-    One column alone is a series if it has the number 0, and ``single`` allows it.
-    """
+    """Return the positions of columns with one stem and a number, if half of all or more; a lone one is of number 0."""
     members: dict[str, list[int]] = defaultdict(list)
     for at in positions:
         if match := _MEMBER.fullmatch(titles[at]):

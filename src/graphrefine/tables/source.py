@@ -230,10 +230,7 @@ def wrap_errors(source: Source, what: str) -> Iterator[None]:
 
 
 def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[bytes]:
-    """Return the bytes of a source, or of ``file`` if it is open already; their beginning tells the compression.
-
-    Bytes before damaged data are given, and then an error is raised. An empty file has no bytes.
-    """
+    """Yield the bytes of a source, or of an open ``file``, decompressed; raise an error after those before damage."""
     with contextlib.nullcontext(file) if file is not None else source.open_once() as raw:
         # A pipe may stay open for hours: `peek` and `read1` wait for the next bytes, but not for all they may give.
         buffered: Any = raw if hasattr(raw, "peek") else io.BufferedReader(cast("io.RawIOBase", raw))

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import (
     ROUNDS,
-    Links,
     Neighbors,
+    NewSide,
     Scale,
     features,
     learn_map,
@@ -101,13 +101,6 @@ def _fit_lengths(own: Floats, logs: Floats) -> Floats:
     terms = np.stack([np.ones(int(there.sum())), logs[there]], axis=1)
     fit: NDArray[np.float64] = np.linalg.lstsq(terms, np.log(lengths[there]), rcond=None)[0]
     return fit.astype(np.float32)
-
-
-class NewSide(NamedTuple):
-    """New nodes of one side and the other ends of their arcs: known rows first, new nodes from ``known`` on."""
-
-    links: Links  # (new nodes of this side)
-    known: int  # rows of the other side that are known
 
 
 def fold_sides(

@@ -74,8 +74,8 @@ def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "er
 def read_new_nodes(edges: Any, table: StatefulVectors, *, unknown: Unknown = "error", **reading: Any) -> NewNodes:
     """Read edges of new nodes, with or without weights, from anything that `graphrefine.read` takes."""
     kind = table.sides.kind
-    options = {name: value for name, value in reading.items() if name != "directed"}
-    graph = read(edges, **options, **{"bipartite" if kind == "rows" else "directed": True})
+    options: dict[str, Any] = {name: value for name, value in reading.items() if name != "directed"}
+    graph = read(edges, **options, bipartite=True) if kind == "rows" else read(edges, **options, directed=True)
     names = in_the_same_words(graph.names, table.lookup)
     row = _find_rows(graph, names, table)
     source, target, weights = _list_arcs(graph)
@@ -179,10 +179,10 @@ def _link_sides(arcs: Arcs, row: Rows, new: Rows, graph: Graph, table: StatefulV
         known = len(table.source_names if side == "target" else table.target_names)
         mine = row[own] < 0
         near = np.where(row[other[mine]] >= 0, row[other[mine]], known + number[other[mine]])
-        ends = (number[own[mine]], near, weights[mine])
-        links[side] = NewSide(
-            _as_links(*(_both_ways(*ends, known, len(new)) if side is None else ends), len(nodes)), known
-        )
+        ends = number[own[mine]], near, weights[mine]
+        if side is None:
+            ends = _both_ways(*ends, known, len(nodes))
+        links[side] = NewSide(_as_links(ends, len(nodes)), known)
     return links
 
 
@@ -193,13 +193,13 @@ def _both_ways(rows: Rows, near: Rows, weights: Floats, known: int, count: int) 
     old = near < known
     one_way = csr_array((weights[~old], (rows[~old], near[~old] - known)), shape=(count, count))
     both = csr_array(one_way.maximum(one_way.T)).tocoo()
-    ends = zip((rows[old], near[old], weights[old]), (both.row, both.col + known, both.data), strict=True)
-    first, second, weights = (np.concatenate(each) for each in ends)
-    return first, second, weights.astype(np.float32)
+    every = np.concatenate([weights[old], both.data]).astype(np.float32)
+    return np.concatenate([rows[old], both.row]), np.concatenate([near[old], both.col + known]), every
 
 
-def _as_links(rows: Rows, near: Rows, weights: Floats, count: int) -> Links:
+def _as_links(arcs: Arcs, count: int) -> Links:
     """Return the neighbors in the order of their rows."""
+    rows, near, weights = arcs
     order = np.argsort(rows, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(np.int64)
     return Links(indptr, near[order], weights[order])

@@ -16,7 +16,7 @@ from graphrefine.graph.graph import store
 from graphrefine.graph.stored import StoredGraph, open_stored
 from graphrefine.graph.stored_writer import StoredWriter, check_replaceable
 from graphrefine.ingestion.input_table import InputTable, open_table, read_pieces
-from graphrefine.ingestion.job import LEAST, Input, Job, begin, bucket_bounds, check_memory, disk_bytes, find_inputs
+from graphrefine.ingestion.job import LEAST, Input, Job, begin, bucket_bounds, check_memory, find_inputs
 from graphrefine.ingestion.numbering import NamedNodes, number, open_texts
 from graphrefine.ingestion.pieces import EdgeFile, TextFile
 from graphrefine.ingestion.sorting import Buckets, deal, merge
@@ -178,8 +178,7 @@ def _run_stages(work: WorkFolder, job: Job, output: Path, stages: Stages) -> int
     threads, directed = job.options.thread_count, bool(job.options.directed)
     spool = Spool(work.path / "pieces")
     if not spool.entries:
-        size = disk_bytes(table.records, weighted=table.weighted)
-        check_free_disk(output.parent, size, label=f"{output.parent}: ingesting")
+        check_free_disk(output.parent, table.disk_bytes, label=f"{output.parent}: ingesting")
     with stages.stage("read", steps=100):
         read_pieces(work, job, table, spool, stages)
     if not any(entry.edges for entry in spool.entries):

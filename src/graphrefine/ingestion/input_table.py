@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,15 +38,12 @@ class InputTable:
         return first if not others else f"{first} and {len(others)} more"
 
     @property
-    def weighted(self) -> bool:
-        """Whether there are weights."""
-        return any(part.weighted for part in self.parts)
-
-    @property
-    def records(self) -> int:
-        """An estimate of their number."""
+    def disk_bytes(self) -> int:
+        """About the bytes of disk at the fullest moment: the arcs of all rows, and the files made of them."""
+        # Pieces, which are smaller, go as their arcs are dealt, and arcs as their rows are written.
         files = zip(self.parts, self.inputs, strict=True)
-        return sum(each.size // 8 if part.records is None else part.records for part, each in files)
+        records = sum(each.size // 8 if part.records is None else part.records for part, each in files)
+        return int(records * 2 * (8 + 4 * any(part.weighted for part in self.parts)) * 1.05) + (64 << 20)
 
     @property
     def encoding(self) -> str | None:
@@ -97,14 +94,16 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
     done = [0] * len(job.inputs)
     for entry in spool.entries:
         done[entry.file] += 1
-    for number, piece in _pieces(job, table, done):
-        if job.options.bipartite is None and piece.names is None:
-            _refuse_two_kinds(table.parts[number], piece)
-        spool.add(select_edges(piece, bipartite=bool(job.options.bipartite)), file=number)
-        share = (sizes[number] + piece.share * (sizes[number + 1] - sizes[number])) / max(sizes[-1], 1)
-        while percent < int(100 * share):
-            percent += 1
-            stages.advance()
+    for number, part in enumerate(table.parts):
+        size = job.budget.text if isinstance(part, TextFile) else job.budget.rows
+        for piece in itertools.islice(part.pieces(size), done[number], None):
+            if job.options.bipartite is None and piece.names is None:
+                _refuse_two_kinds(part, piece)
+            spool.add(select_edges(piece, bipartite=bool(job.options.bipartite)), file=number)
+            share = (sizes[number] + piece.share * (sizes[number + 1] - sizes[number])) / max(sizes[-1], 1)
+            while percent < int(100 * share):
+                percent += 1
+                stages.advance()
     if sum(entry.tally["records"] for entry in spool.entries) == 0:
         raise FormatError(table.name, "there is no edge in the file, only a header", argument="header")
     if job.nodes is not None:
@@ -122,13 +121,6 @@ def _refuse_two_kinds(part: EdgeFile, piece: Piece) -> None:
     both = np.intersect1d(piece.source[~first], piece.target[~second])
     if len(both):
         raise part.source.error(ambiguous_kinds(part.labels, both[0].item()))
-
-
-def _pieces(job: Job, table: InputTable, done: Sequence[int]) -> Iterator[tuple[int, Piece]]:
-    for number, part in enumerate(table.parts):
-        size = job.budget.text if isinstance(part, TextFile) else job.budget.rows
-        for piece in itertools.islice(part.pieces(size), done[number], None):
-            yield number, piece
 
 
 def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None) -> EdgeFile:

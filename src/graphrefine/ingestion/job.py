@@ -50,10 +50,6 @@ class Input:
     size: int  # in bytes
     changed: int  # when, in nanoseconds
 
-    def fingerprint(self) -> list[Any]:
-        """Return path, format, size and time, which must not change until the work is done."""
-        return [os.path.realpath(self.source.path), self.format.name, self.size, self.changed]
-
 
 def find_inputs(paths: Sequence[str | os.PathLike[str]], name: str | None) -> list[Input]:
     """Return the files of names, folders (every file in them with the suffix of a format) and patterns, in order."""
@@ -136,7 +132,7 @@ def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, me
     nodes = read_nodes(options.nodes)
     values = {each.name: getattr(options, each.name) for each in fields(options)}
     values = {name: value for name, value in values.items() if name not in ("threads", "nodes")}
-    stamps = [each.fingerprint() for each in inputs]
+    stamps = [[os.path.realpath(each.source.path), each.format.name, each.size, each.changed] for each in inputs]
     description = {"inputs": stamps, "options": values, "nodes": _describe_nodes(options.nodes, nodes)}
     description = json.loads(json.dumps(description))
     state = work.state("job")
@@ -222,7 +218,8 @@ class Budget:
     ) -> int:
         """Return the bytes of memory that the work will take at most, from its pieces and nodes."""
         piece = max(entry.edges for entry in spool.entries)
-        merging = largest_bucket(starts, arcs, bounds, each)
+        ends, sums = np.searchsorted(starts, bounds), np.append(0, np.cumsum(arcs))
+        merging = int(((sums[ends[1:]] - sums[ends[:-1]]) * each + np.diff(bounds) * 40).max(initial=0))
         return USUAL + 32 * piece + max(16 * piece + named, merging, 9 * int(starts[-1]))
 
 
@@ -235,12 +232,6 @@ def check_memory(memory: int, nodes: int = 0) -> None:
             f"memory={memory / 1e6:,.0f}MB is too little; the least possible{of} is {-(-least // 10**6):,} MB",
             argument="memory",
         )
-
-
-def disk_bytes(records: int, *, weighted: bool) -> int:
-    """Return the bytes of disk at the fullest moment: the arcs of all rows, and the files made of them."""
-    # Pieces, which are smaller, go as their arcs are dealt, and arcs as their rows are written: these do not add up.
-    return int(records * 2 * (8 + 4 * weighted) * 1.05) + (64 << 20)
 
 
 def bucket_bounds(
@@ -262,10 +253,3 @@ def bucket_bounds(
             total = 0
         total += cost
     return np.array([*bounds, int(starts[-1])], np.int32)
-
-
-def largest_bucket(starts: NDArray[np.int64], arcs: NDArray[np.int64], bounds: NDArray[np.int32], each: int) -> int:
-    """Return the bytes of memory that merging the largest bucket takes."""
-    ends = np.searchsorted(starts, bounds)
-    sums = np.append(0, np.cumsum(arcs))
-    return int(((sums[ends[1:]] - sums[ends[:-1]]) * each + np.diff(bounds) * 40).max(initial=0))

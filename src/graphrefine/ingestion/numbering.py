@@ -21,7 +21,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError, MissingExtraError, OutputError
+from graphrefine.errors import InputError, OutputError, require
 from graphrefine.graph.node_ids import MAX_NODES, unpack
 from graphrefine.graph.stored_writer import NameKind, NpyFile, map_file
 from graphrefine.ingestion.input_table import InputTable
@@ -39,7 +39,6 @@ SMALL = 4_000_000  # bytes of bits that are always worth it
 # Bytes that DuckDB takes beyond its limit. Only the prediction uses it; the limit itself leaves room (`Budget.join`).
 JOINING = 40_000_000
 _BATCH = 1 << 20  # names at a time
-Range = tuple[int, int]  # the lowest and the highest id
 
 
 class ByBits:
@@ -153,7 +152,9 @@ def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Sta
     return {"way": "table", "kind": kind, "nodes": nodes, "sources": sources, "encoding": encoding}
 
 
-def _save_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Callable[[], None]) -> list[IdSet]:
+def _save_bits(
+    spool: Spool, ranges: Sequence[tuple[int, int]], *, folder: Path, advance: Callable[[], None]
+) -> list[IdSet]:
     """Return the set of all ids of a spool, or one for each side of a bipartite graph; also saved in files."""
     sets = [IdSet(*each) for each in ranges]
     for entry in spool.entries:
@@ -234,15 +235,17 @@ def _number(ids: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int32], ND
 @contextmanager
 def _joining(spool: Spool, folder: Path, *, memory: int, threads: int) -> Iterator[Join]:
     """Yield a `Join`, whose errors are those of the disk."""
-    try:
-        import duckdb
-    except ModuleNotFoundError:
-        raise MissingExtraError("numbering strings, or integers far apart,", "duckdb", "scale") from None
+    require("duckdb", "numbering strings, or integers far apart,", "scale")
+    import duckdb
+
     shutil.rmtree(folder, ignore_errors=True)  # the remains of a run that was killed at this stage
     folder.mkdir()
+    settings = {"memory_limit": f"{memory // 2**20}MiB", "temp_directory": str(folder / "spilled"), "threads": threads}
     try:
-        with duckdb.connect(str(folder / "names.duckdb")) as base:
-            yield Join(base, spool, folder, memory=memory, threads=threads)
+        with duckdb.connect(
+            str(folder / "names.duckdb"), config={**settings, "preserve_insertion_order": False}
+        ) as base:
+            yield Join(base, spool)
     except duckdb.Error as error:
         (problem, *_) = str(error).splitlines() or [type(error).__name__]
         raise OutputError(f"{folder}: names cannot be numbered there: {problem}; run the same command again") from error
@@ -251,16 +254,10 @@ def _joining(spool: Spool, folder: Path, *, memory: int, threads: int) -> Iterat
 class Join:
     """DuckDB with the names of all pieces, within its own budget."""
 
-    def __init__(self, base: Any, spool: Spool, folder: Path, *, memory: int, threads: int) -> None:
+    def __init__(self, base: Any, spool: Spool) -> None:
         self._base = base
-        for setting in (
-            f"SET memory_limit = '{memory // 2**20}MiB'",
-            f"SET temp_directory = '{_quote(folder / 'spilled')}'",
-            f"SET threads = {threads}",
-            "SET preserve_insertion_order = false",
-        ):
-            self._base.execute(setting)
-        files = ", ".join(f"'{_quote(spool.names_path(entry.number))}'" for entry in spool.entries if entry.names)
+        paths = [str(spool.names_path(entry.number)) for entry in spool.entries if entry.names]
+        files = ", ".join("'{}'".format(path.replace("'", "''")) for path in paths)
         # DuckDB's hash has no salt, and integers can be made to collide in it: it gets others, by a secret number.
         kind = self._base.execute(f"SELECT typeof(name) FROM read_parquet([{files}]) LIMIT 1").fetchall()
         self._plain = f"xor(name, {secrets.randbits(62)})" if kind == [("BIGINT",)] else "name"
@@ -317,10 +314,6 @@ class Join:
 def _too_many() -> InputError:
     """Return the error for more nodes than there are numbers for."""
     return InputError(f"there are more than {MAX_NODES:,} nodes, which is the most that a graph can have here")
-
-
-def _quote(path: Path) -> str:
-    return str(path).replace("'", "''")
 
 
 def open_texts(folder: Path, sources: int | None, *, most: int) -> list[list[str]]:

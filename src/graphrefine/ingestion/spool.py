@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from graphrefine.errors import MissingExtraError
+from graphrefine.errors import require
 
 Mask = NDArray[np.bool_]
 NONE = np.zeros(0, np.int64)
@@ -276,11 +276,10 @@ class Spool:
 
 def write_names(path: Path, piece: int, names: PackedNames | NDArray[np.int64], *, first: int) -> None:
     """Write the names of a piece for DuckDB to read; of a bipartite graph, ``first`` of them are of the first side."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ModuleNotFoundError:
-        raise MissingExtraError("ingesting names, or integers far apart,", "pyarrow", "scale") from None
+    require("pyarrow", "ingesting names, or integers far apart,", "scale")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     if isinstance(names, PackedNames):
         buffers = [None, pa.py_buffer(names.offsets), pa.py_buffer(np.ascontiguousarray(names.text))]
         column = pa.Array.from_buffers(pa.large_binary(), len(names.offsets) - 1, buffers)

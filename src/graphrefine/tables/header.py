@@ -140,14 +140,6 @@ def _share_apart(first: Record, text: bytes, dialect: Dialect, hints: Hints) -> 
     return float(apart.mean())
 
 
-def _second_header(names: Sequence[str]) -> InputError:
-    return InputError(
-        f"the names of the columns, {', '.join(map(repr, names))}, occur again below, as in files that were joined: "
-        "take out all but the first; or pass header=False if they are an edge",
-        argument="header",
-    )
-
-
 def check_header(source: Source, parsed: Parsed, dialect: Dialect, ends: tuple[int, int], nodes: list[str]) -> None:
     """Refuse a doubtful header whose names are ``nodes`` too, and edges that are the header again."""
     # A header that nothing but the absence of its names below says is one was judged by the first megabyte alone. If a
@@ -162,7 +154,11 @@ def check_header(source: Source, parsed: Parsed, dialect: Dialect, ends: tuple[i
     names = parsed.names.split(b"\n")
     first, second = (names.index(title.encode()) for title in titles)
     if bool(((parsed.source == first) & (parsed.target == second)).any()):
-        raise _second_header(titles)
+        raise InputError(
+            f"the names of the columns, {', '.join(map(repr, titles))}, occur again below, as in files that were "
+            "joined: take out all but the first; or pass header=False if they are an edge",
+            argument="header",
+        )
 
 
 def check_counts(parsed: Parsed, width: int) -> None:

@@ -282,12 +282,7 @@ def assign_nodes(titles: Sequence[str]) -> list[int]:
 def assign_labels(
     columns: Sequence[Column], known: Known, *, node_column: Any = None, label_column: Any = None
 ) -> tuple[Column, Column]:
-    """Find the columns of nodes and of labels; a column at `INDEX` is the index of a data frame.
-
-    The nodes are in the column that is chosen; else in one of those that hold most of the names ``known``; else in that
-    with a usual title, in the index, or in the first of two. The labels are in the column with a usual title, or in the
-    only other one.
-    """
+    """Find the columns of nodes and of labels, by choice, the names ``known``, their titles, or their order."""
     named = [column for column in columns if column.position != INDEX]
     names = None if not named or named[0].name is None else [column.name or "" for column in named]
     node, label = (
@@ -411,14 +406,6 @@ def assign_vectors(titles: list[str], sample: list[str], *, features: bool = Fal
     Names are in the column called node, name, id or the like, wherever it is, else in the first. A first column without
     a title, as pandas writes for its index, then counts rows and is left out. Vectors are a series, a stem with numbers
     (v0, v1, ...; 0, 1, ...), where there is one, and any other column is left out; of features, all are meant.
-
-    Examples
-    --------
-    >>> columns = assign_vectors(["", "node", "v0", "v1", "pagerank"], ["0", "ada", "0.5", "1", "0.1"])
-    >>> columns.name, columns.numbers, columns.notes
-    (1, [2, 3], ["names are those of its column 'node'", "left out: its columns 1 (no name), 'pagerank'"])
-    >>> assign_vectors(["v0", "v1"], ["0.5", "1"]).name is None
-    True
     """
     titles = [title.strip() for title in titles]
     names = [at for at, title in enumerate(titles) if title.lower() in vocabulary.NODES]

@@ -19,14 +19,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any, cast
 
-from graphrefine.errors import (
-    AmbiguousFile,
-    AmbiguousTable,
-    FormatError,
-    GraphRefineError,
-    InputError,
-    MissingExtraError,
-)
+from graphrefine.errors import AmbiguousFile, AmbiguousTable, FormatError, GraphRefineError, InputError, require
 from graphrefine.system.memory import budget_of, gigabytes
 
 _PORTION = 1 << 22  # bytes that are unpacked at a time
@@ -42,10 +35,9 @@ _budget: ContextVar[int | None] = ContextVar("budget", default=None)
 
 
 def _zstd(file: IO[bytes]) -> IO[bytes]:
-    try:
-        import pyarrow as pa
-    except ModuleNotFoundError:
-        raise MissingExtraError("reading .zst files", "pyarrow", "io") from None
+    require("pyarrow", "reading .zst files", "io")
+    import pyarrow as pa
+
     # Buffered, so that a stream gives as many bytes as it is asked for, as those of the standard library do.
     return io.BufferedReader(pa.CompressedInputStream(file, "zstd"))
 
@@ -78,7 +70,8 @@ class Source:
 
     def __init__(self, path: str | PathLike[str], *, needs: str = "a graph needs at least one edge") -> None:
         address = fspath(path)
-        self.path, _, query = address.partition("?query=") if _has_query(address) else (address, "", "")
+        has_query = "?query=" in address and not Path(address).exists()  # else it is the name of a file
+        self.path, _, query = address.partition("?query=") if has_query else (address, "", "")
         self.query: str | None = query or None
         self.name = "standard input" if self.path == "-" else self.path
         self._needs = needs
@@ -182,11 +175,6 @@ class Source:
             return Path(self.path).open("rb")
         except ValueError as error:  # a zero byte, or half a character, in the name
             raise self.error(f"no file can have this name: {error}") from None
-
-
-def _has_query(address: str) -> bool:
-    """Return whether a path ends in a query, and is not the name of a file that is there."""
-    return "?query=" in address and not Path(address).exists()
 
 
 def _describe_folder(path: Path) -> str:

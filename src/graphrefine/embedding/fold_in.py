@@ -209,11 +209,7 @@ class NewSide(NamedTuple):
 
 
 def fold(vectors: Floats, degrees: NDArray[Any] | None, W: Floats | None, new: NewSide) -> Floats:
-    """Return the vectors of new nodes from those of their known neighbors, and then of each other's.
-
-    Rows are as long as those of their neighbors on average: of length 1 where these are. A node without known
-    neighbors, its own and its new neighbors', gets a zero vector.
-    """
+    """Return the vectors of new nodes from those of known neighbors, and then of each other's; zero without any."""
     counts = np.diff(new.links.indptr)
     links, used = new.links.without_others(new.known + len(counts))
     old, fresh = used[used < new.known], used[used >= new.known] - new.known

@@ -220,7 +220,7 @@ def _buckets(work: WorkFolder, job: Job, spool: Spool, named: NamedNodes) -> Buc
         starts, arcs = named.nodes.pages()
         budget = job.budget
         bounds = bucket_bounds(starts, arcs, each=arc_bytes, most=budget.bucket, room=int(budget.free * 0.8))
-        predicted = budget.predicted(spool, starts, arcs, bounds, each=arc_bytes - 4, named=named.bytes)
+        predicted = budget.predicted(spool, (starts, arcs), bounds, each=arc_bytes - 4, named=named.bytes)
         state = {"bounds": bounds.tolist(), "predicted": predicted}
         work.save("buckets", state)
     bounds = np.array(state["bounds"], np.int32)

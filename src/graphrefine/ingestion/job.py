@@ -33,6 +33,7 @@ BASE = 160_000_000  # bytes set aside for Python, NumPy, pyarrow and their cache
 # one, `predicted_mb` is off, but the budget holds.
 USUAL = 85_000_000
 LEAST = 256_000_000
+Pages = tuple[NDArray[np.int64], NDArray[np.int64]]  # nodes at which pages begin, and the ends of arcs in each
 RECORD = 64  # bytes of memory for each record of a piece, at most: ids, node numbers, records of arcs
 # Marks of folders whose log lists the files that count: others in them were deleted or replaced, and their edges would
 # be read without a word.
@@ -206,17 +207,9 @@ class Budget:
         """Bytes for DuckDB, which goes a little beyond its limit."""
         return max(self.free // 2, 64 << 20)
 
-    def predicted(
-        self,
-        spool: Spool,
-        starts: NDArray[np.int64],
-        arcs: NDArray[np.int64],
-        bounds: NDArray[np.int32],
-        *,
-        each: int,
-        named: int,
-    ) -> int:
+    def predicted(self, spool: Spool, pages: Pages, bounds: NDArray[np.int32], *, each: int, named: int) -> int:
         """Return the bytes of memory that the work will take at most, from its pieces and nodes."""
+        starts, arcs = pages
         piece = max(entry.edges for entry in spool.entries)
         ends, sums = np.searchsorted(starts, bounds), np.append(0, np.cumsum(arcs))
         merging = int(((sums[ends[1:]] - sums[ends[:-1]]) * each + np.diff(bounds) * 40).max(initial=0))

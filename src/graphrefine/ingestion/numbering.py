@@ -25,7 +25,7 @@ from graphrefine.errors import InputError, OutputError, require
 from graphrefine.graph.node_ids import MAX_NODES, unpack
 from graphrefine.graph.stored_writer import NameKind, NpyFile, map_file
 from graphrefine.ingestion.input_table import InputTable
-from graphrefine.ingestion.job import Job
+from graphrefine.ingestion.job import Job, Pages
 from graphrefine.ingestion.pieces import pack_arrow
 from graphrefine.ingestion.spool import Edges, Entry, Spool, write_names
 from graphrefine.kernels.edge_lists import IdSet, number_ids
@@ -38,6 +38,7 @@ PAGE = 1024  # nodes, or possible ids, whose arcs are counted together
 SMALL = 4_000_000  # bytes of bits that are always worth it
 # Bytes that DuckDB takes beyond its limit. Only the prediction uses it; the limit itself leaves room (`Budget.join`).
 JOINING = 40_000_000
+Ends = tuple[NDArray[np.int32], NDArray[np.int32]]  # node numbers of sources and of targets
 _BATCH = 1 << 20  # names at a time
 
 
@@ -48,7 +49,7 @@ class ByBits:
         self._sets, self._threads = sets, threads
         self.nodes = sum(int(ids.before[-1]) for ids in sets)
 
-    def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def ends(self, entry: Entry, edges: Edges) -> Ends:
         """Return the node numbers of the ends of a piece's edges."""
         first, last = self._sets[0], self._sets[-1]
         target = last.ranks(edges.target, threads=self._threads)
@@ -56,7 +57,7 @@ class ByBits:
             target += first.before[-1]
         return first.ranks(edges.source, threads=self._threads), target
 
-    def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def pages(self) -> Pages:
         """Return node numbers at which pages begin, and that of nodes; and the count of arcs' ends in each page."""
         starts, before = [np.zeros(1, np.int64)], 0
         for ids in self._sets:
@@ -72,12 +73,12 @@ class ByTable:
         self._spool, self._table, self.nodes = spool, table, nodes
         self._starts = np.append(0, np.cumsum([entry.names for entry in spool.entries]))
 
-    def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def ends(self, entry: Entry, edges: Edges) -> Ends:
         """Return what `ByBits.ends` does."""
         table = self._table[self._starts[entry.number] : self._starts[entry.number + 1]]
         return table[edges.source], table[edges.target]
 
-    def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def pages(self) -> Pages:
         """Return what `ByBits.pages` does."""
         counts = np.zeros(-(-self.nodes // PAGE), np.int64)
         for entry in self._spool.entries:

@@ -123,25 +123,20 @@ def read_binary(path: Path) -> EmbeddingData:
         nodes, dim = read_counts(path, file, bytes_per_value=4)
         # Names have any length, so that each is searched for from the end of the vector before; mapped, no part of the
         # file is copied for that.
-        start = file.tell()
+        texts: list[bytes] = []
+        at, vectors = file.tell(), np.empty((nodes, dim), dtype=np.float32)
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return _read_nodes(path, content, start, np.empty((nodes, dim), dtype=np.float32))
-
-
-def _read_nodes(path: Path, content: mmap.mmap, at: int, vectors: NDArray[np.float32]) -> EmbeddingData:
-    nodes, dim = vectors.shape
-    texts: list[bytes] = []
-    for rows in row_chunks(vectors.shape):
-        numbers = []
-        for _ in range(rows.start, rows.stop):
-            space = content.find(b" ", at)
-            end = space + 1 + 4 * dim
-            if space < 0 or end > len(content):
-                raise FormatError(path, f"ends after {len(texts)} of {nodes} nodes: cut short")
-            texts.append(content[at:space].lstrip(b"\n"))
-            numbers.append(content[space + 1 : end])
-            at = end
-        vectors[rows] = np.frombuffer(b"".join(numbers), dtype="<f4").reshape(len(numbers), dim)
-    if content[at:].strip(b"\r\n"):
-        raise FormatError(path, f"has {len(content) - at} bytes too many after its {nodes} nodes: damaged")
+            for rows in row_chunks(vectors.shape):
+                numbers = []
+                for _ in range(rows.start, rows.stop):
+                    space = content.find(b" ", at)
+                    end = space + 1 + 4 * dim
+                    if space < 0 or end > len(content):
+                        raise FormatError(path, f"ends after {len(texts)} of {nodes} nodes: cut short")
+                    texts.append(content[at:space].lstrip(b"\n"))
+                    numbers.append(content[space + 1 : end])
+                    at = end
+                vectors[rows] = np.frombuffer(b"".join(numbers), dtype="<f4").reshape(len(numbers), dim)
+            if content[at:].strip(b"\r\n"):
+                raise FormatError(path, f"has {len(content) - at} bytes too many after its {nodes} nodes: damaged")
     return EmbeddingData(from_text(texts), vectors, {})

@@ -236,8 +236,9 @@ def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged
     total["reciprocal"] = 0 if job.options.directed else merged["pairs"] // 2
     if not any(isinstance(part, TextFile) for part in table.parts):
         del total["trimmed"]
-    report = table.report(total.pop("comments"), named.encoding)
-    return {**total, **report}
+    first = table.parts[0].report(total.pop("comments"), named.encoding)
+    files = {} if len(table.inputs) == 1 else {"files": len(table.inputs)}
+    return {**total, **first, "format": table.inputs[0].format.name, **files}
 
 
 def _no_edge(table: InputTable, spool: Spool) -> InputError:

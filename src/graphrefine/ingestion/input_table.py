@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_ids import object_array, pack
 from graphrefine.ingestion.job import Input, Job
 from graphrefine.ingestion.pieces import EdgeFile, TableFile, TextFile
 from graphrefine.ingestion.spool import TALLY, Edges, PackedNames, Piece, PieceEdges, Spool, missing_ends, select_edges
@@ -44,16 +43,6 @@ class InputTable:
         files = zip(self.parts, self.inputs, strict=True)
         records = sum(each.size // 8 if part.records is None else part.records for part, each in files)
         return int(records * 2 * (8 + 4 * any(part.weighted for part in self.parts)) * 1.05) + (64 << 20)
-
-    @property
-    def encoding(self) -> str | None:
-        """The encoding of text, if an option or the first bytes tell it."""
-        return next((part.encoding for part in self.parts if part.encoding is not None), None)
-
-    def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """Return the report of `graphrefine.read` on the first part, and the number of files."""
-        files = {} if len(self.inputs) == 1 else {"files": len(self.inputs)}
-        return {**self.parts[0].report(comments, encoding), "format": self.inputs[0].format.name, **files}
 
 
 def open_table(inputs: Sequence[Input], options: ReadOptions, folder: Path) -> InputTable:
@@ -155,11 +144,10 @@ def _alone(nodes: Any, spool: Spool) -> PieceEdges:
     if nodes.dtype != object:
         return PieceEdges(Edges(empty, empty, alone=np.unique(nodes)), None, none)
     texts = sorted({str(name) for name in nodes.tolist()})
-    if all(entry.is_utf8 for entry in spool.entries):
-        return PieceEdges(Edges(empty, empty), PackedNames(*pack(object_array(texts))), none)
     # Names of Latin-1 are decoded when all of them are joined: those of the option must be written as they are.
+    encoding = "utf-8" if all(entry.is_utf8 for entry in spool.entries) else "latin-1"
     try:
-        encoded = [text.encode("latin-1") for text in texts]
+        encoded = [text.encode(encoding, "surrogateescape") for text in texts]
     except UnicodeEncodeError as error:
         problem = f"the edges are read as Latin-1, which lacks {error.object[error.start]!r} of a node; pass encoding="
         raise InputError(problem, argument="encoding") from None

@@ -6,7 +6,6 @@ It is written down, so that a run that goes on has the same files, options and s
 from __future__ import annotations
 
 import glob
-import hashlib
 import json
 import os
 import stat
@@ -24,6 +23,7 @@ from graphrefine.ingestion.spool import Spool
 from graphrefine.readers.formats import BY_SUFFIX, Format, find_format, is_ogb_folder
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.read import read_nodes
+from graphrefine.system.digest import digest_names
 from graphrefine.system.memory import budget_of
 from graphrefine.system.work_folder import FORMAT, WorkFolder
 from graphrefine.tables.source import Source
@@ -134,7 +134,8 @@ def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, me
     values = {each.name: getattr(options, each.name) for each in fields(options)}
     values = {name: value for name, value in values.items() if name not in ("threads", "nodes")}
     stamps = [[os.path.realpath(each.source.path), each.format.name, each.size, each.changed] for each in inputs]
-    description = {"inputs": stamps, "options": values, "nodes": _describe_nodes(options.nodes, nodes)}
+    chosen = nodes if nodes is None or isinstance(nodes, int) else digest_names(nodes)
+    description = {"inputs": stamps, "options": values, "nodes": chosen}
     description = json.loads(json.dumps(description))
     state = work.state("job")
     if state is None:
@@ -156,15 +157,6 @@ def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, me
             "again, or run the job that it was begun with"
         )
     return Job(inputs, options, nodes, Budget(state["memory"]), resumed=True)
-
-
-def _describe_nodes(option: Any, nodes: Any) -> Any:
-    """Return the option ``nodes`` in JSON: a file by its path, time and size, names by a hash."""
-    if isinstance(option, str | os.PathLike):
-        return [os.path.realpath(option), Path(option).stat().st_mtime_ns, Path(option).stat().st_size]
-    if nodes is None or isinstance(nodes, int):
-        return nodes
-    return hashlib.blake2b("\n".join(map(str, nodes.tolist())).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 # ---- the budget ------------------------------------------------------------------------------------------------------

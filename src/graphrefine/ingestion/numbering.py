@@ -107,7 +107,7 @@ def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: P
     if state is None:
         state = _by_bits(work, job, spool, graph, stages) or _by_table(work, job, spool, graph, stages)
         work.save("numbered", state)
-    encoding = table.encoding or state["encoding"]
+    encoding = next((part.encoding for part in table.parts if part.encoding is not None), state["encoding"])
     sources = state["sources"] if job.options.bipartite else None
     if state["way"] == "bits":
         sets = _saved_bits(work.path, 2 if job.options.bipartite else 1)

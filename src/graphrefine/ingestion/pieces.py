@@ -120,12 +120,14 @@ class TextFile(EdgeFile):
         layout = self.layout
         if layout is None:
             return
-        line, rest = layout.sample.dialect.line, b""
-        skip = layout.sample.dialect.skip
+        line, skip = layout.sample.dialect.line, layout.sample.dialect.skip
+        quote, rest = layout.marks[1].encode(), b""
         for text, share in self._text(size):
             portion, skip = text[skip:], max(skip - len(text), 0)
             rest += portion
-            cut = self._whole_records(rest, layout)
+            cut = rest.rfind(b"\n") + 1
+            if quote and quote in rest:  # a field in quotes may hold line ends
+                cut = edge_lists.whole_records(np.frombuffer(rest, np.uint8), layout.marks)
             # No record ends in what there is. A quote that is never closed would otherwise bring all of the file into
             # memory; beyond LONGEST the parser gets it as it is, and names the line.
             if cut == 0 and len(rest) < LONGEST:
@@ -135,12 +137,6 @@ class TextFile(EdgeFile):
             line += whole.count(b"\n")
         if rest:
             yield self._piece(rest, line, layout, 1.0)
-
-    def _whole_records(self, text: bytes, layout: Layout) -> int:
-        quote = layout.marks[1].encode()
-        if quote and quote in text:
-            return edge_lists.whole_records(np.frombuffer(text, np.uint8), layout.marks)
-        return text.rfind(b"\n") + 1
 
     def _piece(self, text: bytes, line: int, layout: Layout, share: float) -> Piece:
         data = np.frombuffer(text, np.uint8)

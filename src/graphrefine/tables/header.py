@@ -113,9 +113,8 @@ def judge_names(rows: list[Record], text: bytes, dialect: Dialect, hints: Hints)
 
 def _differs(name: str, values: list[str]) -> bool:
     """Return whether a name lacks what all names below have."""
-    if not name or len(values) < FEWEST or len(set(values)) < 2:
-        return False
-    return any(not has(name) and all(map(has, values)) for has in _MARKS)
+    are_enough = name and len(values) >= FEWEST and len(set(values)) > 1
+    return bool(are_enough) and any(not has(name) and all(map(has, values)) for has in _MARKS)
 
 
 def _share_apart(first: Record, text: bytes, dialect: Dialect, hints: Hints) -> float | None:

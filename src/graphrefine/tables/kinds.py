@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -77,14 +77,12 @@ def detect_kinds(rows: Sequence[Sequence[str]], names: Sequence[str] | None, del
     while names is None and count > 2 and not any(len(row) >= count and row[count - 1] for row in rows):
         count -= 1  # a delimiter at the end of every line makes no column
     test = is_number if delimiter == "," else is_amount
-
-    def make(at: int) -> Column:
-        values = column_values(rows, at)
+    columns = []
+    for at in range(count):
+        take = partial(column_values, rows, at)
         # One number makes a column of numbers: any other value is refused by its own line.
-        name = None if names is None else names[at]
-        return Column(name, at, lambda: values, is_numeric=any(map(test, values)))
-
-    return [make(at) for at in range(count)]
+        columns.append(Column(None if names is None else names[at], at, take, is_numeric=any(map(test, take()))))
+    return columns
 
 
 def column_values(rows: Sequence[Sequence[str]], at: int) -> list[str]:

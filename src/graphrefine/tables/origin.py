@@ -42,20 +42,15 @@ _GEPHI = frozenset({"id", "label", "weight", "timeset", "interval"})
 
 @dataclass(frozen=True)
 class Origin:
-    """Meaning of the columns of an edge table, by position from 0.
-
-    ``direction`` is the column whose values declare the direction of each edge (`read_direction`), called
-    ``direction_name``; ``directed`` the direction that is declared for all. ``spaces`` are the two sets from which the
-    ids of the ends come, if there are two: the same id is then two nodes.
-    """
+    """Meaning of the columns of an edge table, by position from 0."""
 
     name: str
     source: int
     target: int
     weight: int | None = None
-    directed: bool | None = None
-    spaces: tuple[str, str] | None = None
-    direction: int | None = None
+    directed: bool | None = None  # declared for all edges
+    spaces: tuple[str, str] | None = None  # two sets from which the ids come: the same id is then two nodes
+    direction: int | None = None  # column whose values declare the direction of each edge
     direction_name: str = ""
 
     def complete(self, hints: Hints) -> Hints:

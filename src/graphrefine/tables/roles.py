@@ -68,11 +68,7 @@ class EdgeRoles:
 
 
 def assign_edges(columns: Sequence[Column], hints: Hints, origin: Origin | None = None) -> EdgeRoles:
-    """Find the columns of source, target, weight and time.
-
-    Where hints choose no ends: a usual pair of names, else the first two columns that are no row numbers and no times;
-    the weight is a column called weight, or, in a table without names, the third of three columns if it is numeric.
-    """
+    """Find the columns of source, target, weight and time, as hints choose, else by names and kinds."""
     hints = hints if origin is None else origin.complete(hints)
     if len(columns) < 2:
         split = "" if hints.delimiter is None else f" with delimiter={hints.delimiter!r}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from graphrefine.errors import FormatError, InputError
@@ -41,11 +42,10 @@ def find_edges(
     names: Sequence[str] | None, numeric: Sequence[bool], values: Callable[[int], Sequence[Any]], hints: Hints
 ) -> EdgeRoles:
     """Find the edges in a table of typed columns; ``values`` returns a sample of those of a column."""
-
-    def make(at: int) -> Column:
-        return Column(None if names is None else names[at], at, lambda: values(at), is_numeric=numeric[at])
-
-    columns = [make(at) for at in range(len(numeric))]
+    columns = [
+        Column(None if names is None else names[at], at, partial(values, at), is_numeric=is_numeric)
+        for at, is_numeric in enumerate(numeric)
+    ]
     return assign_edges(columns, hints, apply_origin(columns, hints))
 
 

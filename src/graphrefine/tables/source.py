@@ -62,11 +62,7 @@ SUFFIXES = frozenset(codec.suffix for codec in CODECS)
 
 
 class Source:
-    """A file, or standard input for ``-``, whose bytes are read once, on first use.
-
-    ``needs`` ends the error for an empty file: the content that is expected. A path may end in ``?query=`` and a query
-    of a database.
-    """
+    """A file, or standard input for ``-``, whose bytes are read once; ``needs`` ends the error for an empty one."""
 
     def __init__(self, path: str | PathLike[str], *, needs: str = "a graph needs at least one edge") -> None:
         address = fspath(path)

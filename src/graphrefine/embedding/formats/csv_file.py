@@ -66,14 +66,11 @@ def _write(file: IO[bytes] | gzip.GzipFile, data: EmbeddingData) -> None:
     file.write(_header(dim).encode() + b"\n")
     line = b"%s,%s\n" if dim else b"%s%s\n"
     for rows in row_chunks(data.vectors.shape):
-        lines = zip(_fields(data.names[rows]), format_rows(data.vectors[rows], b","), strict=True)
+        names = encode_all(data.names[rows])
+        if data.names.dtype == object:
+            names = [b'"%s"' % text.replace(b'"', b'""') for text in names]
+        lines = zip(names, format_rows(data.vectors[rows], b","), strict=True)
         file.write(b"".join([line % each for each in lines]))
-
-
-def _fields(names: Names) -> list[bytes]:
-    if names.dtype != object:
-        return encode_all(names)
-    return [b'"%s"' % text.replace(b'"', b'""') for text in encode_all(names)]
 
 
 def read(path: Path) -> EmbeddingData:

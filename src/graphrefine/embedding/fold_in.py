@@ -171,14 +171,9 @@ def sample(graph: Graph, *, seed: int, rows: slice = slice(None)) -> tuple[NDArr
     return nodes, Links(indptr, graph.indices[entries].astype(np.int64), weights)
 
 
-def learn(neighbors: Neighbors, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
-    """Return the W of known nodes and their neighbors; BLAS has one thread by now, as bits depend on it.  # (6k, k)."""
-    own = Scale.of(degrees).standardized(degrees[nodes])
-    return learn_map(neighbors, degrees, neighbors.rows(nodes), own, links)
-
-
 def learn_map(near: Neighbors, near_degrees: NDArray[Any], unit: Floats, own: Floats, links: Links) -> Floats:
-    """Return the W from neighbors to the unit vectors of nodes with these standardized degrees."""
+    """Return the W from neighbors to the unit vectors of nodes with these standardized degrees.  # (6k, k)."""
+    # BLAS has one thread by now: its last bits depend on that.
     scale, (count, k) = Scale.of(near_degrees), unit.shape
     mean = np.empty((count, k), np.float32)
     f = np.empty((count, FOLD_BLOCKS * k), np.float32)

@@ -66,7 +66,9 @@ def learn_state(
 
         return State(degrees, learn_side_maps(graph, vectors, sides, degrees, seed=seed))
     neighbors = Neighbors(vectors)
-    fold_map = fold_in.learn(neighbors, degrees, *fold_in.sample(graph, seed=seed))
+    nodes, links = fold_in.sample(graph, seed=seed)
+    own = fold_in.Scale.of(degrees).standardized(degrees[nodes])
+    fold_map = fold_in.learn_map(neighbors, degrees, neighbors.rows(nodes), own, links)
     return State(degrees, fold_map, learn_weight(neighbors, *draw(graph, seed=seed)))
 
 

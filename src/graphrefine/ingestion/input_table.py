@@ -104,12 +104,13 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
 
 def _refuse_two_kinds(part: EdgeFile, piece: Piece) -> None:
     """Refuse integers in both columns of a piece that are called as two kinds of things, as `graphrefine.read` does."""
-    if not name_two_kinds(part.labels):
+    labels = [] if part.roles is None else part.roles.report["columns"]
+    if not name_two_kinds(labels):
         return
     first, second = missing_ends(piece)
     both = np.intersect1d(piece.source[~first], piece.target[~second])
     if len(both):
-        raise part.source.error(ambiguous_kinds(part.labels, both[0].item()))
+        raise part.source.error(ambiguous_kinds(labels, both[0].item()))
 
 
 def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None) -> EdgeFile:

@@ -56,11 +56,6 @@ class EdgeFile:
         self._rule: TimeRule | None = None  # for times, which the first piece fixes
 
     @property
-    def labels(self) -> list[Any]:
-        """The names, or positions, of the columns of the ends."""
-        return [] if self.roles is None else list(self.roles.report["columns"])
-
-    @property
     def weighted(self) -> bool | None:
         """Whether there are weights; None if there are no records at all."""
         return None if self.roles is None else self.roles.weight is not None or self.options.half_life is not None

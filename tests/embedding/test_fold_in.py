@@ -15,7 +15,14 @@ import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding, Graph, load
 from graphrefine.embedding import fold_in
-from graphrefine.embedding.fold_in import CLASSES, Links, Neighbors, Scale, features, learn, sample
+from graphrefine.embedding.fold_in import (
+    CLASSES,
+    Links,
+    Scale,
+    features,
+    sample,
+)
+from graphrefine.embedding.learn import learn_state
 from graphrefine.embedding.state import FOLD_BLOCKS, State
 from graphrefine.errors import InputError
 from graphrefine.linalg import unit_rows
@@ -87,9 +94,10 @@ def test_many_vectors_give_what_few_do(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(400, degree=10, weighted=True)
     X = np.random.default_rng(0).standard_normal((400, 5)).astype(np.float32)
     degrees = np.asarray(graph.out_counts, np.float32)
-    at_once = learn(Neighbors(X), degrees, *sample(graph, seed=0))
+    at_once = learn_state(graph, X, degrees, seed=0).fold_map
     monkeypatch.setattr(fold_in, "NUMBERS_AT_A_TIME", 300)
-    in_parts = learn(Neighbors(X), degrees, *sample(graph, seed=0))
+    in_parts = learn_state(graph, X, degrees, seed=0).fold_map
+    assert in_parts is not None and at_once is not None
     np.testing.assert_allclose(in_parts, at_once, atol=1e-4 * np.abs(at_once).max())
 
 
@@ -193,11 +201,11 @@ ARCS = Embedding(["a", "b"], [[1, 0], [0, 1]], {"directed": True})
 @pytest.mark.parametrize(
     ("table", "edges", "problem"),
     [
-        (PEOPLE, [("eve", "adda")], "leads to 'adda', which is neither known nor a new node .*near it: ada"),
+        (PEOPLE, [("eve", "adda")], "'adda' is not known.*near it: ada"),
         (PEOPLE, [("eve", "ada"), ("bob", "ada")], "node 'bob' has a vector already"),
         (PEOPLE, [("eve", "ada", float("nan"))], "weight nan is not allowed"),
         (PEOPLE, [("eve", "ada", -1.0)], "weight -1.0 is not allowed"),
-        (PEOPLE, [("eve", "x1"), ("eve", "x2")], r"leads to 'x1' \(and 1 more\)"),
+        (PEOPLE, [("eve", "x1"), ("eve", "x2")], r"'x1' \(and 1 more\)"),
         (PEOPLE, [], "there is no edge"),
         (ARCS, [("x", "a")], "directed graph, without source and target"),
     ],

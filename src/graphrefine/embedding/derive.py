@@ -26,7 +26,7 @@ from graphrefine.embedding.side_maps import turn_side_maps
 from graphrefine.embedding.state import EmbeddingData, State, StatefulVectors
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import SIDES, Side, list_some
-from graphrefine.graph.node_ids import Names, as_names
+from graphrefine.graph.node_ids import as_names
 from graphrefine.kernels.numerics import bits_of, compare_bits, describe_numerics, origin_of, warn_of_differences
 from graphrefine.linalg import unit_rows
 from graphrefine.methods.registry import METHODS, find_method
@@ -81,7 +81,12 @@ def concatenate(tables: Sequence[StatefulVectors]) -> EmbeddingData:
         recipe["sources"] = sum(table.sides.start for table in tables)
     if not same:
         state = replace(state, fold_map=None, degree_weight=None)
-    names = join_names([table.names[rows] for table, rows in pieces])
+    parts = [table.names[rows] for table, rows in pieces]
+    if len({part.dtype for part in parts}) == 1:
+        names = np.concatenate(parts)
+    else:  # integers and strings together stay what they are
+        listed = [name for part in parts for name in part.tolist()]
+        names = as_names(listed, len(listed))
     return EmbeddingData(names, np.concatenate([table.vectors[rows] for table, rows in pieces]), recipe, state=state)
 
 
@@ -179,14 +184,6 @@ def align_vectors(moved: StatefulVectors, fixed: StatefulVectors) -> EmbeddingDa
     return EmbeddingData(moved.names, vectors, recipe, state=replace(moved.state, fold_map=fold_map))
 
 
-def join_names(names: Sequence[Names]) -> Names:
-    """Return names one below the other; integers and strings together stay what they are."""
-    if len({each.dtype for each in names}) == 1:
-        return np.concatenate(names)
-    listed = [name for each in names for name in each.tolist()]
-    return as_names(listed, len(listed))
-
-
 def align_tables(moved: StatefulVectors, fixed: StatefulVectors) -> tuple[NDArray[np.float64], Drift]:
     """Return the rotation of vectors onto others by the nodes that both have, and the drift that remains."""
     check_alike(moved, fixed)
@@ -230,10 +227,7 @@ def check_alike(one: StatefulVectors, other: StatefulVectors) -> None:
 
 
 def rotation(moved: Floats, fixed: Floats, shared: tuple[Rows, Rows]) -> NDArray[np.float64]:
-    """Return the orthogonal R (k, k) that brings shared rows of ``moved`` closest to those of ``fixed``.
-
-    Fewer shared nodes than columns leave R open in some directions: there it is as near to no rotation as it can be.
-    """
+    """Return the orthogonal R (k, k) that brings shared rows of ``moved`` closest to those of ``fixed``."""
     k = moved.shape[1]
     cross = np.zeros((k, k))
     with one_blas_thread():

@@ -477,10 +477,12 @@ class Embedding:
         [('cy', 0.8), ('ada', 0.6)]
         """
         from graphrefine.search.neighbors import find_neighbors
+        from graphrefine.search.searcher import Search
 
+        search = Search(self, score, index=index, threads=threads)
         return find_neighbors(
-            self, nodes, k, vectors=vectors, score=score, index=index, among=among, labels=labels, label=label,
-            unlinked=unlinked, side=side, unknown=unknown, threads=threads,
+            search, nodes, vectors=vectors, k=k, among=among, labels=labels, label=label, unlinked=unlinked, side=side,
+            unknown=unknown,
         )  # fmt: skip
 
     def all_neighbors(

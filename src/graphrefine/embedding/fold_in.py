@@ -107,13 +107,7 @@ class Neighbors:
 
 
 def parts(ends: NDArray[np.int64], most: int) -> list[slice]:
-    """Return slices of rows with at most ``most`` entries, or of one row; ``ends`` count the entries before each.
-
-    Examples
-    --------
-    >>> parts(np.array([0, 2, 3, 9, 10]), 4)
-    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
-    """
+    """Return slices of rows with at most ``most`` entries, or of one row; ``ends`` count the entries before each."""
     slices, start, rows = [], 0, len(ends) - 1
     while start < rows:
         end = int(np.searchsorted(ends, ends[start] + most, side="right")) - 1
@@ -133,15 +127,7 @@ class Scale:
 
     @classmethod
     def of(cls, degrees: NDArray[Any]) -> Scale:
-        """Return the scale of a graph with these degrees.
-
-        Examples
-        --------
-        Of the twelve ends of edges four belong to the leaves and four to the hub:
-
-        >>> Scale.of(np.array([1, 1, 1, 1, 4, 2, 2])).borders.tolist()
-        [2.0, 4.0]
-        """
+        """Return the scale of a graph with these degrees."""
         ordered = np.sort(np.asarray(degrees, np.float64)[degrees > 0])
         if not len(ordered):
             return cls(np.ones(CLASSES - 1), 0.0, 1.0)
@@ -185,17 +171,9 @@ def sample(graph: Graph, *, seed: int, rows: slice = slice(None)) -> tuple[NDArr
     return nodes, Links(indptr, graph.indices[entries].astype(np.int64), weights)
 
 
-def learn(neighbors: Neighbors, degrees: NDArray[Any], nodes: NDArray[np.int64], links: Links) -> Floats:
-    """Return the W of known nodes and their neighbors, whose vectors are looked at a part at a time.  # (6k, k).
-
-    BLAS has one thread by now: its last bits depend on that.
-    """
-    own = Scale.of(degrees).standardized(degrees[nodes])
-    return learn_map(neighbors, degrees, neighbors.rows(nodes), own, links)
-
-
 def learn_map(near: Neighbors, near_degrees: NDArray[Any], unit: Floats, own: Floats, links: Links) -> Floats:
-    """Return the W from neighbors to the unit vectors of nodes with these standardized degrees."""
+    """Return the W from neighbors to the unit vectors of nodes with these standardized degrees.  # (6k, k)."""
+    # BLAS has one thread by now: its last bits depend on that.
     scale, (count, k) = Scale.of(near_degrees), unit.shape
     mean = np.empty((count, k), np.float32)
     f = np.empty((count, FOLD_BLOCKS * k), np.float32)
@@ -218,39 +196,30 @@ def turn_fold_map(W: Floats, R: NDArray[np.float64]) -> Floats:
         return (R.T @ W.reshape(-1, k, k) @ R).reshape(-1, k).astype(np.float32)
 
 
-def fold(vectors: Floats, degrees: NDArray[Any] | None, W: Floats | None, old_links: Links, new_links: Links) -> Floats:
-    """Return the vectors of new nodes from those of their old neighbors, and then of each other's.
+class NewSide(NamedTuple):
+    """New nodes of one side and the other ends of their edges: known rows first, new nodes from ``known`` on."""
 
-    Rows are as long as those of their neighbors on average: of length 1 where these are. A node without known
-    neighbors, its own and its new neighbors', gets a zero vector.
-    """
-    old_links, used = old_links.without_others(len(vectors))
-    rows, counts = vectors[used], np.diff(old_links.indptr) + np.diff(new_links.indptr)
-    m, size = len(counts), len(used)
-    both = _side_by_side(old_links, new_links, size)
-    lengths = np.concatenate([np.sqrt(np.einsum("ij,ij->i", rows, rows)), np.zeros(m, np.float32)])[:, None]
-    rows = np.concatenate([unit_rows(rows), np.zeros((m, rows.shape[1]), np.float32)])
+    links: Links  # (new nodes of this side)
+    known: int  # rows of the other side that are known
+
+
+def fold(vectors: Floats, degrees: NDArray[Any] | None, W: Floats | None, new: NewSide) -> Floats:
+    """Return the vectors of new nodes from those of known neighbors, and then of each other's; zero without any."""
+    counts = np.diff(new.links.indptr)
+    links, used = new.links.without_others(new.known + len(counts))
+    old, fresh = used[used < new.known], used[used >= new.known] - new.known
+    rows, sizes = unit_rows(vectors[old]), np.sqrt(np.einsum("ij,ij->i", vectors[old], vectors[old]))[:, None]
     scale = Scale.of(np.zeros(0) if degrees is None else degrees)
-    near_degrees = np.zeros(size) if degrees is None else degrees[used]
-    kinds = scale.classes(np.concatenate([near_degrees, counts]))
-    for _ in range(1 + ROUNDS * bool(len(new_links.indices))):
+    near_degrees = np.zeros(len(old)) if degrees is None else degrees[old]
+    kinds = scale.classes(np.concatenate([near_degrees, counts[fresh]]))
+    folded = np.zeros((len(counts), vectors.shape[1]), np.float32)
+    lengths = np.zeros((len(counts), 1), np.float32)
+    for _ in range(1 + ROUNDS * bool(len(fresh))):
         with one_blas_thread():
-            mean, f = features(both, rows, kinds, scale.standardized(counts))
-            rows[size:] = unit_rows(mean if W is None else mean + f @ W)
-        lengths[size:] = mean_lengths(both, lengths)
-    folded: Floats = rows[size:] * lengths[size:]
-    return folded
-
-
-def _side_by_side(old_links: Links, new_links: Links, size: int) -> Links:
-    """Return the neighbors among known and new nodes, the new ones numbered from ``size``."""
-    m = len(old_links.indptr) - 1
-    row = np.concatenate([np.repeat(np.arange(m), np.diff(links.indptr)) for links in (old_links, new_links)])
-    order = np.argsort(row, kind="stable")
-    indices = np.concatenate([old_links.indices, new_links.indices + size])[order]
-    return Links(
-        old_links.indptr + new_links.indptr, indices, np.concatenate([old_links.weights, new_links.weights])[order]
-    )
+            mean, f = features(links, np.concatenate([rows, folded[fresh]]), kinds, scale.standardized(counts))
+            folded = unit_rows(mean if W is None else mean + f @ W)
+        lengths = mean_lengths(links, np.concatenate([sizes, lengths[fresh]]))
+    return folded * lengths
 
 
 def mean_lengths(links: Links, lengths: Floats) -> Floats:

@@ -66,15 +66,14 @@ def learn_state(
 
         return State(degrees, learn_side_maps(graph, vectors, sides, degrees, seed=seed))
     neighbors = Neighbors(vectors)
-    fold_map = fold_in.learn(neighbors, degrees, *fold_in.sample(graph, seed=seed))
+    nodes, links = fold_in.sample(graph, seed=seed)
+    own = fold_in.Scale.of(degrees).standardized(degrees[nodes])
+    fold_map = fold_in.learn_map(neighbors, degrees, neighbors.rows(nodes), own, links)
     return State(degrees, fold_map, learn_weight(neighbors, *draw(graph, seed=seed)))
 
 
 def learning_bytes(nodes: int, entries: int, dim: int) -> int:
-    """Return the peak memory of `learn_state`, in addition to the graph and the vectors.
-
-    ``entries`` are those of the adjacency matrix.
-    """
+    """Return the peak memory of `learn_state` beyond graph and vectors, from the size of the adjacency matrix."""
     sample, width = min(nodes, fold_in.SAMPLE), FOLD_BLOCKS * dim
     near = min(nodes * dim, fold_in.NUMBERS_AT_A_TIME) * 4
     regression = max(4 * near, 28 * width**2)
@@ -147,15 +146,7 @@ def learn_weight(neighbors: Neighbors, one: Ends, other: Ends) -> float:
 
 
 def auc(true: NDArray[np.floating[Any]], false: NDArray[np.floating[Any]]) -> float:
-    """Return the chance that a true one scores above a false one, equal scores counting half (Mann-Whitney).
-
-    Examples
-    --------
-    Of the six pairs, four are in the right order and one is a tie:
-
-    >>> auc(np.array([3.0, 1.0]), np.array([2.0, 1.0, 0.0]))
-    0.75
-    """
+    """Return the chance that a true one scores above a false one, equal scores counting half (Mann-Whitney)."""
     ordered = np.sort(false)
     below = int(np.searchsorted(ordered, true, side="left").sum())  # pairs in the right order
     not_above = int(np.searchsorted(ordered, true, side="right").sum())

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.fold_in import Links, fold
+from graphrefine.embedding.fold_in import Links, NewSide, fold
 from graphrefine.embedding.learn import warn_unlearned
-from graphrefine.embedding.side_maps import NewSide, fold_sides
+from graphrefine.embedding.side_maps import fold_sides
 from graphrefine.embedding.state import EmbeddingData, State, StatefulVectors
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import SIDES, Lookup, Rows, Side, Unknown, list_some, quote_name
@@ -26,16 +26,18 @@ from graphrefine.system.checks import check_choice
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
 
+Floats = NDArray[np.float32]
+Arcs = tuple[Rows, Rows, Floats]  # edges from sources to targets, by the node of the graph that was read
 MOST_NAMES = 5  # of nodes that were left out, in the recipe
 
 
 class NewNodes(NamedTuple):
-    """New nodes and their neighbors."""
+    """New nodes, and the other ends of their edges by side."""
 
-    names: NDArray[Any]  # (m,)
-    old_links: Links  # to nodes that have vectors, by their rows
-    new_links: Links  # to each other, numbered by `names`; in the rows of both
-    skipped: dict[str, Any] | None = None  # of edges that were left out: their number, and that of their ends
+    names: NDArray[Any]  # (m,): of a bipartite graph the new sources, then the new targets
+    degrees: Rows  # (m,)
+    links: dict[Side | None, NewSide]  # under None where there is one set of nodes
+    skipped: dict[str, Any] | None  # of edges that were left out: their number, and that of their ends
 
 
 def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "error", **reading: Any) -> EmbeddingData:
@@ -47,17 +49,14 @@ def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "er
             "the vectors are of a directed graph, without source and target: nothing says which of their arcs a new "
             "node's are like; embed it again instead"
         )
-    new: NewNodes | NewSides
+    new = read_new_nodes(edges, table, unknown=unknown, **reading)
     recipe: dict[str, Any] = {"method": "fold-in", "learnt": table.fold_map is not None, "into": table.recipe}
     if kind is None:
-        new = read_new_nodes(edges, table.lookup, unknown=unknown, **reading)
-        vectors = fold(table.vectors, table.degrees, table.fold_map, new.old_links, new.new_links)
-        degrees = np.diff(new.old_links.indptr) + np.diff(new.new_links.indptr)
+        vectors = fold(table.vectors, table.degrees, table.fold_map, new.links[None])
     else:
-        new = read_new_sides(edges, table, unknown=unknown, **reading)
-        folded = fold_sides(table.vectors, table.sides, table.degrees, table.fold_map, new.links)
+        links = {side: new.links[side] for side in SIDES}
+        folded = fold_sides(table.vectors, table.sides, table.degrees, table.fold_map, links)
         vectors = np.concatenate([folded[side] for side in SIDES], axis=0 if kind == "rows" else 1)
-        degrees = new.degrees
         recipe |= {"sides": kind, **({"sources": len(folded["source"])} if kind == "rows" else {})}
     if new.skipped:
         recipe["skipped"] = new.skipped
@@ -69,105 +68,48 @@ def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "er
     if zeros.size:
         text = f"new nodes without a known neighbor that has a vector: {zeros.size:,} of {len(vectors):,}, such as "
         warnings.warn(f"{text}{quote_name(new.names[zeros[0]])}; their vectors are zero", stacklevel=3)
-    return EmbeddingData(new.names, vectors, recipe, state=State(degrees.astype(np.float32)))
+    return EmbeddingData(new.names, vectors, recipe, state=State(new.degrees.astype(np.float32)))
 
 
-def read_new_nodes(edges: Any, lookup: Lookup, *, unknown: Unknown = "error", **reading: Any) -> NewNodes:
-    """Read edges (new, known) or (new, known, weight) from anything that `graphrefine.read` takes."""
-    graph = read(edges, **{**reading, "directed": True})
-    names = in_the_same_words(graph.names, lookup)
-    rows = np.fromiter((-1 if (row := lookup.find(name)) is None else row for name in names), np.int64, len(names))
-    leaves = graph.out_counts > 0
-    again = np.flatnonzero(leaves & (rows >= 0))
-    if again.size:
-        raise InputError(
-            f"{graph.source}: node {quote_name(names[again[0]])} has a vector already; each edge must lead from a new "
-            "node to a known one. To change known nodes, embed the whole graph again and align_to the old vectors"
-        )
-    for at in np.flatnonzero(leaves & (rows < 0)):
-        check_spelling(graph, names[at], lookup)
-    reached = np.zeros(graph.nodes, np.bool_)
-    reached[graph.indices] = True
-    lost = np.flatnonzero(reached & ~leaves & (rows < 0))
-    if len(lost) and unknown == "error":
-        first, more = names[lost[0]], f" (and {len(lost) - 1:,} more)" if len(lost) > 1 else ""
-        raise InputError(
-            f"{graph.source}: an edge leads to {quote_name(first)}{more}, which is neither known nor a new node with "
-            f"edges{lookup.hint(first)}; unknown='skip' (--skip-unknown) leaves such edges out",
-        )
-    new = np.flatnonzero(leaves | ((rows < 0) & graph.without_edges()))
-    if not len(new):
-        raise InputError(f"{graph.source} has no new nodes: edges (new node, known node) are expected")
-    arcs = int(np.isin(graph.indices, lost).sum())
-    skipped = {"edges": arcs, "nodes": len(lost), "names": [names[at] for at in lost[:MOST_NAMES]]}
-    return NewNodes(
-        name_array([names[at] for at in new.tolist()]), *_split(graph, new, rows), skipped if arcs else None
-    )
-
-
-def _split(graph: Graph, new: Rows, rows: Rows) -> tuple[Links, Links]:
-    """Return the rows of the new nodes: their known neighbors, and the new ones in the rows of both."""
-    from scipy.sparse import csr_array
-
-    whole = graph.to_scipy()[new]
-    number = np.full(graph.nodes, -1, np.int64)
-    number[new] = np.arange(len(new))
-    row = np.repeat(np.arange(len(new)), np.diff(whole.indptr))
-    is_old = rows[whole.indices] >= 0
-    is_new = ~is_old & (number[whole.indices] >= 0)  # what is neither leads to a node that is left out
-    count = np.concatenate([[0], np.cumsum(np.bincount(row[is_old], minlength=len(new)))])
-    old_links = Links(count, rows[whole.indices[is_old]], whole.data[is_old].astype(np.float32))
-    ends = row[is_new], number[whole.indices[is_new]]
-    one_way = csr_array((whole.data[is_new], ends), shape=(len(new), len(new)))
-    both = csr_array(one_way.maximum(one_way.T))
-    return old_links, Links(both.indptr.astype(np.int64), both.indices.astype(np.int64), both.data.astype(np.float32))
-
-
-class NewSides(NamedTuple):
-    """New nodes, and the other ends of their edges by side."""
-
-    names: NDArray[Any]  # (m,): of a bipartite graph the new sources, then the new targets
-    degrees: Rows  # (m,)
-    links: dict[Side, NewSide]
-    skipped: dict[str, Any] | None
-
-
-class Arcs(NamedTuple):
-    """Edges from sources to targets, by the node of the graph that was read."""
-
-    source: Rows
-    target: Rows
-    weights: NDArray[np.float32]
-
-
-def read_new_sides(edges: Any, table: StatefulVectors, *, unknown: Unknown = "error", **reading: Any) -> NewSides:
-    """Read edges (source, target) or (source, target, weight), of which one end at least is new."""
-    bipartite = table.sides.kind == "rows"
-    kind = {"bipartite": True} if bipartite else {"directed": True}
-    graph = read(edges, **{**{name: value for name, value in reading.items() if name != "directed"}, **kind})
+def read_new_nodes(edges: Any, table: StatefulVectors, *, unknown: Unknown = "error", **reading: Any) -> NewNodes:
+    """Read edges of new nodes, with or without weights, from anything that `graphrefine.read` takes."""
+    kind = table.sides.kind
+    options: dict[str, Any] = {name: value for name, value in reading.items() if name != "directed"}
+    graph = read(edges, **options, bipartite=True) if kind == "rows" else read(edges, **options, directed=True)
     names = in_the_same_words(graph.names, table.lookup)
     row = _find_rows(graph, names, table)
-    arcs = _list_arcs(graph)
-    both = np.flatnonzero((row[arcs.source] >= 0) & (row[arcs.target] >= 0))
-    if len(both):
-        ends = [quote_name(names[int(side[both[0]])]) for side in (arcs.source, arcs.target)]
+    source, target, weights = _list_arcs(graph)
+    to_known = row[target] >= 0
+    again = np.flatnonzero((row[source] >= 0) & (to_known | (kind is None)))
+    if len(again):
+        one, other = (quote_name(names[int(side[again[0]])]) for side in (source, target))
+        both = f"{one} and {other} both have vectors already; each edge must have a new node at one end"
+        first = f"node {one} has a vector already; each edge must lead from a new node to a known one"
         raise InputError(
-            f"{graph.source}: {ends[0]} and {ends[1]} both have vectors already; each edge must have a new node at one "
-            "end. To change known nodes, embed the whole graph again and align_to the old vectors"
+            f"{graph.source}: {first if kind is None else both}. To change known nodes, embed the whole graph again "
+            "and align_to the old vectors"
         )
-    near = np.zeros(graph.nodes, np.bool_)  # nodes with a known neighbor
-    near[arcs.source[row[arcs.target] >= 0]] = True
-    near[arcs.target[row[arcs.source] >= 0]] = True
+    # Of one set of nodes, a new node may have edges to other new nodes alone; of two sides it needs a known neighbor.
+    near = graph.out_counts > 0 if kind is None else np.zeros(graph.nodes, np.bool_)
+    near[source[to_known]] = True
+    near[target[row[source] >= 0]] = True
     lost = np.flatnonzero((row < 0) & ~near & ~graph.without_edges())
     if len(lost) and unknown == "error":
         raise _lost_error(graph, names, lost, table)
-    apart = np.isin(arcs.source, lost) | np.isin(arcs.target, lost)
-    new = np.flatnonzero((row < 0) & ~np.isin(np.arange(graph.nodes), lost))
+    is_new = row < 0
+    is_new[lost] = False
+    new = np.flatnonzero(is_new)
     if not len(new):
         raise InputError(f"{graph.source} has no new nodes: edges between a new and a known node are expected")
+    for at in new.tolist():
+        side = None if graph.sources is None else SIDES[at >= graph.sources]
+        check_spelling(graph, names[at], table.lookup, side)
+    apart = np.isin(source, lost) | np.isin(target, lost)
     skipped = {"edges": int(apart.sum()), "nodes": len(lost), "names": [names[at] for at in lost[:MOST_NAMES]]}
-    arcs = Arcs(arcs.source[~apart], arcs.target[~apart], arcs.weights[~apart])
-    return _make_sides(arcs, row, new, names, graph, table, skipped if len(lost) else None)
+    links = _link_sides((source[~apart], target[~apart], weights[~apart]), row, new, graph, table)
+    counts = [np.diff(each.links.indptr) for each in links.values()]
+    degrees = np.concatenate(counts) if kind == "rows" else np.sum(counts, axis=0)
+    return NewNodes(name_array([names[at] for at in new.tolist()]), degrees, links, skipped if len(lost) else None)
 
 
 def in_the_same_words(names: NDArray[Any], lookup: Lookup) -> list[Any]:
@@ -189,14 +131,10 @@ def check_spelling(graph: Graph, name: Any, lookup: Lookup, side: Side | None = 
 
 
 def _find_rows(graph: Graph, names: list[Any], table: StatefulVectors) -> Rows:
-    """Return the row of each node within its side, or among all of a directed graph; -1 for a new one."""
-    sources = graph.sources if graph.sources is not None else graph.nodes
-    two = SIDES if table.sides.kind == "rows" else (None, None)
-    sides = [two[at >= sources] for at in range(graph.nodes)]
-    rows = [table.lookup.find(name, side) for name, side in zip(names, sides, strict=True)]
-    for name, side, row in zip(names, sides, rows, strict=True):
-        if row is None:
-            check_spelling(graph, name, table.lookup, side)
+    """Return the row of each node within its side, or among all nodes; -1 for a new one."""
+    sources = graph.nodes if graph.sources is None else graph.sources
+    sides = (None, None) if graph.sources is None else SIDES
+    rows = [table.lookup.find(name, sides[at >= sources]) for at, name in enumerate(names)]
     return np.fromiter((-1 if row is None else row for row in rows), np.int64, graph.nodes)
 
 
@@ -206,7 +144,7 @@ def _list_arcs(graph: Graph) -> Arcs:
     count = int(graph.indptr[rows])
     source = np.repeat(np.arange(rows), graph.out_counts[:rows])
     weights = np.ones(count, np.float32) if graph.weights is None else graph.weights[:count]
-    return Arcs(source, graph.indices[:count].astype(np.int64), weights)
+    return source, graph.indices[:count].astype(np.int64), weights
 
 
 def _lost_error(graph: Graph, names: list[Any], lost: Rows, table: StatefulVectors) -> InputError:
@@ -222,40 +160,46 @@ def _lost_error(graph: Graph, names: list[Any], lost: Rows, table: StatefulVecto
     more = f" (and {len(lost) - 1:,} more)" if len(lost) > 1 else ""
     return InputError(
         f"{graph.source}: {quote_name(names[lost[0]])}{more} is not known, and has no edge to a node that is"
-        f"{table.lookup.hint(names[lost[0]])}; unknown='skip' leaves such nodes out",
+        f"{table.lookup.hint(names[lost[0]])}; unknown='skip' (--skip-unknown) leaves such nodes out",
     )
 
 
-def _make_sides(
-    arcs: Arcs,
-    row: Rows,
-    new: Rows,
-    names: list[Any],
-    graph: Graph,
-    table: StatefulVectors,
-    skipped: dict[str, Any] | None,
-) -> NewSides:
-    start = graph.nodes if graph.sources is None else graph.sources
-    bipartite = graph.sources is not None
-    members = {"source": new[new < start], "target": new[new >= start]} if bipartite else dict.fromkeys(SIDES, new)
+def _link_sides(arcs: Arcs, row: Rows, new: Rows, graph: Graph, table: StatefulVectors) -> dict[Side | None, NewSide]:
+    """Return the other ends of the new nodes' edges, for each side."""
+    source, target, weights = arcs
+    members: dict[Side | None, Rows] = {None: new} if table.sides.kind is None else dict.fromkeys(SIDES, new)
+    if graph.sources is not None:
+        members = {"source": new[new < graph.sources], "target": new[new >= graph.sources]}
     number = np.full(graph.nodes, -1, np.int64)  # of a new node among those of its side
     for nodes in members.values():
         number[nodes] = np.arange(len(nodes))
-    links: dict[Side, NewSide] = {}
-    ends = {"source": (arcs.source, arcs.target), "target": (arcs.target, arcs.source)}
-    for at, side in enumerate(SIDES):
-        own, other = ends[side]
-        known = len(table.sides.names(table.names, SIDES[1 - at]))
+    links: dict[Side | None, NewSide] = {}
+    for side, nodes in members.items():
+        own, other = (target, source) if side == "target" else (source, target)
+        known = len(table.source_names if side == "target" else table.target_names)
         mine = row[own] < 0
         near = np.where(row[other[mine]] >= 0, row[other[mine]], known + number[other[mine]])
-        links[side] = NewSide(_as_links(number[own[mine]], near, arcs.weights[mine], len(members[side])), known)
-    counts = [np.diff(links[side].links.indptr) for side in SIDES]
-    degrees = np.concatenate(counts) if bipartite else counts[0] + counts[1]
-    return NewSides(name_array([names[at] for at in new.tolist()]), degrees, links, skipped)
+        ends = number[own[mine]], near, weights[mine]
+        if side is None:
+            ends = _both_ways(*ends, known, len(nodes))
+        links[side] = NewSide(_as_links(ends, len(nodes)), known)
+    return links
 
 
-def _as_links(rows: Rows, near: Rows, weights: NDArray[np.float32], count: int) -> Links:
+def _both_ways(rows: Rows, near: Rows, weights: Floats, known: int, count: int) -> Arcs:
+    """Return edges to known nodes, then those among the new ones in both directions, by the larger weight."""
+    from scipy.sparse import csr_array
+
+    old = near < known
+    one_way = csr_array((weights[~old], (rows[~old], near[~old] - known)), shape=(count, count))
+    both = csr_array(one_way.maximum(one_way.T)).tocoo()
+    every = np.concatenate([weights[old], both.data]).astype(np.float32)
+    return np.concatenate([rows[old], both.row]), np.concatenate([near[old], both.col + known]), every
+
+
+def _as_links(arcs: Arcs, count: int) -> Links:
     """Return the neighbors in the order of their rows."""
+    rows, near, weights = arcs
     order = np.argsort(rows, kind="stable")
     indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(np.int64)
     return Links(indptr, near[order], weights[order])

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import (
     ROUNDS,
-    Links,
     Neighbors,
+    NewSide,
     Scale,
     features,
     learn_map,
@@ -103,20 +103,10 @@ def _fit_lengths(own: Floats, logs: Floats) -> Floats:
     return fit.astype(np.float32)
 
 
-class NewSide(NamedTuple):
-    """New nodes of one side and the other ends of their arcs: known rows first, new nodes from ``known`` on."""
-
-    links: Links  # (new nodes of this side)
-    known: int  # rows of the other side that are known
-
-
 def fold_sides(
     vectors: Floats, sides: Sides, degrees: NDArray[Any] | None, fold_map: Floats | None, new: dict[Side, NewSide]
 ) -> dict[Side, Floats]:
-    """Return the vectors of new nodes, each side by itself; zero for a node of which nothing is known on that side.
-
-    Arcs between new nodes count from the second round on, when both ends have a vector.
-    """
+    """Return the vectors of new nodes, each side by itself; zero for a node of which nothing is known on that side."""
     maps = None if fold_map is None else split_maps(fold_map)
     width = vectors.shape[1] // (2 if sides.kind == "columns" else 1)
     folded: dict[Side, Floats] = {

@@ -39,14 +39,6 @@ class State:
         and bipartite graphs one for each side, `graphrefine.embedding.side_maps`.
     degree_weight
         Weight of the degrees in a score, learned from the graph: `graphrefine.embedding.learn`.
-
-    Examples
-    --------
-    >>> state = State(degrees=np.ones(2, np.float32), degree_weight=0.2)
-    >>> sorted(state.arrays()), state.texts()
-    (['degree_weight', 'degrees'], {'degree_weight': '0.2'})
-    >>> State.from_stored({**state.columns(), **state.texts()}).degree_weight
-    0.2
     """
 
     degrees: NDArray[np.float32] | None = field(default=None, metadata={"kind": "column", "column": "degree"})  # (n,)
@@ -96,10 +88,7 @@ class State:
         return cls(**pieces)
 
     def checked(self, nodes: int, dim: int, *, sides: str | None = None, mapped: bool = False) -> State:
-        """Return the same, held to the vectors (nodes, dim) of these sides; InputError if a piece does not fit them.
-
-        Arrays of a mapped file are not read just to check them.
-        """
+        """Return the same, held to vectors (nodes, dim) of these sides; InputError if a piece does not fit them."""
         degrees, fold_map = self.degrees, self.fold_map
         if degrees is not None:
             degrees = _check_degrees(np.asarray(degrees), nodes, mapped=mapped)

@@ -16,7 +16,7 @@ from graphrefine.graph.graph import store
 from graphrefine.graph.stored import StoredGraph, open_stored
 from graphrefine.graph.stored_writer import StoredWriter, check_replaceable
 from graphrefine.ingestion.input_table import InputTable, open_table, read_pieces
-from graphrefine.ingestion.job import LEAST, Input, Job, begin, bucket_bounds, check_memory, disk_bytes, find_inputs
+from graphrefine.ingestion.job import LEAST, Input, Job, begin, bucket_bounds, check_memory, find_inputs
 from graphrefine.ingestion.numbering import NamedNodes, number, open_texts
 from graphrefine.ingestion.pieces import EdgeFile, TextFile
 from graphrefine.ingestion.sorting import Buckets, deal, merge
@@ -178,8 +178,7 @@ def _run_stages(work: WorkFolder, job: Job, output: Path, stages: Stages) -> int
     threads, directed = job.options.thread_count, bool(job.options.directed)
     spool = Spool(work.path / "pieces")
     if not spool.entries:
-        size = disk_bytes(table.records, weighted=table.weighted)
-        check_free_disk(output.parent, size, label=f"{output.parent}: ingesting")
+        check_free_disk(output.parent, table.disk_bytes, label=f"{output.parent}: ingesting")
     with stages.stage("read", steps=100):
         read_pieces(work, job, table, spool, stages)
     if not any(entry.edges for entry in spool.entries):
@@ -221,7 +220,7 @@ def _buckets(work: WorkFolder, job: Job, spool: Spool, named: NamedNodes) -> Buc
         starts, arcs = named.nodes.pages()
         budget = job.budget
         bounds = bucket_bounds(starts, arcs, each=arc_bytes, most=budget.bucket, room=int(budget.free * 0.8))
-        predicted = budget.predicted(spool, starts, arcs, bounds, each=arc_bytes - 4, named=named.bytes)
+        predicted = budget.predicted(spool, (starts, arcs), bounds, each=arc_bytes - 4, named=named.bytes)
         state = {"bounds": bounds.tolist(), "predicted": predicted}
         work.save("buckets", state)
     bounds = np.array(state["bounds"], np.int32)
@@ -237,8 +236,9 @@ def _report(job: Job, table: InputTable, spool: Spool, named: NamedNodes, merged
     total["reciprocal"] = 0 if job.options.directed else merged["pairs"] // 2
     if not any(isinstance(part, TextFile) for part in table.parts):
         del total["trimmed"]
-    report = table.report(total.pop("comments"), named.encoding)
-    return {**total, **report}
+    first = table.parts[0].report(total.pop("comments"), named.encoding)
+    files = {} if len(table.inputs) == 1 else {"files": len(table.inputs)}
+    return {**total, **first, "format": table.inputs[0].format.name, **files}
 
 
 def _no_edge(table: InputTable, spool: Spool) -> InputError:

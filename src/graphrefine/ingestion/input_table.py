@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from graphrefine.errors import FormatError, InputError
-from graphrefine.graph.node_ids import object_array, pack
 from graphrefine.ingestion.job import Input, Job
 from graphrefine.ingestion.pieces import EdgeFile, TableFile, TextFile
 from graphrefine.ingestion.spool import TALLY, Edges, PackedNames, Piece, PieceEdges, Spool, missing_ends, select_edges
@@ -38,25 +37,12 @@ class InputTable:
         return first if not others else f"{first} and {len(others)} more"
 
     @property
-    def weighted(self) -> bool:
-        """Whether there are weights."""
-        return any(part.weighted for part in self.parts)
-
-    @property
-    def records(self) -> int:
-        """An estimate of their number."""
+    def disk_bytes(self) -> int:
+        """About the bytes of disk at the fullest moment: the arcs of all rows, and the files made of them."""
+        # Pieces, which are smaller, go as their arcs are dealt, and arcs as their rows are written.
         files = zip(self.parts, self.inputs, strict=True)
-        return sum(each.size // 8 if part.records is None else part.records for part, each in files)
-
-    @property
-    def encoding(self) -> str | None:
-        """The encoding of text, if an option or the first bytes tell it."""
-        return next((part.encoding for part in self.parts if part.encoding is not None), None)
-
-    def report(self, comments: int, encoding: str) -> dict[str, Any]:
-        """Return the report of `graphrefine.read` on the first part, and the number of files."""
-        files = {} if len(self.inputs) == 1 else {"files": len(self.inputs)}
-        return {**self.parts[0].report(comments, encoding), "format": self.inputs[0].format.name, **files}
+        records = sum(each.size // 8 if part.records is None else part.records for part, each in files)
+        return int(records * 2 * (8 + 4 * any(part.weighted for part in self.parts)) * 1.05) + (64 << 20)
 
 
 def open_table(inputs: Sequence[Input], options: ReadOptions, folder: Path) -> InputTable:
@@ -97,14 +83,16 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
     done = [0] * len(job.inputs)
     for entry in spool.entries:
         done[entry.file] += 1
-    for number, piece in _pieces(job, table, done):
-        if job.options.bipartite is None and piece.names is None:
-            _refuse_two_kinds(table.parts[number], piece)
-        spool.add(select_edges(piece, bipartite=bool(job.options.bipartite)), file=number)
-        share = (sizes[number] + piece.share * (sizes[number + 1] - sizes[number])) / max(sizes[-1], 1)
-        while percent < int(100 * share):
-            percent += 1
-            stages.advance()
+    for number, part in enumerate(table.parts):
+        size = job.budget.text if isinstance(part, TextFile) else job.budget.rows
+        for piece in itertools.islice(part.pieces(size), done[number], None):
+            if job.options.bipartite is None and piece.names is None:
+                _refuse_two_kinds(part, piece)
+            spool.add(select_edges(piece, bipartite=bool(job.options.bipartite)), file=number)
+            share = (sizes[number] + piece.share * (sizes[number + 1] - sizes[number])) / max(sizes[-1], 1)
+            while percent < int(100 * share):
+                percent += 1
+                stages.advance()
     if sum(entry.tally["records"] for entry in spool.entries) == 0:
         raise FormatError(table.name, "there is no edge in the file, only a header", argument="header")
     if job.nodes is not None:
@@ -116,19 +104,13 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
 
 def _refuse_two_kinds(part: EdgeFile, piece: Piece) -> None:
     """Refuse integers in both columns of a piece that are called as two kinds of things, as `graphrefine.read` does."""
-    if not name_two_kinds(part.labels):
+    labels = [] if part.roles is None else part.roles.report["columns"]
+    if not name_two_kinds(labels):
         return
     first, second = missing_ends(piece)
     both = np.intersect1d(piece.source[~first], piece.target[~second])
     if len(both):
-        raise part.source.error(ambiguous_kinds(part.labels, both[0].item()))
-
-
-def _pieces(job: Job, table: InputTable, done: Sequence[int]) -> Iterator[tuple[int, Piece]]:
-    for number, part in enumerate(table.parts):
-        size = job.budget.text if isinstance(part, TextFile) else job.budget.rows
-        for piece in itertools.islice(part.pieces(size), done[number], None):
-            yield number, piece
+        raise part.source.error(ambiguous_kinds(labels, both[0].item()))
 
 
 def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None) -> EdgeFile:
@@ -163,11 +145,10 @@ def _alone(nodes: Any, spool: Spool) -> PieceEdges:
     if nodes.dtype != object:
         return PieceEdges(Edges(empty, empty, alone=np.unique(nodes)), None, none)
     texts = sorted({str(name) for name in nodes.tolist()})
-    if all(entry.is_utf8 for entry in spool.entries):
-        return PieceEdges(Edges(empty, empty), PackedNames(*pack(object_array(texts))), none)
     # Names of Latin-1 are decoded when all of them are joined: those of the option must be written as they are.
+    encoding = "utf-8" if all(entry.is_utf8 for entry in spool.entries) else "latin-1"
     try:
-        encoded = [text.encode("latin-1") for text in texts]
+        encoded = [text.encode(encoding, "surrogateescape") for text in texts]
     except UnicodeEncodeError as error:
         problem = f"the edges are read as Latin-1, which lacks {error.object[error.start]!r} of a node; pass encoding="
         raise InputError(problem, argument="encoding") from None

@@ -6,7 +6,6 @@ It is written down, so that a run that goes on has the same files, options and s
 from __future__ import annotations
 
 import glob
-import hashlib
 import json
 import os
 import stat
@@ -24,6 +23,7 @@ from graphrefine.ingestion.spool import Spool
 from graphrefine.readers.formats import BY_SUFFIX, Format, find_format, is_ogb_folder
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.read import read_nodes
+from graphrefine.system.digest import digest_names
 from graphrefine.system.memory import budget_of
 from graphrefine.system.work_folder import FORMAT, WorkFolder
 from graphrefine.tables.source import Source
@@ -33,6 +33,7 @@ BASE = 160_000_000  # bytes set aside for Python, NumPy, pyarrow and their cache
 # one, `predicted_mb` is off, but the budget holds.
 USUAL = 85_000_000
 LEAST = 256_000_000
+Pages = tuple[NDArray[np.int64], NDArray[np.int64]]  # nodes at which pages begin, and the ends of arcs in each
 RECORD = 64  # bytes of memory for each record of a piece, at most: ids, node numbers, records of arcs
 # Marks of folders whose log lists the files that count: others in them were deleted or replaced, and their edges would
 # be read without a word.
@@ -49,10 +50,6 @@ class Input:
     format: Format
     size: int  # in bytes
     changed: int  # when, in nanoseconds
-
-    def fingerprint(self) -> list[Any]:
-        """Return path, format, size and time, which must not change until the work is done."""
-        return [os.path.realpath(self.source.path), self.format.name, self.size, self.changed]
 
 
 def find_inputs(paths: Sequence[str | os.PathLike[str]], name: str | None) -> list[Input]:
@@ -132,15 +129,13 @@ class Job:
 
 
 def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, memory: int | None) -> Job:
-    """Begin in an empty work folder, or go on with the work in it if it is the same job.
-
-    A job that goes on keeps the budget with which it began, unless there is less now.
-    """
+    """Begin in an empty work folder, or go on with the work in it, and its budget, if it is the same job."""
     nodes = read_nodes(options.nodes)
     values = {each.name: getattr(options, each.name) for each in fields(options)}
     values = {name: value for name, value in values.items() if name not in ("threads", "nodes")}
-    stamps = [each.fingerprint() for each in inputs]
-    description = {"inputs": stamps, "options": values, "nodes": _describe_nodes(options.nodes, nodes)}
+    stamps = [[os.path.realpath(each.source.path), each.format.name, each.size, each.changed] for each in inputs]
+    chosen = nodes if nodes is None or isinstance(nodes, int) else digest_names(nodes)
+    description = {"inputs": stamps, "options": values, "nodes": chosen}
     description = json.loads(json.dumps(description))
     state = work.state("job")
     if state is None:
@@ -162,15 +157,6 @@ def begin(work: WorkFolder, inputs: Sequence[Input], options: ReadOptions, *, me
             "again, or run the job that it was begun with"
         )
     return Job(inputs, options, nodes, Budget(state["memory"]), resumed=True)
-
-
-def _describe_nodes(option: Any, nodes: Any) -> Any:
-    """Return the option ``nodes`` in JSON: a file by its path, time and size, names by a hash."""
-    if isinstance(option, str | os.PathLike):
-        return [os.path.realpath(option), Path(option).stat().st_mtime_ns, Path(option).stat().st_size]
-    if nodes is None or isinstance(nodes, int):
-        return nodes
-    return hashlib.blake2b("\n".join(map(str, nodes.tolist())).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 # ---- the budget ------------------------------------------------------------------------------------------------------
@@ -213,19 +199,12 @@ class Budget:
         """Bytes for DuckDB, which goes a little beyond its limit."""
         return max(self.free // 2, 64 << 20)
 
-    def predicted(
-        self,
-        spool: Spool,
-        starts: NDArray[np.int64],
-        arcs: NDArray[np.int64],
-        bounds: NDArray[np.int32],
-        *,
-        each: int,
-        named: int,
-    ) -> int:
+    def predicted(self, spool: Spool, pages: Pages, bounds: NDArray[np.int32], *, each: int, named: int) -> int:
         """Return the bytes of memory that the work will take at most, from its pieces and nodes."""
+        starts, arcs = pages
         piece = max(entry.edges for entry in spool.entries)
-        merging = largest_bucket(starts, arcs, bounds, each)
+        ends, sums = np.searchsorted(starts, bounds), np.append(0, np.cumsum(arcs))
+        merging = int(((sums[ends[1:]] - sums[ends[:-1]]) * each + np.diff(bounds) * 40).max(initial=0))
         return USUAL + 32 * piece + max(16 * piece + named, merging, 9 * int(starts[-1]))
 
 
@@ -240,25 +219,10 @@ def check_memory(memory: int, nodes: int = 0) -> None:
         )
 
 
-def disk_bytes(records: int, *, weighted: bool) -> int:
-    """Return the bytes of disk at the fullest moment: the arcs of all rows, and the files made of them."""
-    # Pieces, which are smaller, go as their arcs are dealt, and arcs as their rows are written: these do not add up.
-    return int(records * 2 * (8 + 4 * weighted) * 1.05) + (64 << 20)
-
-
 def bucket_bounds(
     starts: NDArray[np.int64], arcs: NDArray[np.int64], *, each: int, most: int, room: int
 ) -> NDArray[np.int32]:
-    """Return the rows at which buckets begin, so that merging one takes ``most`` bytes where pages allow it.
-
-    ``each``: bytes for an arc; ``room``: bytes that no page may exceed.
-
-    Examples
-    --------
-    >>> starts, arcs = np.array([0, 10, 20, 30]), np.array([5, 5, 20])
-    >>> bucket_bounds(starts, arcs, each=16, most=1000, room=2000).tolist()
-    [0, 20, 30]
-    """
+    """Return the rows where buckets begin, so that merging one takes ``most`` bytes; refuse a page beyond ``room``."""
     costs = arcs * each + np.diff(starts) * 40
     if len(costs) and costs.max() > room:
         least = int(BASE + 2 * costs.max())
@@ -274,10 +238,3 @@ def bucket_bounds(
             total = 0
         total += cost
     return np.array([*bounds, int(starts[-1])], np.int32)
-
-
-def largest_bucket(starts: NDArray[np.int64], arcs: NDArray[np.int64], bounds: NDArray[np.int32], each: int) -> int:
-    """Return the bytes of memory that merging the largest bucket takes."""
-    ends = np.searchsorted(starts, bounds)
-    sums = np.append(0, np.cumsum(arcs))
-    return int(((sums[ends[1:]] - sums[ends[:-1]]) * each + np.diff(bounds) * 40).max(initial=0))

@@ -21,11 +21,11 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import InputError, MissingExtraError, OutputError
+from graphrefine.errors import InputError, OutputError, require
 from graphrefine.graph.node_ids import MAX_NODES, unpack
 from graphrefine.graph.stored_writer import NameKind, NpyFile, map_file
 from graphrefine.ingestion.input_table import InputTable
-from graphrefine.ingestion.job import Job
+from graphrefine.ingestion.job import Job, Pages
 from graphrefine.ingestion.pieces import pack_arrow
 from graphrefine.ingestion.spool import Edges, Entry, Spool, write_names
 from graphrefine.kernels.edge_lists import IdSet, number_ids
@@ -38,8 +38,8 @@ PAGE = 1024  # nodes, or possible ids, whose arcs are counted together
 SMALL = 4_000_000  # bytes of bits that are always worth it
 # Bytes that DuckDB takes beyond its limit. Only the prediction uses it; the limit itself leaves room (`Budget.join`).
 JOINING = 40_000_000
+Ends = tuple[NDArray[np.int32], NDArray[np.int32]]  # node numbers of sources and of targets
 _BATCH = 1 << 20  # names at a time
-Range = tuple[int, int]  # the lowest and the highest id
 
 
 class ByBits:
@@ -49,7 +49,7 @@ class ByBits:
         self._sets, self._threads = sets, threads
         self.nodes = sum(int(ids.before[-1]) for ids in sets)
 
-    def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def ends(self, entry: Entry, edges: Edges) -> Ends:
         """Return the node numbers of the ends of a piece's edges."""
         first, last = self._sets[0], self._sets[-1]
         target = last.ranks(edges.target, threads=self._threads)
@@ -57,7 +57,7 @@ class ByBits:
             target += first.before[-1]
         return first.ranks(edges.source, threads=self._threads), target
 
-    def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def pages(self) -> Pages:
         """Return node numbers at which pages begin, and that of nodes; and the count of arcs' ends in each page."""
         starts, before = [np.zeros(1, np.int64)], 0
         for ids in self._sets:
@@ -73,12 +73,12 @@ class ByTable:
         self._spool, self._table, self.nodes = spool, table, nodes
         self._starts = np.append(0, np.cumsum([entry.names for entry in spool.entries]))
 
-    def ends(self, entry: Entry, edges: Edges) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def ends(self, entry: Entry, edges: Edges) -> Ends:
         """Return what `ByBits.ends` does."""
         table = self._table[self._starts[entry.number] : self._starts[entry.number + 1]]
         return table[edges.source], table[edges.target]
 
-    def pages(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def pages(self) -> Pages:
         """Return what `ByBits.pages` does."""
         counts = np.zeros(-(-self.nodes // PAGE), np.int64)
         for entry in self._spool.entries:
@@ -107,7 +107,7 @@ def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: P
     if state is None:
         state = _by_bits(work, job, spool, graph, stages) or _by_table(work, job, spool, graph, stages)
         work.save("numbered", state)
-    encoding = table.encoding or state["encoding"]
+    encoding = next((part.encoding for part in table.parts if part.encoding is not None), state["encoding"])
     sources = state["sources"] if job.options.bipartite else None
     if state["way"] == "bits":
         sets = _saved_bits(work.path, 2 if job.options.bipartite else 1)
@@ -153,7 +153,9 @@ def _by_table(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Sta
     return {"way": "table", "kind": kind, "nodes": nodes, "sources": sources, "encoding": encoding}
 
 
-def _save_bits(spool: Spool, ranges: Sequence[Range], *, folder: Path, advance: Callable[[], None]) -> list[IdSet]:
+def _save_bits(
+    spool: Spool, ranges: Sequence[tuple[int, int]], *, folder: Path, advance: Callable[[], None]
+) -> list[IdSet]:
     """Return the set of all ids of a spool, or one for each side of a bipartite graph; also saved in files."""
     sets = [IdSet(*each) for each in ranges]
     for entry in spool.entries:
@@ -234,15 +236,17 @@ def _number(ids: NDArray[np.int64], threads: int) -> tuple[NDArray[np.int32], ND
 @contextmanager
 def _joining(spool: Spool, folder: Path, *, memory: int, threads: int) -> Iterator[Join]:
     """Yield a `Join`, whose errors are those of the disk."""
-    try:
-        import duckdb
-    except ModuleNotFoundError:
-        raise MissingExtraError("numbering strings, or integers far apart,", "duckdb", "scale") from None
+    require("duckdb", "numbering strings, or integers far apart,", "scale")
+    import duckdb
+
     shutil.rmtree(folder, ignore_errors=True)  # the remains of a run that was killed at this stage
     folder.mkdir()
+    settings = {"memory_limit": f"{memory // 2**20}MiB", "temp_directory": str(folder / "spilled"), "threads": threads}
     try:
-        with duckdb.connect(str(folder / "names.duckdb")) as base:
-            yield Join(base, spool, folder, memory=memory, threads=threads)
+        with duckdb.connect(
+            str(folder / "names.duckdb"), config={**settings, "preserve_insertion_order": False}
+        ) as base:
+            yield Join(base, spool)
     except duckdb.Error as error:
         (problem, *_) = str(error).splitlines() or [type(error).__name__]
         raise OutputError(f"{folder}: names cannot be numbered there: {problem}; run the same command again") from error
@@ -251,16 +255,10 @@ def _joining(spool: Spool, folder: Path, *, memory: int, threads: int) -> Iterat
 class Join:
     """DuckDB with the names of all pieces, within its own budget."""
 
-    def __init__(self, base: Any, spool: Spool, folder: Path, *, memory: int, threads: int) -> None:
+    def __init__(self, base: Any, spool: Spool) -> None:
         self._base = base
-        for setting in (
-            f"SET memory_limit = '{memory // 2**20}MiB'",
-            f"SET temp_directory = '{_quote(folder / 'spilled')}'",
-            f"SET threads = {threads}",
-            "SET preserve_insertion_order = false",
-        ):
-            self._base.execute(setting)
-        files = ", ".join(f"'{_quote(spool.names_path(entry.number))}'" for entry in spool.entries if entry.names)
+        paths = [str(spool.names_path(entry.number)) for entry in spool.entries if entry.names]
+        files = ", ".join("'{}'".format(path.replace("'", "''")) for path in paths)
         # DuckDB's hash has no salt, and integers can be made to collide in it: it gets others, by a secret number.
         kind = self._base.execute(f"SELECT typeof(name) FROM read_parquet([{files}]) LIMIT 1").fetchall()
         self._plain = f"xor(name, {secrets.randbits(62)})" if kind == [("BIGINT",)] else "name"
@@ -317,10 +315,6 @@ class Join:
 def _too_many() -> InputError:
     """Return the error for more nodes than there are numbers for."""
     return InputError(f"there are more than {MAX_NODES:,} nodes, which is the most that a graph can have here")
-
-
-def _quote(path: Path) -> str:
-    return str(path).replace("'", "''")
 
 
 def open_texts(folder: Path, sources: int | None, *, most: int) -> list[list[str]]:

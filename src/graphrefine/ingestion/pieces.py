@@ -56,11 +56,6 @@ class EdgeFile:
         self._rule: TimeRule | None = None  # for times, which the first piece fixes
 
     @property
-    def labels(self) -> list[Any]:
-        """The names, or positions, of the columns of the ends."""
-        return [] if self.roles is None else list(self.roles.report["columns"])
-
-    @property
     def weighted(self) -> bool | None:
         """Whether there are weights; None if there are no records at all."""
         return None if self.roles is None else self.roles.weight is not None or self.options.half_life is not None
@@ -120,12 +115,14 @@ class TextFile(EdgeFile):
         layout = self.layout
         if layout is None:
             return
-        line, rest = layout.sample.dialect.line, b""
-        skip = layout.sample.dialect.skip
+        line, skip = layout.sample.dialect.line, layout.sample.dialect.skip
+        quote, rest = layout.marks[1].encode(), b""
         for text, share in self._text(size):
             portion, skip = text[skip:], max(skip - len(text), 0)
             rest += portion
-            cut = self._whole_records(rest, layout)
+            cut = rest.rfind(b"\n") + 1
+            if quote and quote in rest:  # a field in quotes may hold line ends
+                cut = edge_lists.whole_records(np.frombuffer(rest, np.uint8), layout.marks)
             # No record ends in what there is. A quote that is never closed would otherwise bring all of the file into
             # memory; beyond LONGEST the parser gets it as it is, and names the line.
             if cut == 0 and len(rest) < LONGEST:
@@ -135,12 +132,6 @@ class TextFile(EdgeFile):
             line += whole.count(b"\n")
         if rest:
             yield self._piece(rest, line, layout, 1.0)
-
-    def _whole_records(self, text: bytes, layout: Layout) -> int:
-        quote = layout.marks[1].encode()
-        if quote and quote in text:
-            return edge_lists.whole_records(np.frombuffer(text, np.uint8), layout.marks)
-        return text.rfind(b"\n") + 1
 
     def _piece(self, text: bytes, line: int, layout: Layout, share: float) -> Piece:
         data = np.frombuffer(text, np.uint8)
@@ -178,10 +169,7 @@ class TextFile(EdgeFile):
         return self._lay_out(head, like, complete=True) if head else None
 
     def _lay_out(self, head: bytes, like: Layout | None, *, complete: bool) -> Layout | None:
-        """Return the layout of the beginning of the text.
-
-        Parts of one table have the same columns: those of the first part are those of a part without a header.
-        """
+        """Return the layout of the beginning of the text; a part without a header has the columns of the first part."""
         hints = self.options.hints
         if like is not None and hints.header is None:
             first = detect_dialect(self.source, head, hints, complete=complete)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.stored_writer import StoredWriter
-from graphrefine.ingestion.numbering import NodeNumbers
+from graphrefine.ingestion.numbering import Ends, NodeNumbers
 from graphrefine.ingestion.spool import Spool, read_numbers
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import Rows
@@ -38,22 +38,16 @@ class Buckets:
         return self.folder / f"{side}-{number:05d}.arcs"
 
     def deal(
-        self,
-        source: NDArray[np.int32],
-        target: NDArray[np.int32],
-        weights: NDArray[np.float32] | None,
-        sizes: dict[str, list[int]],
-        *,
-        threads: int,
+        self, ends: Ends, weights: NDArray[np.float32] | None, sizes: dict[str, list[int]], *, threads: int
     ) -> None:
         """Deal edges to the files, and add to their sizes."""
         if self.weighted and weights is None:
-            weights = np.ones(len(source), np.float32)
+            weights = np.ones(len(ends[0]), np.float32)
         width = 12 if self.weighted else 8
+        settings: dict[str, Any] = {"weights": weights, "bounds": self.bounds, "threads": threads}
         for side in self.sides:
-            ends = (source, target) if side == "forward" else (target, source)
-            settings: dict[str, Any] = {"weights": weights, "bounds": self.bounds, "threads": threads}
-            records, offsets = edge_lists.deal_arcs(*ends, both=not self.directed, **settings)
+            first, second = ends if side == "forward" else ends[::-1]
+            records, offsets = edge_lists.deal_arcs(first, second, both=not self.directed, **settings)
             bytes_ = records.view(np.uint8)
             for number in np.flatnonzero(np.diff(offsets)).tolist():
                 part = bytes_[offsets[number] * width : offsets[number + 1] * width]
@@ -82,7 +76,7 @@ def deal(work: WorkFolder, spool: Spool, nodes: NodeNumbers, buckets: Buckets, *
             edges = spool.edges(entry)
             # Files first, then the state with their sizes: what a run that was killed in between has appended is cut
             # off, and the piece is dealt again. It is removed only after its arcs count.
-            buckets.deal(*nodes.ends(entry, edges), edges.weights, state["sizes"], threads=threads)
+            buckets.deal(nodes.ends(entry, edges), edges.weights, state["sizes"], threads=threads)
             state["pieces"] += 1
             work.save("dealt", state)
         spool.remove(entry)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from graphrefine.errors import MissingExtraError
+from graphrefine.errors import require
 
 Mask = NDArray[np.bool_]
 NONE = np.zeros(0, np.int64)
@@ -111,17 +111,7 @@ def read_numbers(file: BufferedReader, kind: DTypeLike, count: int) -> NDArray[A
 
 
 def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
-    """Drop records without an end, without a weight and from a node to itself, in this order; their nodes stay.
-
-    In a bipartite graph the ends are never the same node. Names are then listed for each side on its own.
-
-    Examples
-    --------
-    >>> piece = Piece(np.array([1, 2, 5]), np.array([2, 2, 6]), np.array([1, 1, 0], np.float32))
-    >>> edges, names, tally, *_ = select_edges(piece)
-    >>> edges.source.tolist(), edges.alone.tolist(), tally
-    ([1], [2, 5, 6], {'records': 3, 'missing': 0, 'zero_weights': 1, 'self_loops': 1, 'trimmed': 0, 'comments': 0})
-    """
+    """Drop records without an end, without a weight and from a node to itself, in this order; their nodes stay."""
     source, target, weights = piece.source, piece.target, piece.weights
     empty = missing_ends(piece)
     missing = empty[0] | empty[1]
@@ -286,11 +276,10 @@ class Spool:
 
 def write_names(path: Path, piece: int, names: PackedNames | NDArray[np.int64], *, first: int) -> None:
     """Write the names of a piece for DuckDB to read; of a bipartite graph, ``first`` of them are of the first side."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ModuleNotFoundError:
-        raise MissingExtraError("ingesting names, or integers far apart,", "pyarrow", "scale") from None
+    require("pyarrow", "ingesting names, or integers far apart,", "scale")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     if isinstance(names, PackedNames):
         buffers = [None, pa.py_buffer(names.offsets), pa.py_buffer(np.ascontiguousarray(names.text))]
         column = pa.Array.from_buffers(pa.large_binary(), len(names.offsets) - 1, buffers)

@@ -53,17 +53,7 @@ class ClosePairs(NamedTuple):
 def find_close_pairs(
     vectors: Floats, rows: Rows, *, above: float, most: int, threads: int, stages: Stages
 ) -> ClosePairs:
-    """Return all pairs of some rows, ascending and none of them zero, whose cosine is at least `above`, which is > 0.
-
-    No copy of all vectors is made. More than `most` pairs are an InputError, before memory is full of them.
-
-    Examples
-    --------
-    >>> vectors = np.array([[1, 0], [0, 1], [2, 0.1], [0, -1]], np.float32)
-    >>> pairs = find_close_pairs(vectors, np.arange(4), above=0.9, most=10, threads=1, stages=Stages())
-    >>> pairs.first.tolist(), pairs.second.tolist(), pairs.cosines.round(3).tolist()
-    ([0], [2], [0.9990000128746033])
-    """
+    """Return all pairs of ascending, non-zero rows with a cosine of `above` or more; InputError beyond `most`."""
     tasks = [(start, lo) for start in range(0, len(rows), SCORED) for lo in range(start, len(rows), SPAN)]
 
     def compare(task: tuple[int, int]) -> ClosePairs:
@@ -110,17 +100,7 @@ def pair_cosines(vectors: Floats, first: Rows, second: Rows) -> Floats:
 
 
 def group_equal_rows(answers: ScoreSide) -> tuple[Rows, Rows]:
-    """Return rows, those with the same vector next to each other, ascending; and where each such group begins.
-
-    Rows that are never an answer (``added`` is -inf) are in no group.
-
-    Examples
-    --------
-    >>> vectors = np.array([[1, 0], [0, 1], [1, 0], [2, 0]], np.float32)
-    >>> members, starts = group_equal_rows(ScoreSide(vectors, None, None))
-    >>> sorted(members[lo:hi].tolist() for lo, hi in zip(starts[:-1], starts[1:], strict=True))
-    [[0, 2], [1], [3]]
-    """
+    """Return rows, those with the same vector next to each other, and where each group begins; none at -inf."""
     # A sum of products modulo 2^64 with random odd numbers is a hash that NumPy forms for a block of rows at once;
     # SHA-256 of each row would be a call for each.
     hashes = np.empty(len(answers.vectors), np.uint64)

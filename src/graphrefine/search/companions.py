@@ -80,11 +80,7 @@ def is_whole(folder: Path, meta: Mapping[str, Any], *files: str) -> bool:
 def replacing_companion(
     folder: Path, mark: str, version: int, embedding: VectorTable, *files: str, **facts: Any
 ) -> Iterator[Path]:
-    """Fill a hidden folder that becomes a companion in one step, with `facts` in its ``meta.json``.
-
-    Raises OutputError where the folder is of a newer graphrefine, or holds more than a companion: what its
-    ``meta.json`` lists, and `files`.
-    """
+    """Fill a hidden folder that becomes a companion in one step; OutputError where it may not replace another."""
     newer = (read_mark(folder / META, mark) or {}).get("version")
     if isinstance(newer, int) and newer > version:
         raise OutputError(f"{folder}: {version_problem(newer, version)}")

@@ -27,7 +27,7 @@ from graphrefine.errors import OutputError, require
 from graphrefine.kernels.nearest import ExcludedRows, NearestRows, nearest
 from graphrefine.progress import Stages, Watcher
 from graphrefine.search import companions, usearch_graph
-from graphrefine.search.scores import ScoreSide, SearchDirection
+from graphrefine.search.scores import SearchDirection
 from graphrefine.search.usearch_graph import Part
 from graphrefine.system.digest import digest_array
 
@@ -80,8 +80,14 @@ class Index:
         count, threads = k + max(map(len, excluded_rows), default=0), self.threads if len(queries) > _FEW else 1
         with self._lock:  # the width is a setting of the graph, not of a query
             every = self.parts[direction.name].candidates(queries, count, width=self.width, threads=threads)
-        for at, rows in enumerate(every):
-            _rescore(neighbors, at, queries[at : at + 1], _without(rows, excluded_rows[at]), direction.answers)
+        for at, (rows, own) in enumerate(zip(every, excluded_rows, strict=True)):
+            # Mostly one row is excluded: the node itself.
+            found = rows[rows != own[0]] if len(own) == 1 else np.setdiff1d(rows, own, assume_unique=True)
+            some = direction.answers.part(found)
+            best = nearest(queries[at : at + 1], some.vectors, k, scale=some.scale, added=some.added)
+            there = best.rows[0] >= 0
+            neighbors.rows[at][there] = found[best.rows[0][there]]
+            neighbors.scores[at] = best.scores[0]
         return neighbors
 
 
@@ -93,10 +99,7 @@ def open_index(
     threads: int,
     watcher: Watcher | None = None,
 ) -> Index:
-    """Return the index of an embedding, rebuilt if it is missing or belongs to other vectors.
-
-    An embedding that is in no file has its index in memory, as has one whose folder cannot be written.
-    """
+    """Return the index of an embedding, rebuilt if missing or of other vectors; in memory where it is in no file."""
     require("usearch", "an index of neighbors", "ann")
     folder = None if embedding.path is None else companions.companion(embedding.path, f"{score}.index")
     if folder is not None and (index := _stored_index(folder, embedding, score, threads=threads)) is not None:
@@ -105,8 +108,13 @@ def open_index(
     _log.info("made an index of %d nodes by %s, recall %.3f", len(embedding.names), score, index.recall)
     if folder is None:
         return index
+    facts = {"score": score, "terms": _score_inputs(embedding, score), "recall": index.recall, "width": index.width}
     try:
-        _store_index(index, folder, embedding, score)
+        with companions.replacing_companion(
+            folder, MARK, VERSION, embedding, **facts, parts=list(index.parts)
+        ) as hidden:
+            for name, part in index.parts.items():
+                part.save(hidden, name)
     except OSError as error:
         index.problem = str(error) if isinstance(error, OutputError) else f"{folder}: {error.strerror or error}"
         return index
@@ -137,19 +145,6 @@ def _score_inputs(embedding: VectorTable, score: str) -> Any:
     return [embedding.degree_weight, digest_array(embedding.degrees, "<f4")]
 
 
-def _store_index(index: Index, folder: Path, embedding: VectorTable, score: str) -> None:
-    facts = {
-        "score": score,
-        "terms": _score_inputs(embedding, score),
-        "recall": index.recall,
-        "width": index.width,
-        "parts": list(index.parts),
-    }
-    with companions.replacing_companion(folder, MARK, VERSION, embedding, **facts) as hidden:
-        for name, part in index.parts.items():
-            part.save(hidden, name)
-
-
 def _make_index(directions: tuple[SearchDirection, ...], stages: Stages, *, threads: int) -> Index:
     steps = sum(-(-len(direction.answers.vectors) // usearch_graph.ADDED) for direction in directions)
     with stages.stage("index", steps=steps):
@@ -159,30 +154,11 @@ def _make_index(directions: tuple[SearchDirection, ...], stages: Stages, *, thre
         }
     index = Index(parts, 1.0, _WIDTHS[0], None, is_new=True, threads=threads)
     with stages.stage("recall"):
-        _choose_width(index, directions)
+        samples = [(direction, _sample(direction, threads)) for direction in directions]
+        recalls = {width: _recall(index, width, samples) for width in _WIDTHS}
+        enough = min(RECALL, max(recalls.values()) - _WORTH)
+        index.width, index.recall = next((width, recall) for width, recall in recalls.items() if recall >= enough)
     return index
-
-
-def _without(rows: Rows, excluded_rows: Rows) -> Rows:
-    """Return rows without the excluded ones, mostly one: the node itself."""
-    is_one = len(excluded_rows) == 1
-    return rows[rows != excluded_rows[0]] if is_one else np.setdiff1d(rows, excluded_rows, assume_unique=True)
-
-
-def _rescore(neighbors: NearestRows, at: int, query: Floats, rows: Rows, answers: ScoreSide) -> None:
-    some = answers.part(rows)
-    best = nearest(query, some.vectors, neighbors.rows.shape[1], scale=some.scale, added=some.added)
-    there = best.rows[0] >= 0
-    neighbors.rows[at][there] = rows[best.rows[0][there]]
-    neighbors.scores[at] = best.scores[0]
-
-
-def _choose_width(index: Index, directions: tuple[SearchDirection, ...]) -> None:
-    """Choose the smallest width with the recall aimed at, or nearly the best recall, on a sample of nodes."""
-    samples = [_sample(direction, index.threads) for direction in directions]
-    recalls = {width: _recall(index, width, list(zip(directions, samples, strict=True))) for width in _WIDTHS}
-    enough = min(RECALL, max(recalls.values()) - _WORTH)
-    index.width, index.recall = next((width, recall) for width, recall in recalls.items() if recall >= enough)
 
 
 def _recall(index: Index, width: int, samples: list[tuple[SearchDirection, _Sample]]) -> float:

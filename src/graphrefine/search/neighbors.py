@@ -33,27 +33,16 @@ BATCH = 1 << 14  # nodes of a block, where all are asked for
 
 
 def find_neighbors(
-    embedding: VectorTable,
-    nodes: Any,
-    k: int,
-    *,
-    vectors: ArrayLike | None,
-    score: Literal["cosine", "dot", "link"],
-    index: bool | None,
-    threads: int | None,
-    **filters: Any,
+    search: Search, nodes: Any, *, vectors: ArrayLike | None, **options: Any
 ) -> Ranking[Neighbor] | Rankings[Neighbor]:
-    """Return the neighbors of one node or vector, or of several; ``filters`` are those of `ask`.
-
-    `graphrefine.Embedding.neighbors` is the same with its options in full.
-    """
-    search = Search(embedding, score, index=index, threads=threads)
+    """Return the neighbors of one node or vector, or of several: see `graphrefine.Embedding.neighbors`."""
+    embedding = search.embedding
     one = embedding.lookup.is_name(nodes)
     names = [nodes] if one else None if nodes is None else list(nodes)
     single = one if vectors is None else np.ndim(np.asarray(vectors)) == 1
-    lists = ask(search, names, vectors=None if vectors is None else np.atleast_2d(np.asarray(vectors)), k=k, **filters)
-    if filters.get("unknown") == "skip" and names is not None:
-        missing = [name for name in names if embedding.lookup.find(name, filters.get("side")) is None]
+    lists = ask(search, names, vectors=None if vectors is None else np.atleast_2d(np.asarray(vectors)), **options)
+    if options.get("unknown") == "skip" and names is not None:
+        missing = [name for name in names if embedding.lookup.find(name, options.get("side")) is None]
         warn_skipped(missing, len(names), stacklevel=4)
     return lists[0] if single else lists
 
@@ -64,24 +53,19 @@ def ask(
     *,
     vectors: ArrayLike | None = None,
     k: int = 10,
-    among: Any = None,
-    labels: Any = None,
-    label: str | None = None,
     unlinked: Any = None,
     side: Side | None = None,
     unknown: Unknown = "error",
+    **limits: Any,
 ) -> Rankings[Neighbor]:
-    """Return the neighbors of several nodes, or vectors, by an existing `Search`; options as in `Embedding.neighbors`.
-
-    With ``unknown="skip"``, the list of a name that no node has is empty.
-    """
+    """Return the neighbors of several nodes, or vectors, by an existing `Search`: see `Embedding.neighbors`."""
     embedding = search.embedding
     if (nodes is None) == (vectors is None):
         raise InputError("give either nodes or vectors to find the neighbors of")
     if side is not None and (nodes is None or embedding.sides.kind != "rows"):
         problem = "a vector has no side" if nodes is None else "is for bipartite graphs, which have two sets of nodes"
         raise InputError(f"side={side!r}: {problem}; leave it out", argument="side")
-    allowed = allowed_rows(embedding, among=among, labels=labels, label=label)
+    allowed = allowed_rows(embedding, **limits)
     if nodes is None:
         if unlinked is not None:
             raise InputError("unlinked: a vector has no edges; give nodes, or leave it out")
@@ -256,13 +240,7 @@ def join_tables(tables: Iterator[Table]) -> Table:
 
 
 def _search_blocks(
-    search: Search,
-    k: int,
-    allowed: NDArray[np.bool_] | None,
-    linked: LinkedRows | None,
-    *,
-    batch: int,
-    stages: Stages,
+    search: Search, k: int, allowed: Mask | None, linked: LinkedRows | None, *, batch: int, stages: Stages
 ) -> Iterator[Table]:
     embedding, count = search.embedding, len(search.embedding)
     starts = range(0, count, batch)

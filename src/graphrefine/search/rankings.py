@@ -48,15 +48,7 @@ class Ranking(Tabular, list[A]):
 
 
 class Rankings(Tabular, list[Ranking[A]]):
-    """The answers to several questions, in their order: a list of lists, and one table by `table`.
-
-    Parameters
-    ----------
-    rankings : iterable of Ranking
-    questions : sequence
-        What each list answers: names of nodes, or rows of vectors.
-    columns : tuple of two str
-        Titles of the columns for questions and answers.
+    """The answers to questions (names, or rows of vectors): a list of lists, and one table with these ``columns``.
 
     Examples
     --------

@@ -28,30 +28,7 @@ _BATCH = 4096  # queries searched at a time: their heaps stay small
 
 
 class Search:
-    """Finds the nearest nodes of an embedding, by one score.
-
-    Parameters
-    ----------
-    embedding : VectorTable
-        Names and vectors, mapped or in memory.
-    score : "cosine", "dot" or "link"
-        Measure of nearness; see `graphrefine.search.scores`.
-    index : bool, optional
-        Whether to search by an index, made now unless there is a current one. None: beyond a million nodes. It finds
-        nearly all: `recall` says how many.
-    threads : int, optional
-        One for each core if not given. Answers do not depend on it.
-    watcher : Watcher, optional
-        Receives the progress of the making of an index.
-
-    Examples
-    --------
-    >>> from graphrefine import Embedding
-    >>> search = Search(Embedding(["ada", "bob", "cy"], [[1, 0], [0.6, 0.8], [0, 1]]))
-    >>> neighbors = search.nearest(rows=[1], k=2)
-    >>> neighbors.rows.tolist(), neighbors.scores.round(1).tolist()
-    ([[2, 0]], [[0.800000011920929, 0.6000000238418579]])
-    """
+    """Search for the nearest nodes of an embedding by one score, exact or by an index; threads change no answer."""
 
     def __init__(
         self,
@@ -84,11 +61,7 @@ class Search:
         candidates: Mask | None = None,
         exclude: list[Rows] | None = None,
     ) -> NearestRows:
-        """Return the k nearest rows of each query: a row, which is no neighbor of itself, or a vector (q, dim).
-
-        Only rows where ``candidates`` is True are answers, which are searched exactly; the rows that ``exclude`` lists
-        for a query are not.
-        """
+        """Return the k nearest rows of each row but itself, or vector (q, dim), among candidates."""
         if (rows is None) == (vectors is None):
             raise InputError("give either rows or vectors to search for, not both")
         k = min(check_integer("k", k, least=1), len(self.embedding))

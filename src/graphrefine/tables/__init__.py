@@ -21,7 +21,4 @@ What two readings fit is refused where it is decided, as an `AmbiguousTable` wit
 Data frames, parquet, Arrow, JSON records and databases have typed columns with names: they enter at the third step, by
 `sniff.find_edges`. Small tables of text (labels, features, lists of nodes) are read whole, by `sniff.read_rows`; edges
 are parsed by the compiled kernel, in the dialect and roles that were found, and so is every piece of `ingest`.
-
-Besides: `source` opens and decompresses files within the memory, `sample` has the types that go from
-step to step, and `vocabulary` every usual name of a column, once.
 """

@@ -46,10 +46,7 @@ def has_returns_alone(head: bytes) -> bool:
 
 
 def decode(source: Source, option: str | None = None) -> tuple[bytes, str | None]:
-    """Return a text as UTF-8, or as it is where it may be UTF-8 or Latin-1; and its encoding, None if unknown.
-
-    The bytes of the source are not needed again.
-    """
+    """Return a text as UTF-8, or as it is where it may be UTF-8 or Latin-1; and its encoding, None if unknown."""
     data = source.data
     source.release()  # a text of gigabytes would otherwise be in memory twice while it is decoded
     encoding = find_encoding(source, data, option)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from graphrefine.errors import AmbiguousTable, FormatError, InputError
+from graphrefine.errors import AmbiguousTable, InputError
 from graphrefine.kernels.edge_lists import PAIR, Status
 from graphrefine.tables.decode import as_text, refuse_page
 from graphrefine.tables.sample import Dialect, Hints, Record, Sample
@@ -52,10 +52,7 @@ class Split(NamedTuple):
 
 
 def detect_dialect(source: Source, data: bytes, hints: Hints, *, complete: bool = True) -> Sample | None:
-    """Return the first records of a text, split by the delimiter that fits them; None if there is none.
-
-    ``data`` is the text, or its beginning if that is not ``complete``; ``source`` is for its suffix and for errors.
-    """
+    """Return the first records of a text, or of its beginning, split by the delimiter that fits; None without any."""
     refuse_page(source, data)
     start = 0
     if match := _SEPARATOR.match(data):
@@ -165,13 +162,15 @@ def _choose_delimiter(source: Source, readings: dict[str, list[Record]], *, is_a
         return "\t"
     if "," in rivals and ";" not in rivals and source.suffix == ".csv":
         return ","
-    if len(rivals) == 1 and " " in even and source.suffix != ".csv" and _hold_blanks(readings[rivals[0]]):
-        rivals = [rivals[0], " "]
+    if len(rivals) == 1 and " " in even and source.suffix != ".csv":
+        hold_blanks = all(any(" " in field or "\t" in field for field in row) for row in readings[rivals[0]])
+        rivals = [rivals[0], " "] if hold_blanks else rivals
     # Quotes within fields are those around the fields of another delimiter.
     clean = [key for key in rivals if not any('"' in field for row in readings[key] for field in row)]
     rivals = clean if len(clean) == 1 else rivals
     if len(rivals) > 1:
-        raise _ambiguous_delimiter(source, rivals, readings)
+        ways = {f"delimiter={key!r}": ", ".join(map(repr, readings[key][0][:4])) for key in rivals}
+        raise source.error(AmbiguousTable("the first record can be split in two ways", ways, argument="delimiter"))
     if rivals:
         return rivals[0]
     # Records of several lengths: the first decides, and a later one is then refused by its own line.
@@ -188,16 +187,6 @@ def _choose_delimiter(source: Source, readings: dict[str, list[Record]], *, is_a
 def _is_aligned(rows: list[Record]) -> bool:
     """Return whether tabs come in runs, to align columns: then they are blanks."""
     return 2 * sum(len(row) > 2 and not row[1] and bool(row[2]) for row in rows) > len(rows)
-
-
-def _hold_blanks(rows: list[Record]) -> bool:
-    """Return whether there is a blank within some field of each row."""
-    return all(any(" " in field or "\t" in field for field in row) for row in rows)
-
-
-def _ambiguous_delimiter(source: Source, rivals: list[str], readings: dict[str, list[Record]]) -> FormatError:
-    ways = {f"delimiter={key!r}": ", ".join(map(repr, readings[key][0][:4])) for key in rivals}
-    return source.error(AmbiguousTable("the first record can be split in two ways", ways, argument="delimiter"))
 
 
 def split_head(head: bytes, dialect: Dialect, *, whole: bool) -> Split | None:

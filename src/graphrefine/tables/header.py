@@ -50,11 +50,7 @@ _WORD = re.compile(r"(?i)(:|_)?[a-z]+[ _-]?ids?(\(.*\))?|.*_(id|name|key)")
 
 
 def detect_header(source: Source, data: bytes, sample: Sample, hints: Hints) -> Sample:
-    """Return the sample with the names of its columns in its dialect, if its first record has them.
-
-    A wide table whose first record and first column have the same names is marked as a matrix. Raise AmbiguousFile
-    where the first record may be either.
-    """
+    """Return the sample with its column names in its dialect, if its first record has them, or marked as a matrix."""
     first = sample.rows[0]
     if len(first) >= WIDTH:
         if is_matrix(sample.rows, hints):
@@ -95,10 +91,7 @@ def _judge_edges(source: Source, data: bytes, sample: Sample, hints: Hints) -> t
 
 
 def judge_names(rows: list[Record], text: bytes, dialect: Dialect, hints: Hints) -> bool | None:
-    """Return whether the first of records without numbers is a header; None if that cannot be known.
-
-    ``text`` follows the first record.
-    """
+    """Return whether the first record, followed by ``text``, is a header; None if that cannot be known."""
     first, rest = rows[0], rows[1:]
     are_words = all(fold_name(name) in vocabulary.HEADERS or _WORD.fullmatch(name) for name in first if name)
     if not rest or len(first) == 2 == 1 + len(set(first)):
@@ -120,16 +113,12 @@ def judge_names(rows: list[Record], text: bytes, dialect: Dialect, hints: Hints)
 
 def _differs(name: str, values: list[str]) -> bool:
     """Return whether a name lacks what all names below have."""
-    if not name or len(values) < FEWEST or len(set(values)) < 2:
-        return False
-    return any(not has(name) and all(map(has, values)) for has in _MARKS)
+    are_enough = name and len(values) >= FEWEST and len(set(values)) > 1
+    return bool(are_enough) and any(not has(name) and all(map(has, values)) for has in _MARKS)
 
 
 def _share_apart(first: Record, text: bytes, dialect: Dialect, hints: Hints) -> float | None:
-    """Return the share of records with two names that occur nowhere else.
-
-    None if a name of the first record is among them, or if the records cannot be parsed, which is refused later.
-    """
+    """Return the share of records with two names that occur nowhere else; None if the first one's are below."""
     source, target = (None if column is None else int(column) for column in (hints.source, hints.target))
     source = int(target == 0) if source is None else source
     target = int(source == 0) if target is None else target
@@ -150,14 +139,6 @@ def _share_apart(first: Record, text: bytes, dialect: Dialect, hints: Hints) -> 
     return float(apart.mean())
 
 
-def _second_header(names: Sequence[str]) -> InputError:
-    return InputError(
-        f"the names of the columns, {', '.join(map(repr, names))}, occur again below, as in files that were joined: "
-        "take out all but the first; or pass header=False if they are an edge",
-        argument="header",
-    )
-
-
 def check_header(source: Source, parsed: Parsed, dialect: Dialect, ends: tuple[int, int], nodes: list[str]) -> None:
     """Refuse a doubtful header whose names are ``nodes`` too, and edges that are the header again."""
     # A header that nothing but the absence of its names below says is one was judged by the first megabyte alone. If a
@@ -172,7 +153,11 @@ def check_header(source: Source, parsed: Parsed, dialect: Dialect, ends: tuple[i
     names = parsed.names.split(b"\n")
     first, second = (names.index(title.encode()) for title in titles)
     if bool(((parsed.source == first) & (parsed.target == second)).any()):
-        raise _second_header(titles)
+        raise InputError(
+            f"the names of the columns, {', '.join(map(repr, titles))}, occur again below, as in files that were "
+            "joined: take out all but the first; or pass header=False if they are an edge",
+            argument="header",
+        )
 
 
 def check_counts(parsed: Parsed, width: int) -> None:
@@ -194,10 +179,7 @@ def check_counts(parsed: Parsed, width: int) -> None:
 
 
 def is_matrix(rows: list[Record], hints: Hints) -> bool:
-    """Return whether a table is an adjacency matrix; not if hints choose a column of edges.
-
-    Its first column has the names that its first record has; of a bipartite graph, it names each row once.
-    """
+    """Return whether a table is an adjacency matrix: its first column has the names of its first record, or of rows."""
     first, *rest = rows
     if any(column is not None for column in hints.columns):
         return False
@@ -231,11 +213,7 @@ def _refuse_square(source: Source, data: bytes, sample: Sample, hints: Hints) ->
 def detect_label_header(
     columns: Sequence[Sequence[Any]], known: AbstractSet[str] | None, *, header: bool | None, chosen: Sequence[Any]
 ) -> bool:
-    """Return whether the first row of a table of labels names its columns, as an option says or the values tell.
-
-    ``known`` are the names of the nodes, where they are at hand; ``chosen`` columns are called by their names only in a
-    table that has a header. Raise AmbiguousTable where nothing tells.
-    """
+    """Return whether the first row of a table of labels names its columns; ``known`` are the nodes, where at hand."""
     if header is not None:
         return header
     if any(isinstance(column, str) and not column.isdecimal() for column in chosen):
@@ -251,10 +229,7 @@ def detect_label_header(
 
 
 def judge_labels(columns: Sequence[Sequence[str]], known: AbstractSet[str] | None) -> bool | None:
-    """Return whether the first row of a table of labels names its columns; None if it cannot be said.
-
-    The first row, if its node is unknown above nodes that are all ``known``, is a header.
-    """
+    """Return whether the first row of a table of labels names its columns; None if it cannot be said."""
     first, below = [column[0] for column in columns], [column[1:] for column in columns]
     counts = [0 if known is None else len(known & set(values)) for values in below]
     node = counts.index(max(counts))

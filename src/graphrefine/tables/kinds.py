@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -77,14 +77,12 @@ def detect_kinds(rows: Sequence[Sequence[str]], names: Sequence[str] | None, del
     while names is None and count > 2 and not any(len(row) >= count and row[count - 1] for row in rows):
         count -= 1  # a delimiter at the end of every line makes no column
     test = is_number if delimiter == "," else is_amount
-
-    def make(at: int) -> Column:
-        values = column_values(rows, at)
+    columns = []
+    for at in range(count):
+        take = partial(column_values, rows, at)
         # One number makes a column of numbers: any other value is refused by its own line.
-        name = None if names is None else names[at]
-        return Column(name, at, lambda: values, is_numeric=any(map(test, values)))
-
-    return [make(at) for at in range(count)]
+        columns.append(Column(None if names is None else names[at], at, take, is_numeric=any(map(test, take()))))
+    return columns
 
 
 def column_values(rows: Sequence[Sequence[str]], at: int) -> list[str]:
@@ -120,13 +118,7 @@ def is_number(field: str) -> bool:
 
 
 def is_finite(field: str) -> bool:
-    """Return whether a field is a finite decimal number.
-
-    Examples
-    --------
-    >>> is_finite("-1.5e-3"), is_finite("1_0"), is_finite("nan")
-    (True, False, False)
-    """
+    """Return whether a field is a finite decimal number."""
     return _DIGITS.fullmatch(field.strip()) is not None
 
 
@@ -164,13 +156,7 @@ def _count_up(numbers: Sequence[float], fewest: int) -> bool:
 
 
 def text_of(value: Any) -> str:
-    """Return a value as text: a whole number without a point, as tables turn integers into floats where one is missing.
-
-    Examples
-    --------
-    >>> text_of(7.0), text_of(np.int64(7)), text_of("007"), text_of(True), text_of(0.5)
-    ('7', '7', '007', 'True', '0.5')
-    """
+    """Return a value as text; a whole number without a point, as tables make floats where an integer is missing."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and value.is_integer():

@@ -42,20 +42,15 @@ _GEPHI = frozenset({"id", "label", "weight", "timeset", "interval"})
 
 @dataclass(frozen=True)
 class Origin:
-    """Meaning of the columns of an edge table, by position from 0.
-
-    ``direction`` is the column whose values declare the direction of each edge (`read_direction`), called
-    ``direction_name``; ``directed`` the direction that is declared for all. ``spaces`` are the two sets from which the
-    ids of the ends come, if there are two: the same id is then two nodes.
-    """
+    """Meaning of the columns of an edge table, by position from 0."""
 
     name: str
     source: int
     target: int
     weight: int | None = None
-    directed: bool | None = None
-    spaces: tuple[str, str] | None = None
-    direction: int | None = None
+    directed: bool | None = None  # declared for all edges
+    spaces: tuple[str, str] | None = None  # two sets from which the ids come: the same id is then two nodes
+    direction: int | None = None  # column whose values declare the direction of each edge
     direction_name: str = ""
 
     def complete(self, hints: Hints) -> Hints:
@@ -82,10 +77,7 @@ class Origin:
     def find_whole_direction(
         self, hints: Hints, values: Callable[[int], Sequence[Any]] | None, *, rows: int | None
     ) -> bool | None:
-        """Return the direction of all edges of a table; raise InputError where a column says it of each.
-
-        ``values`` returns values of a column. If they are those of all ``rows``, and none is directed, no edge is.
-        """
+        """Return the direction of all edges by the values of a column, all ``rows`` or some; refuse mixed ones."""
         if hints.directed is not None or hints.bipartite:
             return None
         if self.direction is None or values is None:
@@ -126,10 +118,7 @@ class Origin:
 
 
 def apply_origin(columns: Sequence[Column], hints: Hints, *, preamble: bytes = b"") -> Origin | None:
-    """Return the origin of a table of edges, if it is known, by the names of its columns or the lines before them.
-
-    Raise InputError for a table of Cytoscape, whose ends are in one column, and for one of nodes of Gephi.
-    """
+    """Return the origin of a table of edges, if its column names or the lines before them tell; refuse other tables."""
     if not columns or columns[0].name is None:
         return find_konect(preamble, len(columns))
     names = [column.name or "" for column in columns]

@@ -68,11 +68,7 @@ class EdgeRoles:
 
 
 def assign_edges(columns: Sequence[Column], hints: Hints, origin: Origin | None = None) -> EdgeRoles:
-    """Find the columns of source, target, weight and time.
-
-    Where hints choose no ends: a usual pair of names, else the first two columns that are no row numbers and no times;
-    the weight is a column called weight, or, in a table without names, the third of three columns if it is numeric.
-    """
+    """Find the columns of source, target, weight and time, as hints choose, else by names and kinds."""
     hints = hints if origin is None else origin.complete(hints)
     if len(columns) < 2:
         split = "" if hints.delimiter is None else f" with delimiter={hints.delimiter!r}"
@@ -150,10 +146,7 @@ def _find_ends(
 
 
 def _choose_ends(free: Sequence[Column]) -> tuple[int, int]:
-    """Choose the two columns of the ends: the first two that are no row numbers, no times and no weights.
-
-    Where these two have no value in common, but others have, it is not clear which two are meant.
-    """
+    """Choose the first two columns that are no row numbers, times or weights; refuse them where others share names."""
     _refuse_properties(free)
     others = [each for each in free if str(each.name).strip().lower() not in vocabulary.WEIGHTS]
     plain = [each for each in others if each.kind not in NO_ENDS]
@@ -285,12 +278,7 @@ def assign_nodes(titles: Sequence[str]) -> list[int]:
 def assign_labels(
     columns: Sequence[Column], known: Known, *, node_column: Any = None, label_column: Any = None
 ) -> tuple[Column, Column]:
-    """Find the columns of nodes and of labels; a column at `INDEX` is the index of a data frame.
-
-    The nodes are in the column that is chosen; else in one of those that hold most of the names ``known``; else in that
-    with a usual title, in the index, or in the first of two. The labels are in the column with a usual title, or in the
-    only other one.
-    """
+    """Find the columns of nodes and of labels, by choice, the names ``known``, their titles, or their order."""
     named = [column for column in columns if column.position != INDEX]
     names = None if not named or named[0].name is None else [column.name or "" for column in named]
     node, label = (
@@ -381,13 +369,7 @@ def _undecided(columns: Sequence[Column], argument: str) -> InputError:
 
 @lru_cache(64)  # of the keys of each line of jsonl
 def assign_changes(names: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the positions of op, source, target and, if there is one, weight by their names, in any case and order.
-
-    Examples
-    --------
-    >>> assign_changes(("Target", "Source", "time", "Op"))
-    (3, 1, 0)
-    """
+    """Return the positions of op, source, target and, if there is one, weight by their names, in any case and order."""
     words = [name.strip().lower() for name in names]
     for role in vocabulary.CHANGES:
         if words.count(role) > 1 or (role not in words and role != "weight"):
@@ -420,14 +402,6 @@ def assign_vectors(titles: list[str], sample: list[str], *, features: bool = Fal
     Names are in the column called node, name, id or the like, wherever it is, else in the first. A first column without
     a title, as pandas writes for its index, then counts rows and is left out. Vectors are a series, a stem with numbers
     (v0, v1, ...; 0, 1, ...), where there is one, and any other column is left out; of features, all are meant.
-
-    Examples
-    --------
-    >>> columns = assign_vectors(["", "node", "v0", "v1", "pagerank"], ["0", "ada", "0.5", "1", "0.1"])
-    >>> columns.name, columns.numbers, columns.notes
-    (1, [2, 3], ["names are those of its column 'node'", "left out: its columns 1 (no name), 'pagerank'"])
-    >>> assign_vectors(["v0", "v1"], ["0.5", "1"]).name is None
-    True
     """
     titles = [title.strip() for title in titles]
     names = [at for at, title in enumerate(titles) if title.lower() in vocabulary.NODES]
@@ -490,10 +464,7 @@ def _choose_names(columns: NumberRoles, names: list[int], series: set[int], samp
 
 
 def _find_series(titles: list[str], positions: list[int], *, single: bool) -> set[int]:
-    """Return the positions of the columns with one stem and a number, if they are half of these or more.
-
-    One column alone is a series if it has the number 0, and ``single`` allows it.
-    """
+    """Return the positions of columns with one stem and a number, if half of all or more; a lone one is of number 0."""
     members: dict[str, list[int]] = defaultdict(list)
     for at in positions:
         if match := _MEMBER.fullmatch(titles[at]):

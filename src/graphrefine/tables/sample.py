@@ -17,11 +17,7 @@ Record = list[str]
 
 @dataclass(frozen=True, kw_only=True)
 class Hints:
-    """What the caller says about a table; what is None is detected.
-
-    ``source``, ``target``, ``weights`` and ``time`` choose columns, by name or position from 0; ``weights=False``
-    leaves weights out.
-    """
+    """What the caller says about a table, with columns by name or position from 0; what is None is detected."""
 
     delimiter: str | None = None
     header: bool | None = None
@@ -30,7 +26,7 @@ class Hints:
     encoding: str | None = None
     source: str | int | None = None
     target: str | int | None = None
-    weights: Any = None
+    weights: Any = None  # False: left out
     time: str | int | None = None
     directed: bool | None = None
     bipartite: bool | None = None
@@ -49,16 +45,12 @@ class Hints:
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text is cut into records.
+    """How a text is cut into records."""
 
-    ``delimiter`` is a blank for any run of blanks. Lines that begin with a character of ``comment`` are left out;
-    those that begin with one of ``suspects`` may be comments or records, and are refused.
-    """
-
-    delimiter: str
+    delimiter: str  # a blank for any run of blanks
     quote: str = '"'
-    comment: str = ""
-    suspects: str = ""
+    comment: str = ""  # lines that begin with one of these characters are left out
+    suspects: str = ""  # those that begin with one of these may be comments or records, and are refused
     header: bool = False
     skip: int = 0  # bytes before the records
     line: int = 0  # lines before the records

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from graphrefine.errors import FormatError, InputError
@@ -18,11 +19,7 @@ from graphrefine.tables.source import Source
 
 
 def sniff(source: Source, hints: Hints, data: bytes | None = None, *, complete: bool = True) -> Sample | None:
-    """Return the dialect, the columns and the first records of a text of edges; None if it has no record.
-
-    ``data`` is its text in UTF-8 or Latin-1, or the beginning of it if that is not ``complete``; by default that of the
-    file.
-    """
+    """Return dialect, columns and first records of edges, given as text or its beginning; None without any."""
     if data is None:
         data, _ = decode(source, hints.encoding)  # 1
     sample = detect_dialect(source, data, hints, complete=complete)  # 2
@@ -44,15 +41,11 @@ def sniff(source: Source, hints: Hints, data: bytes | None = None, *, complete: 
 def find_edges(
     names: Sequence[str] | None, numeric: Sequence[bool], values: Callable[[int], Sequence[Any]], hints: Hints
 ) -> EdgeRoles:
-    """Find the columns of the edges in a table that enters at the third step: its columns have types.
-
-    ``values`` returns a sample of the values of a column.
-    """
-
-    def make(at: int) -> Column:
-        return Column(None if names is None else names[at], at, lambda: values(at), is_numeric=numeric[at])
-
-    columns = [make(at) for at in range(len(numeric))]
+    """Find the edges in a table of typed columns; ``values`` returns a sample of those of a column."""
+    columns = [
+        Column(None if names is None else names[at], at, partial(values, at), is_numeric=is_numeric)
+        for at, is_numeric in enumerate(numeric)
+    ]
     return assign_edges(columns, hints, apply_origin(columns, hints))
 
 
@@ -79,10 +72,7 @@ class Rows:
 
 
 def read_rows(source: Source, *, comments: str | None = None) -> Rows:
-    """Return all records of a small table of text: labels, features, lists of nodes, columns to color by.
-
-    Only lines before the first record are comments; ``comments=""`` if there are none. Fields are strings.
-    """
+    """Return all records of a small table of text; only lines before the first record can be comments."""
     data, _ = decode(source)
     sample = detect_dialect(source, data, Hints(comments=comments))
     if sample is None:

@@ -19,14 +19,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import IO, Any, cast
 
-from graphrefine.errors import (
-    AmbiguousFile,
-    AmbiguousTable,
-    FormatError,
-    GraphRefineError,
-    InputError,
-    MissingExtraError,
-)
+from graphrefine.errors import AmbiguousFile, AmbiguousTable, FormatError, GraphRefineError, InputError, require
 from graphrefine.system.memory import budget_of, gigabytes
 
 _PORTION = 1 << 22  # bytes that are unpacked at a time
@@ -42,10 +35,9 @@ _budget: ContextVar[int | None] = ContextVar("budget", default=None)
 
 
 def _zstd(file: IO[bytes]) -> IO[bytes]:
-    try:
-        import pyarrow as pa
-    except ModuleNotFoundError:
-        raise MissingExtraError("reading .zst files", "pyarrow", "io") from None
+    require("pyarrow", "reading .zst files", "io")
+    import pyarrow as pa
+
     # Buffered, so that a stream gives as many bytes as it is asked for, as those of the standard library do.
     return io.BufferedReader(pa.CompressedInputStream(file, "zstd"))
 
@@ -70,15 +62,12 @@ SUFFIXES = frozenset(codec.suffix for codec in CODECS)
 
 
 class Source:
-    """A file, or standard input for ``-``, whose bytes are read once, on first use.
-
-    ``needs`` ends the error for an empty file: the content that is expected. A path may end in ``?query=`` and a query
-    of a database.
-    """
+    """A file, or standard input for ``-``, whose bytes are read once; ``needs`` ends the error for an empty one."""
 
     def __init__(self, path: str | PathLike[str], *, needs: str = "a graph needs at least one edge") -> None:
         address = fspath(path)
-        self.path, _, query = address.partition("?query=") if _has_query(address) else (address, "", "")
+        has_query = "?query=" in address and not Path(address).exists()  # else it is the name of a file
+        self.path, _, query = address.partition("?query=") if has_query else (address, "", "")
         self.query: str | None = query or None
         self.name = "standard input" if self.path == "-" else self.path
         self._needs = needs
@@ -184,11 +173,6 @@ class Source:
             raise self.error(f"no file can have this name: {error}") from None
 
 
-def _has_query(address: str) -> bool:
-    """Return whether a path ends in a query, and is not the name of a file that is there."""
-    return "?query=" in address and not Path(address).exists()
-
-
 def _describe_folder(path: Path) -> str:
     """Return what is wrong with a folder where a file is expected, by what is in it."""
     if (path / "vectors.npy").exists():
@@ -230,10 +214,7 @@ def wrap_errors(source: Source, what: str) -> Iterator[None]:
 
 
 def stream_bytes(source: Source, file: IO[bytes] | None = None) -> Iterator[bytes]:
-    """Return the bytes of a source, or of ``file`` if it is open already; their beginning tells the compression.
-
-    Bytes before damaged data are given, and then an error is raised. An empty file has no bytes.
-    """
+    """Yield the bytes of a source, or of an open ``file``, decompressed; raise an error after those before damage."""
     with contextlib.nullcontext(file) if file is not None else source.open_once() as raw:
         # A pipe may stay open for hours: `peek` and `read1` wait for the next bytes, but not for all they may give.
         buffered: Any = raw if hasattr(raw, "peek") else io.BufferedReader(cast("io.RawIOBase", raw))

@@ -94,13 +94,7 @@ HEADERS = frozenset(
 
 
 def find_pair(names: Sequence[str]) -> tuple[int, int] | None:
-    """Return the positions of the first usual pair of names.
-
-    Examples
-    --------
-    >>> find_pair(["when", "User ID", "item_id"])
-    (1, 2)
-    """
+    """Return the positions of the first usual pair of names."""
     folded = [fold_name(name) for name in names]
     for first, second in PAIRS:
         if fold_name(first) in folded and fold_name(second) in folded:
@@ -109,13 +103,7 @@ def find_pair(names: Sequence[str]) -> tuple[int, int] | None:
 
 
 def name_two_kinds(labels: Sequence[Any]) -> bool:
-    """Return whether two columns are called as two kinds of things; one without a name is labeled by its position.
-
-    Examples
-    --------
-    >>> name_two_kinds(["userId", "movieId"]), name_two_kinds(["user", "friend"]), name_two_kinds([0, 1])
-    (True, False, False)
-    """
+    """Return whether two columns are called as two kinds of things; one without a name is labeled by its position."""
     kinds = [THINGS.get(fold_name(label).removesuffix("s")) for label in labels if isinstance(label, str)]
     return len(kinds) == 2 and None not in kinds and kinds[0] != kinds[1]
 

@@ -117,15 +117,7 @@ _OWN = (".safetensors", ".npy", ".vec", ".w2v", ".bin")  # suffixes that no grap
 
 
 def choose_format(path: str | os.PathLike[str], format: str | None = None) -> Format:
-    """Find a format by its name or, if None is given, by the suffix of a path.
-
-    Examples
-    --------
-    >>> choose_format("vectors.vec").name, choose_format("my-embedding").name, choose_format("x.dat", "npz").name
-    ('word2vec', 'folder', 'npz')
-    >>> choose_format("postgresql://ada@localhost/graphs").name
-    'pgvector'
-    """
+    """Find a format by its name or, if None is given, by the suffix of a path."""
     if is_address(path):
         if format in (None, SERVER.name):
             return SERVER
@@ -154,13 +146,7 @@ def is_address(path: PathLike) -> bool:
 
 
 def format_place(path: PathLike) -> str:
-    """Return a path as it is, an address without its password and options.
-
-    Examples
-    --------
-    >>> format_place("postgresql://ada:se/cr@t@localhost:5433/graphs?sslpassword=more")
-    'postgresql://ada:***@localhost:5433/graphs'
-    """
+    """Return a path as it is, an address without its password and options."""
     return mask_address(os.fspath(path)).partition("?")[0] if is_address(path) else os.fspath(path)
 
 
@@ -198,10 +184,7 @@ def input_format(path: PathLike, format: str | None) -> Format:
 
 
 def is_saved_embedding(path: PathLike) -> bool:
-    """Return whether a path is an embedding, not a graph: by its suffix, or by its content where both have it.
-
-    Tables in text (csv, txt) may be either, and are no embeddings here.
-    """
+    """Return whether a path is an embedding, by its suffix or, where graphs have it too, its content."""
     if is_address(path):
         return True
     file = Path(path)
@@ -212,11 +195,7 @@ def is_saved_embedding(path: PathLike) -> bool:
 
 
 def check_output(path: PathLike, *, format: str | None = None) -> Format:
-    """Check before the work whether an embedding could be saved at ``path``, and return the format.
-
-    Its suffix must be known, its package installed, its folder there and writable; what is there already must be
-    something to be replaced.
-    """
+    """Check suffix, package, folder and what is there already before the work, and return the format."""
     file_format = choose_format(path, format)
     if file_format.server:
         raise OutputError(

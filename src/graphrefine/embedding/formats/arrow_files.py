@@ -112,15 +112,6 @@ def _chunked(batch: Any) -> Any:
     return pa.Table.from_batches([batch.slice(start, rows) for start in range(0, len(batch), rows)], batch.schema)
 
 
-def _nodes(names: Names) -> Any:
-    import pyarrow as pa
-
-    if names.dtype != object:
-        return plain_array(names.astype(np.int64, copy=False))
-    text, offsets = pack(names)
-    return pa.Array.from_buffers(pa.large_string(), len(names), [None, pa.py_buffer(offsets), pa.py_buffer(text)])
-
-
 def _batches(data: EmbeddingData, schema: Any, values: int) -> Iterator[Any]:
     """Cut an embedding into record batches that share its memory."""
     import pyarrow as pa
@@ -128,7 +119,12 @@ def _batches(data: EmbeddingData, schema: Any, values: int) -> Iterator[Any]:
     step = max(1, values // max(data.vectors.shape[1], 1))
     for start in range(0, len(data.vectors), step):
         rows = slice(start, start + step)
-        nodes = _nodes(data.names[rows])
+        if data.names.dtype == object:
+            text, offsets = pack(data.names[rows])
+            buffers = [None, pa.py_buffer(offsets), pa.py_buffer(text)]
+            nodes = pa.Array.from_buffers(pa.large_string(), len(offsets) - 1, buffers)
+        else:
+            nodes = plain_array(data.names[rows].astype(np.int64, copy=False))
         numbers = plain_array(data.vectors[rows].reshape(-1))
         kind = schema.field("vector").type
         if data.vectors.shape[1]:

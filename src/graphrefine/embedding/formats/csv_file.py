@@ -66,14 +66,11 @@ def _write(file: IO[bytes] | gzip.GzipFile, data: EmbeddingData) -> None:
     file.write(_header(dim).encode() + b"\n")
     line = b"%s,%s\n" if dim else b"%s%s\n"
     for rows in row_chunks(data.vectors.shape):
-        lines = zip(_fields(data.names[rows]), format_rows(data.vectors[rows], b","), strict=True)
+        names = encode_all(data.names[rows])
+        if data.names.dtype == object:
+            names = [b'"%s"' % text.replace(b'"', b'""') for text in names]
+        lines = zip(names, format_rows(data.vectors[rows], b","), strict=True)
         file.write(b"".join([line % each for each in lines]))
-
-
-def _fields(names: Names) -> list[bytes]:
-    if names.dtype != object:
-        return encode_all(names)
-    return [b'"%s"' % text.replace(b'"', b'""') for text in encode_all(names)]
 
 
 def read(path: Path) -> EmbeddingData:
@@ -146,7 +143,9 @@ def _find_columns(path: Path, header: str, second: str, *, features: bool) -> tu
     """Return the columns by the header and the line below it, and the delimiter."""
     if not features and max(map(header.count, DELIMITERS)) >= COLUMNS:
         raise FormatError(path, f"its header has more than {COLUMNS:,} columns, which are no vectors", line=1)
-    delimiter = _find_delimiter(path, header + "\n", second)
+    head = f"{header}\n{second}".encode("utf-8", "surrogateescape")
+    found = detect_delimiter(Source(path), head, Dialect(""), Hints(), whole=False)  # as in a list of edges
+    delimiter = "," if found is None or found[0] not in DELIMITERS else found[0]
     titles = split_line(header, delimiter)
     if not titles:
         raise FormatError(path, "is not a whole header: cut short, or a quote is never closed", line=1)
@@ -154,13 +153,6 @@ def _find_columns(path: Path, header: str, second: str, *, features: bool) -> tu
         return assign_vectors(titles, split_line(second, delimiter), features=features), delimiter
     except InputError as error:
         raise FormatError(path, str(error), line=1) from error
-
-
-def _find_delimiter(path: Path, header: str, second: str) -> str:
-    """Return the delimiter of header and first record, found as in a list of edges; a comma if there is none."""
-    head = (header + second).encode("utf-8", "surrogateescape")
-    found = detect_delimiter(Source(path), head, Dialect(""), Hints(), whole=False)
-    return "," if found is None or found[0] not in DELIMITERS else found[0]
 
 
 def split_line(line: str, delimiter: str) -> list[str]:

@@ -43,13 +43,7 @@ def row_chunks(shape: tuple[int, ...]) -> Iterator[slice]:
 
 
 def format_rows(vectors: NDArray[np.float32], separator: bytes) -> list[bytes]:
-    """Write each row as decimals with a separator between them.
-
-    Examples
-    --------
-    >>> format_rows(np.array([[0.1, -2.5], [3.0, 0.7]], dtype=np.float32), b" ")
-    [b'0.1 -2.5', b'3 0.7']
-    """
+    """Write each row as decimals with a separator between them."""
     if vectors.size == 0:
         return [b""] * len(vectors)
     arrow = _arrow()

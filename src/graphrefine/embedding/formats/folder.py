@@ -26,7 +26,7 @@ from graphrefine.embedding.formats import FORMAT_VERSION
 from graphrefine.embedding.formats.io import MARK, join_data
 from graphrefine.embedding.state import EmbeddingData, names_of
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_ids import Names, is_range, pack, unpack
+from graphrefine.graph.node_ids import is_range, pack, unpack
 from graphrefine.system.arrays import map_npy, save_npy
 from graphrefine.system.checks import version_problem
 from graphrefine.system.files import check_only
@@ -110,7 +110,13 @@ def _read(path: Path) -> EmbeddingData:
     meta = _check_meta(path, (path / "meta.json").read_bytes())
     shape = (meta["nodes"], meta["dim"])
     vectors = _load(path, "vectors.npy", dtype=np.dtype(np.float32), shape=shape)
-    names = _load_names(path, meta)
+    if meta["names"] == "range":
+        names = np.arange(meta["nodes"], dtype=np.int64)
+    elif meta["names"] == "integers":
+        names = _load(path, "names.npy", dtype=np.dtype(np.int64), shape=(meta["nodes"],))
+    else:
+        text = _load(path, "names.npy", dtype=np.dtype(np.uint8))
+        names = unpack(text, _load(path, "offsets.npy", dtype=np.dtype(np.int64), shape=(meta["nodes"] + 1,)))
     stored = [name for name in _ARRAYS if f"{name}.npy" in meta["files"]]
     state = {name: _load(path, f"{name}.npy", dtype=np.dtype(np.float32)) for name in stored}
     return join_data(path, names, vectors, meta, state=state, mapped=True)
@@ -143,13 +149,3 @@ def _load(folder: Path, name: str, *, dtype: np.dtype[Any], shape: tuple[int, ..
     if array.dtype != dtype or (shape is not None and array.shape != shape):
         raise FormatError(folder, f"{name} is {array.dtype} {array.shape}, not {dtype} {shape}: changed")
     return array
-
-
-def _load_names(folder: Path, meta: dict[str, Any]) -> Names:
-    nodes, integers = meta["nodes"], np.dtype(np.int64)
-    if meta["names"] == "range":
-        return np.arange(nodes, dtype=np.int64)
-    if meta["names"] == "integers":
-        return _load(folder, "names.npy", dtype=integers, shape=(nodes,))
-    text = _load(folder, "names.npy", dtype=np.dtype(np.uint8))
-    return unpack(text, _load(folder, "offsets.npy", dtype=integers, shape=(nodes + 1,)))

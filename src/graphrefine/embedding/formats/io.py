@@ -66,10 +66,7 @@ def write_embedding(
 def save_data(
     data: EmbeddingData, path: PathLike, file_format: Format, *, durable: bool | None = None, **options: Any
 ) -> Fingerprint | None:
-    """Write an embedding whose names the format can store, in one step or, if anything fails, not at all.
-
-    Returns the fingerprint that was stored, so that the vectors are hashed once; None in a format that stores none.
-    """
+    """Write an embedding in one step or not at all; return the fingerprint that was stored, if any."""
     # Before the write, though that reads the vectors once more: most formats have their metadata before the arrays.
     # A format without metadata has no use for a state either.
     fingerprint = fingerprint_of(data) if file_format.state else None
@@ -111,10 +108,7 @@ def names_as_text(data: EmbeddingData, label: str, *, stacklevel: int) -> Embedd
 def load_data(
     path: PathLike, *, format: str | None = None, table: str | None = None, verify: bool | None = None
 ) -> EmbeddingData:
-    """Read an embedding from a file, a folder, or the table of a server.
-
-    Content with a fingerprint is held to it; mapped vectors up to a gigabyte, unless ``verify`` says yes or no.
-    """
+    """Read an embedding from a file, a folder or a table, held to its fingerprint: see `Embedding.load`."""
     file_format = input_format(path, format)
     if file_format.server:
         return file_format.read(os.fspath(path), table=table)
@@ -160,10 +154,7 @@ def check_kind(path: PathLike, file_format: Format) -> None:
 
 
 def metadata_texts(data: EmbeddingData, *kinds: Kind) -> dict[str, str]:
-    """Return all of an embedding that is no array, as texts by name: version, recipe, fingerprint, pieces of the state.
-
-    ``kinds`` are those of the pieces of the state that the format stores as text.
-    """
+    """Return version, recipe, fingerprint and the pieces of the state of these kinds as texts by name."""
     state = data.state.texts()
     texts = {"version": str(FORMAT_VERSION), "recipe": json.dumps(data.recipe, allow_nan=False)}
     texts |= {name: state[name] for name in names_of(*kinds) if name in state}
@@ -179,10 +170,7 @@ def join_data(
     state: Mapping[str, Any] | None = None,
     mapped: bool = False,
 ) -> EmbeddingData:
-    """Undo `metadata_texts`: arrays and metadata as one; FormatError where the metadata are damaged or too new.
-
-    ``state`` has the arrays of the state by name. The recipe may be JSON or what that means.
-    """
+    """Undo `metadata_texts`, with the arrays of the state by name; FormatError where these are damaged or too new."""
     version, fingerprint = metadata.get("version", FORMAT_VERSION), metadata.get("fingerprint")
     version = int(version) if isinstance(version, str) and version.isdecimal() else version
     if problem := version_problem(version, FORMAT_VERSION):

@@ -48,13 +48,7 @@ _IDENTIFIER_BYTES = 63  # PostgreSQL cuts longer names without an error
 
 
 def table_name(path: str | Path) -> str:
-    """Return a name for the table from that of a file.
-
-    Examples
-    --------
-    >>> table_name("out/my-friends.csv.gz"), table_name("2026.parquet")
-    ('my_friends', '2026')
-    """
+    """Return a name for the table from that of a file."""
     return re.sub(r"\W+", "_", Path(path).name.partition(".")[0]).strip("_") or TABLE
 
 
@@ -122,10 +116,7 @@ def table_recipe(address: str, *, table: str) -> dict[str, Any] | None:
 
 
 def update(address: str, data: EmbeddingData, *, every: Names, table: str = TABLE) -> None:
-    """Update a table that `write` made, in one transaction; its other rows, indices and name stay.
-
-    ``data`` are the rows that changed, without state; ``every`` are the names of all nodes: rows of others are deleted.
-    """
+    """Update a table in one transaction by the rows that changed; rows of other nodes than ``every`` are deleted."""
     with connect(address, OutputError) as connection:
         about = _read_description(connection, address, table)
         types = _column_types(about)

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphrefine.embedding.formats.decimals import RowError, format_rows, parse_rows, row_chunks, rows_at_once
 from graphrefine.embedding.formats.io import EDGES
@@ -69,7 +68,18 @@ def read_text(path: Path) -> EmbeddingData:
         nodes, dim = read_counts(path, file, bytes_per_value=2)
         vectors = np.empty((nodes, dim), dtype=np.float32)
         while block := list(islice(file, rows_at_once(dim))):
-            _read_block(path, block, texts, vectors)
+            start = len(texts)
+            if not block[-1].endswith(b"\n"):
+                raise FormatError(path, "its last line has no end: cut short", line=start + 1 + len(block))
+            if start + len(block) > nodes:
+                raise FormatError(path, f"has more than the {nodes} nodes it announces; {EDGES}", line=nodes + 2)
+            lines = [line.rstrip(b" \r\n").partition(b" ") for line in block]
+            texts += [name for name, _, _ in lines]
+            try:
+                vectors[start : len(texts)] = parse_rows([row for _, _, row in lines], dim, b" ")
+            except RowError as error:
+                hint = f"; {EDGES}" if max(len(line.split()) for line in block) <= 3 else ""
+                raise FormatError(path, f"{error.problem}{hint}", line=start + error.row + 2) from error
     if len(texts) != nodes:
         raise FormatError(path, f"ends after {len(texts)} of {nodes} nodes: cut short")
     return EmbeddingData(from_text(texts), vectors, {})
@@ -88,26 +98,6 @@ def read_counts(path: Path, file: IO[bytes], *, bytes_per_value: int) -> tuple[i
     return nodes, dim
 
 
-def _read_block(path: Path, block: list[bytes], texts: list[bytes], vectors: NDArray[np.float32]) -> None:
-    """Append the names of some lines to ``texts`` and put their numbers in ``vectors``."""
-    start, dim = len(texts), vectors.shape[1]
-    if not block[-1].endswith(b"\n"):
-        raise FormatError(path, "its last line has no end: cut short", line=start + 1 + len(block))
-    if start + len(block) > len(vectors):
-        problem = f"has more than the {len(vectors)} nodes it announces; {EDGES}"
-        raise FormatError(path, problem, line=len(vectors) + 2)
-    rows = []
-    for line in block:
-        name, _, row = line.rstrip(b" \r\n").partition(b" ")
-        texts.append(name)
-        rows.append(row)
-    try:
-        vectors[start : len(texts)] = parse_rows(rows, dim, b" ")
-    except RowError as error:
-        hint = f"; {EDGES}" if max(len(line.split()) for line in block) <= 3 else ""
-        raise FormatError(path, f"{error.problem}{hint}", line=start + error.row + 2) from error
-
-
 def write_binary(path: Path, data: EmbeddingData) -> None:
     """Write names and vectors."""
     with path.open("wb") as file:
@@ -123,25 +113,20 @@ def read_binary(path: Path) -> EmbeddingData:
         nodes, dim = read_counts(path, file, bytes_per_value=4)
         # Names have any length, so that each is searched for from the end of the vector before; mapped, no part of the
         # file is copied for that.
-        start = file.tell()
+        texts: list[bytes] = []
+        at, vectors = file.tell(), np.empty((nodes, dim), dtype=np.float32)
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            return _read_nodes(path, content, start, np.empty((nodes, dim), dtype=np.float32))
-
-
-def _read_nodes(path: Path, content: mmap.mmap, at: int, vectors: NDArray[np.float32]) -> EmbeddingData:
-    nodes, dim = vectors.shape
-    texts: list[bytes] = []
-    for rows in row_chunks(vectors.shape):
-        numbers = []
-        for _ in range(rows.start, rows.stop):
-            space = content.find(b" ", at)
-            end = space + 1 + 4 * dim
-            if space < 0 or end > len(content):
-                raise FormatError(path, f"ends after {len(texts)} of {nodes} nodes: cut short")
-            texts.append(content[at:space].lstrip(b"\n"))
-            numbers.append(content[space + 1 : end])
-            at = end
-        vectors[rows] = np.frombuffer(b"".join(numbers), dtype="<f4").reshape(len(numbers), dim)
-    if content[at:].strip(b"\r\n"):
-        raise FormatError(path, f"has {len(content) - at} bytes too many after its {nodes} nodes: damaged")
+            for rows in row_chunks(vectors.shape):
+                numbers = []
+                for _ in range(rows.start, rows.stop):
+                    space = content.find(b" ", at)
+                    end = space + 1 + 4 * dim
+                    if space < 0 or end > len(content):
+                        raise FormatError(path, f"ends after {len(texts)} of {nodes} nodes: cut short")
+                    texts.append(content[at:space].lstrip(b"\n"))
+                    numbers.append(content[space + 1 : end])
+                    at = end
+                vectors[rows] = np.frombuffer(b"".join(numbers), dtype="<f4").reshape(len(numbers), dim)
+            if content[at:].strip(b"\r\n"):
+                raise FormatError(path, f"has {len(content) - at} bytes too many after its {nodes} nodes: damaged")
     return EmbeddingData(from_text(texts), vectors, {})

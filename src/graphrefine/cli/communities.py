@@ -6,8 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_table_output, read_graph_of, show_table_or_json
-from graphrefine.cli.options import IntegerOrAuto, Option, command
+from graphrefine.cli.options import Option, check_table_output, command, read_graph_of, show_table_or_json
 from graphrefine.display.console import note, progress_bar
 
 
@@ -18,7 +17,7 @@ from graphrefine.display.console import note, progress_bar
     params=[
         opt.EMBEDDING,
         Option(["--graph"], metavar="GRAPH", help="The graph of the embedding: for hubs, edges inside, modularity."),
-        Option(["--count"], default="auto", show_default=True, metavar="K", type=IntegerOrAuto(),
+        Option(["--count"], default="auto", show_default=True, metavar="K", type=opt.IntegerOrAuto(),
                help="How many; 'auto': by the modularity, of the graph or of near vectors."),
         opt.TABLE, opt.SEED, opt.EMBEDDING_FORMAT, opt.THREADS, opt.JSON, *opt.READING,
     ],

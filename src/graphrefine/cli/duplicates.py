@@ -5,8 +5,8 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.cli.common import check_table_output, read_graph_of, show_table_or_json
-from graphrefine.cli.options import EMBEDDING, EMBEDDING_FORMAT, JSON, READING, TABLE, THREADS, Option, command
+from graphrefine.cli import options as opt
+from graphrefine.cli.options import Option, check_table_output, command, read_graph_of, show_table_or_json
 from graphrefine.display.console import progress_bar, seconds
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     first=("graph", "output", "above", "min_degree"),
     short_help="Pairs of nodes that look like the same thing.",
     params=[
-        EMBEDDING,
+        opt.EMBEDDING,
         Option(["--graph"], metavar="GRAPH", help="The graph of the embedding, whose neighbors decide."),
         Option(["--above"], type=float, metavar="COSINE",
                help="Lowest cosine of a pair.  [default: 0.98; with --graph, that of the 20 nearest nodes of each]"),
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
                help="Lowest share of common neighbors, with --graph.  [default: 0.5]"),
         Option(["--min-degree"], type=int, metavar="N",
                help="Leave out nodes with fewer neighbors, such as leaves.  [default: 3, if degrees are known]"),
-        TABLE, EMBEDDING_FORMAT, THREADS, JSON, *READING,
+        opt.TABLE, opt.EMBEDDING_FORMAT, opt.THREADS, opt.JSON, *opt.READING,
     ],
 )  # fmt: skip
 def duplicates(

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import read_graph_of, read_token, take_labels
-from graphrefine.cli.options import Option, command
+from graphrefine.cli.options import Option, command, read_graph_of, read_token, take_labels
 from graphrefine.display.console import note
 
 if TYPE_CHECKING:

@@ -340,15 +340,6 @@ def name_option(problem: GraphRefineError | Warning, command: click.Command) -> 
 
     Messages call arguments as Python does. Only the head of a message is rewritten, as what follows may be text of the
     user's; that of a file's problem is the path and the line, and stays.
-
-    Examples
-    --------
-    >>> from graphrefine.errors import InputError
-    >>> command = Command("embed", params=[*READING, *REFINING])
-    >>> name_option(InputError("dim=0 is too small", argument="dim"), command)
-    '--dim 0 is too small'
-    >>> name_option(FormatError("g.csv", "has no column 'w'", argument="weights"), command)
-    "g.csv: has no column 'w' (--weights)"
     """
     argument, message = getattr(problem, "argument", None), str(problem)
     option = next((each for each in command.params if isinstance(each, click.Option) and each.name == argument), None)

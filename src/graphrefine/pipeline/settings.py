@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
+from graphrefine.errors import FormatError, InputError, OutputError, require
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.system import as_plain, distinct_keys
 from graphrefine.system.checks import check_choice, check_integer
@@ -118,10 +118,7 @@ class RunSettings:
 
     def connect(self) -> Any:
         """Return a context manager of a client of the cluster; the workers that it started end with it."""
-        try:
-            import distributed  # noqa: F401
-        except ModuleNotFoundError:
-            raise MissingExtraError("a cluster", "distributed", "scale") from None
+        require("distributed", "a cluster", "scale")
         from graphrefine.engine.dask_client import TlsFiles, connect
 
         paths = (getattr(self, name) for name in TLS)

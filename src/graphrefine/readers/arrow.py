@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from graphrefine.errors import MissingExtraError
+from graphrefine.errors import require
 from graphrefine.readers.columns import number_edges
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
@@ -167,9 +167,8 @@ def numeric_columns(schema: Any) -> list[bool]:
 
 def import_pyarrow(purpose: str) -> Any:
     """Return the package pyarrow, or an error that says how to get it."""
-    try:
-        import pyarrow as pa
-        import pyarrow.ipc
-    except ModuleNotFoundError:
-        raise MissingExtraError(f"reading {purpose} files", "pyarrow", "io") from None
+    require("pyarrow", f"reading {purpose} files", "io")
+    import pyarrow as pa
+    import pyarrow.ipc
+
     return pa

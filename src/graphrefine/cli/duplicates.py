@@ -6,7 +6,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.options import Option, check_table_output, command, read_graph_of, show_table_or_json
+from graphrefine.cli.options import Option, check_table_output, command, load_with_graph, show_table_or_json
 from graphrefine.display.console import progress_bar, seconds
 
 if TYPE_CHECKING:
@@ -40,16 +40,13 @@ def duplicates(
     out only where EMBEDDING holds degrees.
     """
     from graphrefine.analysis.duplicates import find_duplicates
-    from graphrefine.embedding.embedding import load
 
     check_table_output(output, embedding, graph, options["nodes"])
-    vectors = load(embedding, format=embedding_format)
-    links = read_graph_of(vectors, graph, options, threads=threads)
+    vectors, links, origin = load_with_graph(embedding, graph, options, format=embedding_format, threads=threads)
     start = perf_counter()
     with progress_bar() as bar:
         table = find_duplicates(vectors, links, threads=threads, watcher=bar, **options)
     spent = perf_counter() - start
-    origin = {"embedding": embedding, "graph": graph, **({} if links is None else {"reading": links.reading})}
     show_table_or_json(table, output=output, as_json=as_json, lines=_describe(table, spent), seconds=spent, **origin)
 
 

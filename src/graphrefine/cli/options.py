@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graphrefine.display.table import Table
+    from graphrefine.embedding.embedding import Embedding
     from graphrefine.evaluate import Labels
     from graphrefine.graph.graph import Graph
     from graphrefine.methods.contract import Method
-    from graphrefine.search.vectors import VectorTable
 
 FIRST, FURTHER = "Main options", "Further options"  # headings of the options that matter most, and of those below
 # An empty path would be the current folder: a variable of a shell script that is not set must not become that.
@@ -318,11 +318,11 @@ def method_options(options: dict[str, Any]) -> tuple[Method[Any], str | None, di
     if path is not None:
         if preset is not None:
             raise click.BadParameter("cannot be used with --preset; leave one of them out", param_hint="--config")
-        config = read_config(path)
+        named, configured = read_config(path)
         source = click.get_current_context().get_parameter_source("method")
-        if source is not click.core.ParameterSource.DEFAULT and options["method"] != config.method:
-            raise click.BadParameter(f"{path} has settings of {config.method}", param_hint="--method")
-        options["method"], configured = config
+        if source is not click.core.ParameterSource.DEFAULT and options["method"] != named:
+            raise click.BadParameter(f"{path} has settings of {named}", param_hint="--method")
+        options["method"] = named
     method = find_method(options.pop("method"))
     for assignment in options.pop("assigned"):
         name, equals, text = assignment.partition("=")
@@ -421,21 +421,26 @@ def read_graph(path: str, **reading: Any) -> Graph:
     return graph
 
 
-def read_graph_of(
-    table: VectorTable, graph: str | None, options: dict[str, Any], *, threads: int | None = None
-) -> Graph | None:
-    """Read the graph of an embedding, directed or bipartite as its recipe says; None without one.
+def load_with_graph(
+    path: str, graph: str | None, options: dict[str, Any], *, format: str | None, threads: int | None = None
+) -> tuple[Embedding, Graph | None, dict[str, Any]]:
+    """Load an embedding, and its graph where one is given; return both, and what they are for JSON.
 
     The options of reading are taken out of a command's.
     """
-    reading = reading_options(options)
+    from graphrefine.embedding.embedding import load
+
+    embedding, reading = load(path, format=format), reading_options(options)
+    origin = {"embedding": path, "graph": graph}
     if graph is None:
-        return None
+        return embedding, None, origin
     # The recipe says how the graph was read. Read in another way, its nodes would have other neighbors, or other names.
-    if reading["directed"] is None or table.sides.kind == "columns":
-        reading["directed"] = table.sides.kind == "columns"
-    reading["bipartite"] = reading["bipartite"] or table.sides.kind == "rows" or None
-    return read_graph(graph, threads=threads, **reading)
+    kind = embedding.sides.kind
+    if reading["directed"] is None or kind == "columns":
+        reading["directed"] = kind == "columns"
+    reading["bipartite"] = reading["bipartite"] or kind == "rows" or None
+    links = read_graph(graph, threads=threads, **reading)
+    return embedding, links, {**origin, "reading": links.reading}
 
 
 def take_labels(

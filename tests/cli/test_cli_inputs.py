@@ -11,7 +11,7 @@ import pytest
 
 from cli_runs import contents, refuses, works
 from graphrefine.cli.commands import cli
-from graphrefine.cli.common import check_not_input
+from graphrefine.cli.options import check_not_input
 from graphrefine.embedding.embedding import load
 from graphrefine.errors import OutputError
 

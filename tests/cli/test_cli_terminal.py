@@ -23,7 +23,7 @@ import pytest
 import graphrefine
 from cli_runs import PROGRAM, run, works
 from graphrefine.cli import main
-from graphrefine.cli.common import read_token
+from graphrefine.cli.options import read_token
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import ArgumentWarning, FormatError, GraphRefineError, InputError, OutputError
 from processes import start_process

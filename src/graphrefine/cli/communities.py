@@ -6,8 +6,7 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_table_output, read_graph_of, show_table_or_json
-from graphrefine.cli.options import IntegerOrAuto, Option, command
+from graphrefine.cli.options import Option, check_table_output, command, load_with_graph, show_table_or_json
 from graphrefine.display.console import note, progress_bar
 
 
@@ -18,7 +17,7 @@ from graphrefine.display.console import note, progress_bar
     params=[
         opt.EMBEDDING,
         Option(["--graph"], metavar="GRAPH", help="The graph of the embedding: for hubs, edges inside, modularity."),
-        Option(["--count"], default="auto", show_default=True, metavar="K", type=IntegerOrAuto(),
+        Option(["--count"], default="auto", show_default=True, metavar="K", type=opt.IntegerOrAuto(),
                help="How many; 'auto': by the modularity, of the graph or of near vectors."),
         opt.TABLE, opt.SEED, opt.EMBEDDING_FORMAT, opt.THREADS, opt.JSON, *opt.READING,
     ],
@@ -30,11 +29,9 @@ def communities(
     """Find groups of nodes whose vectors are alike, the largest first, each named by its hub."""
     from graphrefine.analysis.communities import find_communities
     from graphrefine.display.table import Table
-    from graphrefine.embedding.embedding import load
 
     check_table_output(output, embedding, graph, options["nodes"])
-    vectors = load(embedding, format=embedding_format)
-    links = read_graph_of(vectors, graph, options, threads=threads)
+    vectors, links, origin = load_with_graph(embedding, graph, options, format=embedding_format, threads=threads)
     start, number = perf_counter(), None if count == "auto" else int(count)
     with progress_bar() as bar:
         table = find_communities(vectors, links, count=number, threads=threads, watcher=bar, **options)
@@ -45,5 +42,4 @@ def communities(
         print(text)
         note("-o TABLE writes the community of each node")
         return None
-    origin = {"embedding": embedding, "graph": graph, **({} if links is None else {"reading": links.reading})}
     return show_table_or_json(table, output=output, as_json=as_json, lines=text.splitlines(), seconds=spent, **origin)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_not_input, read_graph, take_labels
-from graphrefine.cli.options import Option, command
+from graphrefine.cli.options import Option, check_not_input, command, read_graph, take_labels
 from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.errors import InputError, OutputError
 from graphrefine.progress import Stages

@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, is_same
-from graphrefine.cli.options import JSON, Option, command, under
+from graphrefine.cli.options import JSON, Option, check_not_input, command, is_same, under
 from graphrefine.display.console import show_json
 from graphrefine.embedding.formats import check_output, choose_format, format_place, input_format
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.common import check_table_output, show_table_or_json
-from graphrefine.cli.options import EVERY, JSON, SEED, TABLE, THREADS, Option, command
+from graphrefine.cli import options as opt
+from graphrefine.cli.options import Option, check_table_output, command, show_table_or_json
 from graphrefine.display.console import progress_bar
 
 
@@ -20,9 +20,9 @@ from graphrefine.display.console import progress_bar
         click.Argument(["old"], metavar="OLD"),
         click.Argument(["new"], metavar="NEW"),
         Option(["-k"], type=int, default=10, show_default=True, metavar="K", help="How many neighbors to compare."),
-        EVERY, TABLE, SEED,
+        opt.EVERY, opt.TABLE, opt.SEED,
         Option(["--format"], metavar="NAME", help="Format of OLD and NEW if their suffixes do not say."),
-        THREADS, JSON,
+        opt.THREADS, opt.JSON,
     ],
 )  # fmt: skip
 def drift(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.cli.common import check_table_output, read_graph_of, show_table_or_json
-from graphrefine.cli.options import EMBEDDING, EMBEDDING_FORMAT, JSON, READING, TABLE, THREADS, Option, command
+from graphrefine.cli import options as opt
+from graphrefine.cli.options import Option, check_table_output, command, load_with_graph, show_table_or_json
 from graphrefine.display.console import progress_bar, seconds
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     first=("graph", "output", "above", "min_degree"),
     short_help="Pairs of nodes that look like the same thing.",
     params=[
-        EMBEDDING,
+        opt.EMBEDDING,
         Option(["--graph"], metavar="GRAPH", help="The graph of the embedding, whose neighbors decide."),
         Option(["--above"], type=float, metavar="COSINE",
                help="Lowest cosine of a pair.  [default: 0.98; with --graph, that of the 20 nearest nodes of each]"),
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
                help="Lowest share of common neighbors, with --graph.  [default: 0.5]"),
         Option(["--min-degree"], type=int, metavar="N",
                help="Leave out nodes with fewer neighbors, such as leaves.  [default: 3, if degrees are known]"),
-        TABLE, EMBEDDING_FORMAT, THREADS, JSON, *READING,
+        opt.TABLE, opt.EMBEDDING_FORMAT, opt.THREADS, opt.JSON, *opt.READING,
     ],
 )  # fmt: skip
 def duplicates(
@@ -40,16 +40,13 @@ def duplicates(
     out only where EMBEDDING holds degrees.
     """
     from graphrefine.analysis.duplicates import find_duplicates
-    from graphrefine.embedding.embedding import load
 
     check_table_output(output, embedding, graph, options["nodes"])
-    vectors = load(embedding, format=embedding_format)
-    links = read_graph_of(vectors, graph, options, threads=threads)
+    vectors, links, origin = load_with_graph(embedding, graph, options, format=embedding_format, threads=threads)
     start = perf_counter()
     with progress_bar() as bar:
         table = find_duplicates(vectors, links, threads=threads, watcher=bar, **options)
     spent = perf_counter() - start
-    origin = {"embedding": embedding, "graph": graph, **({} if links is None else {"reading": links.reading})}
     show_table_or_json(table, output=output, as_json=as_json, lines=_describe(table, spent), seconds=spent, **origin)
 
 

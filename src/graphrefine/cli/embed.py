@@ -7,8 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_not_input, count_zero_rows, describe_dimension, is_same, show_notes
-from graphrefine.cli.options import Option, command
+from graphrefine.cli.options import Option, check_not_input, command, count_zero_rows, show_notes
 from graphrefine.display.console import note, progress_bar, seconds, show_json
 from graphrefine.embedding.formats import check_content, check_output, format_place
 from graphrefine.system.memory import PeakMemory
@@ -50,7 +49,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
     start = perf_counter()
     source, features, align_to = options.pop("graph"), options.pop("features"), options.pop("align_to")
     inputs = [source, features, options["config"], options["nodes"]]
-    if align_to is not None and not is_same(align_to, output):  # the output may be a newer version of it
+    if align_to is not None and not opt.is_same(align_to, output):  # the output may be a newer version of it
         inputs.append(align_to)
     check_not_input(output, inputs)
     file_format = check_output(output, format=output_format)
@@ -111,7 +110,7 @@ def embed(output: str, output_format: str | None, as_json: bool, **options: Any)
     memory, name = f"{stats['peak_mb']:,.0f} MB", stats["fingerprint"]["name"]
     print(f"{output}: {size} in {spent['total']} ({parts}; {memory}{tier}), {name}")
     if "auto_dim" in stats:
-        print(f"dim {embedding.dim}: {describe_dimension(stats['auto_dim'])}")
+        print(f"dim {embedding.dim}: {opt.describe_dimension(stats['auto_dim'])}")
     if align_to is not None:
         aligned = stats["aligned"]
         drift = f"mean drift {aligned['after']:.3f} ({aligned['before']:.3f} before the rotation)"

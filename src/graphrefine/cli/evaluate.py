@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import read_graph, refuse_options, take_labels
-from graphrefine.cli.options import Group, Option
+from graphrefine.cli.options import Group, Option, read_graph, refuse_options, take_labels
 from graphrefine.display.console import progress_bar, show_json, show_table
 from graphrefine.embedding.formats import format_place
 

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import read_graph_of, read_token, take_labels
-from graphrefine.cli.options import Option, command
+from graphrefine.cli.options import Option, command, load_with_graph, read_token, take_labels
 from graphrefine.display.console import note
 
 if TYPE_CHECKING:
     from graphrefine.embedding.embedding import Embedding
     from graphrefine.explore.session import Session
+    from graphrefine.graph.graph import Graph
 
 
 @command(
@@ -37,19 +37,18 @@ if TYPE_CHECKING:
     ],
 )  # fmt: skip
 def explore(
-    embedding: str, embedding_format: str | None, host: str, port: int, token: str | None, token_file: str | None,
-    no_browser: bool, as_json: bool, **sources: Any,
+    embedding: str, graph: str | None, embedding_format: str | None, host: str, port: int, token: str | None,
+    token_file: str | None, no_browser: bool, as_json: bool, **sources: Any,
 ) -> None:  # fmt: skip
     """Open a page that shows EMBEDDING as a map: find a node, see its neighbors, color, select.
 
     The page and its API are served on this machine alone unless --host says otherwise, until Ctrl-C.
     """
-    from graphrefine.embedding.embedding import load
     from graphrefine.explore.server import can_open_browser, serve
 
     token = read_token(token, token_file)
-    vectors = load(embedding, format=embedding_format)
-    session, readings = _make_session(vectors, name=Path(embedding).name, **sources)
+    vectors, links, _ = load_with_graph(embedding, graph, sources, format=embedding_format)
+    session, readings = _make_session(vectors, links, name=Path(embedding).name, **sources)
 
     def print_address(url: str, bound: int) -> None:
         if as_json:
@@ -63,14 +62,13 @@ def explore(
 
 
 def _make_session(
-    vectors: Embedding, *, graph: str | None, labels: str | None, columns: str | None, index: bool | None, name: str,
+    vectors: Embedding, links: Graph | None, *, labels: str | None, columns: str | None, index: bool | None, name: str,
     **options: Any,
 ) -> tuple[Session, dict[str, str]]:  # fmt: skip
     """Return a session of files and how its labels were read; print notes about names that do not fit together."""
     from graphrefine.explore.columns import read_columns
     from graphrefine.explore.session import Session
 
-    links = read_graph_of(vectors, graph, options)
     table, matches = (None, 0) if columns is None else read_columns(columns, vectors.names)
     node_labels, readings = take_labels(labels, options, vectors.names, graph=links)
     session = Session(vectors, graph=links, labels=node_labels, columns=table, index=index, name=name)

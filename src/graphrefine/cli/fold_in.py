@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, count_zero_rows, is_same, read_graph
-from graphrefine.cli.options import JSON, OUTPUT_FORMAT, READING, SKIP, THREADS, Option, command
+from graphrefine.cli import options as opt
+from graphrefine.cli.options import Option, check_not_input, command, count_zero_rows, is_same, read_graph
 from graphrefine.display.console import note, seconds, show_json
 from graphrefine.embedding.formats import check_output
 
@@ -25,8 +25,8 @@ NOTHING = {"edges": 0, "nodes": 0, "names": []}  # was left out
         Option(["-o", "--output"], required=True, metavar="OUT",
                help="Where the vectors of the new nodes go; the suffix says how, as for graphrefine embed."),
         Option(["--extend"], is_flag=True, help="Write the known nodes too, the new ones below them."),
-        OUTPUT_FORMAT, SKIP, THREADS, JSON,
-        *(option for option in READING if option.name not in ("directed", "bipartite", "nodes")),
+        opt.OUTPUT_FORMAT, opt.SKIP, opt.THREADS, opt.JSON,
+        *(option for option in opt.READING if option.name not in ("directed", "bipartite", "nodes")),
     ],
 )  # fmt: skip
 def fold_in(

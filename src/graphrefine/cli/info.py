@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from graphrefine.cli.common import describe_dimension, show_notes
-from graphrefine.cli.options import GRAPH, JSON, MEMORY, READING, REFINING, THREADS, command, reading_options
+from graphrefine.cli import options as opt
+from graphrefine.cli.options import command, describe_dimension, reading_options, show_notes
 from graphrefine.display.console import progress_bar, seconds, show_json, show_table
 from graphrefine.progress import Stages
 from graphrefine.system.memory import budget_of
@@ -23,7 +23,7 @@ COMPONENT_BYTES = 24  # for each entry, while components are counted
     "info",
     first=("dim", "weights", "directed", "quality"),
     short_help="What is in a graph, and what embedding it takes.",
-    params=[GRAPH, MEMORY, THREADS, JSON, *REFINING, *READING],
+    params=[opt.GRAPH, opt.MEMORY, opt.THREADS, opt.JSON, *opt.REFINING, *opt.READING],
 )  # fmt: skip
 def info(graph: str, memory: str | None, threads: int | None, as_json: bool, **options: Any) -> None:
     """Print what is in GRAPH, and what embedding it will take: time and memory are predicted from a short trial.

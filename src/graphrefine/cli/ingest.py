@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, show_notes
-from graphrefine.cli.options import JSON, READING, THREADS, Option, command, reading_options
+from graphrefine.cli import options as opt
+from graphrefine.cli.options import Option, check_not_input, command, reading_options, show_notes
 from graphrefine.display.console import note, progress_bar, show_json
 
 
@@ -23,7 +23,7 @@ from graphrefine.display.console import note, progress_bar, show_json
                     "it; a run that was killed goes on from there."),
         Option(["--memory"], metavar="AMOUNT",
                help="Largest amount of memory, as in 8GB or 512MB.  [default: most of the free memory]"),
-        THREADS, JSON, *READING,
+        opt.THREADS, opt.JSON, *opt.READING,
     ],
 )  # fmt: skip
 def ingest(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, read_token, show_notes
-from graphrefine.cli.options import GRAPH, JSON, READING, SUFFIXES, THREADS, TOKEN, Group, Option, reading_options
+from graphrefine.cli import options as opt
+from graphrefine.cli.options import Group, Option, check_not_input, read_token, reading_options, show_notes
 from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.embedding.formats import check_address, format_place
 from graphrefine.errors import FormatError, InputError
@@ -47,13 +47,13 @@ def _open_for(stage: str, folder: str, threads: int | None) -> Iterator[Live]:
     first=("output", "dim", "weights", "tolerance"),
     short_help="A folder of live vectors from a graph.",
     params=[
-        GRAPH,
+        opt.GRAPH,
         Option(["-o", "--output"], required=True, metavar="FOLDER", help="Folder to make; it ends in .live."),
         Option(["--dim"], type=int, default=128, show_default=True, metavar="K", help="Length of the vectors."),
         Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the random sketch."),
         Option(["--tolerance"], type=float, default=0.1, show_default=True, metavar="X",
                help="Bound of the error of unit vectors, for 99 % of them: the smaller, the slower changes are."),
-        THREADS, JSON, *READING,
+        opt.THREADS, opt.JSON, *opt.READING,
     ],
 )  # fmt: skip
 def create(
@@ -93,7 +93,7 @@ def create(
         Option(["--resume"], is_flag=True, help="Go on after the records of the same file that count already."),
         Option(["--skip-unknown"], is_flag=True, help="Pass over removals of what is not there, and count them."),
         Option(["--format"], metavar="NAME", help="Format of CHANGES where its suffix does not say."),
-        THREADS, JSON,
+        opt.THREADS, opt.JSON,
     ],
 )  # fmt: skip
 def apply(folder: str, changes: str, threads: int | None, as_json: bool, **options: Any) -> None:
@@ -130,7 +130,7 @@ def _describe(state: dict[str, Any]) -> str:
 @live.command(
     "refresh",
     short_help="Fit basis and axes again, now.",
-    params=[FOLDER, THREADS, JSON],
+    params=[FOLDER, opt.THREADS, opt.JSON],
 )
 def refresh(folder: str, threads: int | None, as_json: bool) -> None:
     """Renew what is frozen between refreshes (basis, contexts, axes), and turn the new vectors onto the old ones.
@@ -147,8 +147,10 @@ def refresh(folder: str, threads: int | None, as_json: bool) -> None:
 @live.command(
     "check",
     short_help="Files, database and bounds.",
-    params=[FOLDER, Option(["--quick"], is_flag=True, help="Leave out the residuals of all rows."), THREADS, JSON],
-)
+    params=[
+        FOLDER, Option(["--quick"], is_flag=True, help="Leave out the residuals of all rows."), opt.THREADS, opt.JSON,
+    ],
+)  # fmt: skip
 def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
     """Check that files and database are whole, and that every bound is true of the vectors of this moment.
 
@@ -174,13 +176,13 @@ def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
     params=[
         FOLDER,
         Option(["-o", "--output"], metavar="OUT",
-               help=f"File or folder for the vectors. The suffix names the format: {SUFFIXES}."),
+               help=f"File or folder for the vectors. The suffix names the format: {opt.SUFFIXES}."),
         Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not name it."),
         Option(["--to"], metavar="ADDRESS", help="A PostgreSQL server, postgresql://user@host/database."),
         Option(["--table"], metavar="NAME", help="Table of the server.  [default: by the name of FOLDER]"),
         Option(["--changed-since"], type=int, metavar="GROUP",
                help="Write into OUT only vectors that came or moved after that group."),
-        JSON,
+        opt.JSON,
     ],
 )  # fmt: skip
 def export(
@@ -242,7 +244,7 @@ def _export_table(live: LiveReader, address: str, table: str) -> tuple[int, str]
     params=[
         FOLDER,
         Option(["-o", "--output"], required=True, metavar="COPY", help="Folder to make."),
-        JSON,
+        opt.JSON,
     ],
 )  # fmt: skip
 def backup(folder: str, output: str, as_json: bool) -> None:
@@ -269,11 +271,11 @@ def backup(folder: str, output: str, as_json: bool) -> None:
         FOLDER,
         Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on."),
         Option(["--port"], type=int, default=0, metavar="N", help="Port to listen on.  [default: any that is free]"),
-        *TOKEN,
+        *opt.TOKEN,
         Option(["--renew"], type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
                metavar="SECONDS", help="Time between two snapshots for the requests of graphrefine explore."),
         Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),
-        THREADS,
+        opt.THREADS,
         Option(["--json", "as_json"], is_flag=True, help="Print one line of JSON with the address, then serve."),
     ],
 )  # fmt: skip

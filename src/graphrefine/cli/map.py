@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, refuse_options, take_labels
-from graphrefine.cli.options import EMBEDDING, FORMAT, JSON, LABEL_READING, SEED, THREADS, VARIABLE, Option, command
+from graphrefine.cli import options as opt
+from graphrefine.cli.options import Option, check_not_input, command, refuse_options, take_labels
 from graphrefine.display.console import note, progress_bar, seconds, show_json
 from graphrefine.progress import Stages
 
@@ -18,7 +18,7 @@ from graphrefine.progress import Stages
     first=("output", "labels", "method", "title"),
     short_help="The nodes in the plane: a picture, a page or a table.",
     params=[
-        EMBEDDING,
+        opt.EMBEDDING,
         Option(["-o", "--output"], required=True, metavar="OUT",
                help="A picture (.png, .svg), a page to look around in (.html), or a table (.parquet)."),
         Option(["--labels"], metavar="LABELS",
@@ -29,7 +29,7 @@ from graphrefine.progress import Stages
         Option(["--names"], default="12", show_default=True, metavar="N|none",
                help="How many nodes have their names on a picture: those with the most neighbors."),
         Option(["--dark"], is_flag=True, help="A picture for a dark page."),
-        VARIABLE, FORMAT, SEED, THREADS, JSON, *LABEL_READING,
+        opt.VARIABLE, opt.FORMAT, opt.SEED, opt.THREADS, opt.JSON, *opt.LABEL_READING,
     ],
 )  # fmt: skip
 def map(

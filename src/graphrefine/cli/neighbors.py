@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_table_output, take_labels
-from graphrefine.cli.options import Option, command
+from graphrefine.cli.options import Option, check_table_output, command, take_labels
 from graphrefine.display.console import note, progress_bar, seconds, show_json, show_table
 from graphrefine.errors import InputError
 

@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_table_output, read_graph, show_table_or_json, take_labels
-from graphrefine.cli.options import Group, Option
+from graphrefine.cli.options import Group, Option, check_table_output, read_graph, show_table_or_json, take_labels
 from graphrefine.display.console import progress_bar
 from graphrefine.embedding.formats import format_place
 

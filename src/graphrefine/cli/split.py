@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from graphrefine.cli.common import check_not_input, read_graph
-from graphrefine.cli.options import GRAPH, JSON, READING, SEED, THREADS, Option, command, reading_options, under
+from graphrefine.cli import options as opt
+from graphrefine.cli.options import Option, check_not_input, command, read_graph, reading_options, under
 from graphrefine.display.console import note, progress_bar, show_json, show_table
 from graphrefine.progress import Stages
 
@@ -30,12 +30,12 @@ _PARTS = under(
     first=("output", "test", "validation", "negatives"),
     short_help="Train, validation and test edges, with negatives.",
     params=[
-        GRAPH,
+        opt.GRAPH,
         Option(["-o", "--output"], required=True, metavar="FOLDER", help="Folder to make, or an earlier split to "
                "replace."),
         Option(["--table", "table"], type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow"]), default="csv",
                show_default=True, help="Format of the tables."),
-        *_PARTS, SEED, THREADS, JSON, *READING,
+        *_PARTS, opt.SEED, opt.THREADS, opt.JSON, *opt.READING,
     ],
 )  # fmt: skip
 def split(graph: str, output: str, table: str, threads: int | None, as_json: bool, **options: Any) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.common import check_not_input, read_graph, take_labels
-from graphrefine.cli.options import Option, command
+from graphrefine.cli.options import Option, check_not_input, command, read_graph, take_labels
 from graphrefine.display.console import progress_bar, show_json, show_table
 from graphrefine.progress import Stages
 

@@ -73,10 +73,9 @@ class MemoryPlan:
     def in_words(self) -> str:
         """Return the plan for people."""
         parts = [f"{MODES[self.mode]}: about {gigabytes(self.predicted)} of {gigabytes(self.budget)}"]
-        if self.mode == "dask":
-            parts.append(f"{gigabytes(self.disk)} of disk")
-        elif self.mode != "memory":
+        if self.mode in ("columns", "streamed"):
             parts.append(f"{self.panels} panel{'s' * (self.panels != 1)} of {self.panel} columns")
+        if self.mode != "memory":
             parts.append(f"{gigabytes(self.disk)} of disk")
         return ", ".join(parts)
 

@@ -12,9 +12,9 @@ import os
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from graphrefine.errors import FormatError, InputError, MissingExtraError, OutputError
+from graphrefine.errors import FormatError, InputError, OutputError, require
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.system import as_plain, distinct_keys
 from graphrefine.system.checks import check_choice, check_integer
@@ -118,10 +118,7 @@ class RunSettings:
 
     def connect(self) -> Any:
         """Return a context manager of a client of the cluster; the workers that it started end with it."""
-        try:
-            import distributed  # noqa: F401
-        except ModuleNotFoundError:
-            raise MissingExtraError("a cluster", "distributed", "scale") from None
+        require("distributed", "a cluster", "scale")
         from graphrefine.engine.dask_client import TlsFiles, connect
 
         paths = (getattr(self, name) for name in TLS)
@@ -137,13 +134,6 @@ def work_folder(output: str | PathLike[str]) -> Path:
     return path.with_name(f"{path.name}.work")
 
 
-class Config(NamedTuple):
-    """A method, and some of its settings."""
-
-    method: str
-    settings: dict[str, Any]
-
-
 def write_config(path: str | PathLike[str], method: str, settings: MethodSettings) -> None:
     """Write all settings of a method to a file."""
     # Those that have their default too: so the file means the same when a later version changes a default.
@@ -152,8 +142,8 @@ def write_config(path: str | PathLike[str], method: str, settings: MethodSetting
         hidden.write_text(text + "\n", encoding="utf-8")
 
 
-def read_config(path: str | PathLike[str]) -> Config:
-    """Return the settings in a file; FormatError unless the method takes each of them."""
+def read_config(path: str | PathLike[str]) -> tuple[str, dict[str, Any]]:
+    """Return the method and the settings in a file; FormatError unless the method takes each of them."""
     from graphrefine.methods.registry import make_settings
 
     expected = 'a JSON object of settings is expected, like {"method": "refine", "dim": 64}'
@@ -176,4 +166,4 @@ def read_config(path: str | PathLike[str]) -> Config:
         make_settings(method, **settings)
     except (InputError, TypeError, ValueError) as error:
         raise FormatError(path, str(error)) from None
-    return Config(method, settings)
+    return method, settings

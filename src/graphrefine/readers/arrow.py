@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from graphrefine.errors import MissingExtraError
+from graphrefine.errors import require
 from graphrefine.readers.columns import number_edges
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
@@ -38,12 +38,8 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
 
 
 def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
-    """Load an Arrow IPC file (also called feather) or stream; only the columns of the edges must be sound."""
-    pa = import_pyarrow("Arrow")
-    table = _read_ipc(source, pa)
-    roles = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
-    used = [at for at in roles.positions if at is not None]
-    return number_edges(sound(table.select(used)).column, roles.within(used), options, as_text=True)
+    """Load an Arrow IPC file (also called feather) or stream."""
+    return edges_of_arrow(_read_ipc(source, import_pyarrow("Arrow")), options)
 
 
 def read_arrow_table(source: Source) -> Any:
@@ -58,9 +54,10 @@ def read_arrow_table(source: Source) -> Any:
 
 
 def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
-    """Return the edges of an Arrow table that is the result of a query."""
+    """Return the edges of an Arrow table; only the columns of the edges must be sound."""
     roles = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
-    return number_edges(table.column, roles, options, as_text=True)
+    used = [at for at in roles.positions if at is not None]
+    return number_edges(sound(table.select(used)).column, roles.within(used), options, as_text=True)
 
 
 def _read_rows(source: Source, file: Any, columns: list[str] | None = None) -> Any:
@@ -167,9 +164,8 @@ def numeric_columns(schema: Any) -> list[bool]:
 
 def import_pyarrow(purpose: str) -> Any:
     """Return the package pyarrow, or an error that says how to get it."""
-    try:
-        import pyarrow as pa
-        import pyarrow.ipc
-    except ModuleNotFoundError:
-        raise MissingExtraError(f"reading {purpose} files", "pyarrow", "io") from None
+    require("pyarrow", f"reading {purpose} files", "io")
+    import pyarrow as pa
+    import pyarrow.ipc
+
     return pa

@@ -268,13 +268,7 @@ class AttributedGraph:
 
 
 def parse_weight(value: Any) -> float:
-    """Return the weight that a value is, or that a text says.
-
-    Examples
-    --------
-    >>> parse_weight("2.5")
-    2.5
-    """
+    """Return the weight that a value is, or that a text says."""
     try:
         weight = math.nan if isinstance(value, bool) else float(value)
     except (ValueError, TypeError, OverflowError):
@@ -326,12 +320,6 @@ def unescape(text: str, *, named: bool = True) -> str:
 
 
 def list_names(names: Iterable[str]) -> str:
-    """Return names for a message, the first few of many.
-
-    Examples
-    --------
-    >>> list_names(["a", "b"])
-    "'a', 'b'"
-    """
+    """Return names for a message, the first few of many."""
     every = [repr(name) for name in names]
     return ", ".join(every[:_LISTED]) + (f" and {len(every) - _LISTED} more" if len(every) > _LISTED else "")

@@ -66,27 +66,12 @@ class Records:
         return find_edges(self.names, list(map(is_numeric, values)), values.__getitem__, options.hints)
 
     def edges(self, options: ReadOptions) -> EdgeTable:
-        """Return the edges; an end that a record lacks is missing.
-
-        Examples
-        --------
-        >>> table = Records([{"from": "a", "to": "b"}, {"from": "b", "when": 2}]).edges(ReadOptions())
-        >>> table.numbered[2].tolist(), table.report["ignored_columns"]
-        (['a', 'b'], ['when'])
-        """
+        """Return the edges; an end that a record lacks is missing."""
         return number_edges(self.column, self.find_edges(options), options)
 
 
 def edges_of_columns(table: ColumnTable, options: ReadOptions) -> EdgeTable:
-    """Return the edges of a table, whose columns the options or usual names find.
-
-    Examples
-    --------
-    >>> columns = [["a", "b"], ["b", None]]
-    >>> table = edges_of_columns(ColumnTable(None, [False, False], columns.__getitem__), ReadOptions())
-    >>> table.numbered[0].tolist(), table.numbered[2].tolist()
-    ([0, 1], ['a', 'b'])
-    """
+    """Return the edges of a table, whose columns the options or usual names find."""
     roles = find_edges(table.names, table.numeric, lambda at: _sample(table.column(at)), options.hints)
     roles = replace(roles, sample=lambda at: _values(table.column(at)).tolist())
     return number_edges(table.column, roles, options)

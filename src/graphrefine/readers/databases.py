@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from graphrefine.errors import FormatError, InputError, MissingExtraError
+from graphrefine.errors import FormatError, InputError, require
 from graphrefine.readers.arrow import edges_of_arrow, gather_batches, import_pyarrow
 from graphrefine.readers.attributed_graph import list_names
 from graphrefine.readers.columns import edges_of_rows
@@ -104,10 +104,9 @@ def _allow_reading(action: int, *_: Any) -> int:
 
 
 def _load_duckdb(source: Source, options: ReadOptions) -> EdgeTable:
-    try:
-        import duckdb
-    except ModuleNotFoundError:
-        raise MissingExtraError("reading DuckDB databases", "duckdb", "scale") from None
+    require("duckdb", "reading DuckDB databases", "scale")
+    import duckdb
+
     import_pyarrow("DuckDB")
     if _is_packed(source):
         raise source.error("a DuckDB database is opened where it is; unpack it into a file first")

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.errors import AmbiguousTable, FormatError, InputError, MissingExtraError
+from graphrefine.errors import AmbiguousTable, FormatError, InputError, require
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import list_some
 from graphrefine.graph.node_ids import from_strings, is_missing_id, object_array, sort_rows
@@ -419,10 +419,9 @@ def _read_arrow(labels: Any, options: LabelOptions, known: Known) -> Entries:
             if hasattr(labels, convert):
                 return Entries(getattr(labels, convert)())
     if not hasattr(labels, "column_names"):
-        try:
-            import pyarrow as pa
-        except ModuleNotFoundError:
-            raise MissingExtraError(f"reading labels from {type(labels).__name__}", "pyarrow", "io") from None
+        require("pyarrow", f"reading labels from {type(labels).__name__}", "io")
+        import pyarrow as pa
+
         labels = pa.table(labels)
     try:
         columns = [column.to_pylist() for column in labels.columns]
@@ -691,13 +690,7 @@ def _count(count: int, one: str, several: str) -> str:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is no label: None, NaN, an empty text.
-
-    Examples
-    --------
-    >>> [is_missing(value) for value in (None, float("nan"), " ", "nan", 0, "None", False)]
-    [True, True, True, True, False, False, False]
-    """
+    """Return whether a value is no label: None, NaN, an empty text."""
     if isinstance(value, str):
         return value.strip() in NO_VALUES
     return is_missing_id(value) or type(value).__name__ == "MaskedConstant"
@@ -709,13 +702,7 @@ def _is_collection(value: Any) -> bool:
 
 
 def texts_of_classes(labels: Iterable[str]) -> list[str]:
-    """Return texts of labels; where all are whole numbers, without ".0" at the end.
-
-    Examples
-    --------
-    >>> texts_of_classes(["1.0", "12"]), texts_of_classes(["1.0", "x"])
-    (['1', '12'], ['1.0', 'x'])
-    """
+    """Return texts of labels; where all are whole numbers, without ".0" at the end."""
     texts = list(labels)
     # A csv that pandas wrote has 1.0 for the class 1 as soon as one label is missing. A single class that is no whole
     # number shows that the decimals are meant.

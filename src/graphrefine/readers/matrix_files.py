@@ -18,7 +18,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import MissingExtraError
+from graphrefine.errors import require
 from graphrefine.readers.formats import MatrixTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.source import Source, UnpackedError, check_stated, check_unpacked
@@ -84,15 +84,7 @@ def load_mat(source: Source, options: ReadOptions) -> MatrixTable:
 
 
 def read_npy(data: bytes) -> NDArray[Any]:
-    """Return the array of the bytes of an npy file; ValueError for any other bytes.
-
-    Examples
-    --------
-    >>> file = BytesIO()
-    >>> np.save(file, np.array([[1, 2], [3, 4]]))
-    >>> read_npy(file.getvalue()).tolist()
-    [[1, 2], [3, 4]]
-    """
+    """Return the array of the bytes of an npy file; ValueError for any other bytes."""
     try:
         array = np.lib.format.read_array(BytesIO(data), allow_pickle=False)
     except Exception as error:  # headers are parsed as Python: there is no end to what damage can raise
@@ -243,10 +235,8 @@ def _plain(cell: Any) -> Any:
 
 def _read_hdf5(source: Source, variable: str) -> tuple[Any, list[str]]:
     """Return the value of a variable of version 7.3, None if there is none, and the names of all."""
-    try:
-        import h5py
-    except ModuleNotFoundError:
-        raise MissingExtraError("reading MATLAB files of version 7.3", "h5py", "hdf5") from None
+    require("h5py", "reading MATLAB files of version 7.3", "hdf5")
+    import h5py
 
     with h5py.File(BytesIO(source.data), "r") as file:
         names = [str(name) for name in file if not name.startswith("#")]

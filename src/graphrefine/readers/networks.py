@@ -243,19 +243,14 @@ def _distinct(values: list[Any]) -> bool:
 def load_tensor(tensor: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     """Load a tensor: an edge_index of shape (2, m), or a matrix, sparse or dense."""
     if str(getattr(tensor, "layout", "")).startswith("torch.sparse"):
-        return load_matrix(_sparse_matrix(tensor), options)
+        if len(tensor.shape) != 2:
+            raise InputError(f"an adjacency matrix has two dimensions, not {len(tensor.shape)}")
+        entries = tensor.detach().cpu().to_sparse_coo().coalesce()  # duplicate entries add up
+        ends, shape = tuple(as_array(entries.indices())), tuple(map(int, tensor.shape))
+        return load_matrix(coo_array((as_array(entries.values()), ends), shape=shape), options)
     values = as_array(tensor)
     is_index = values.ndim == 2 and values.shape[0] == 2 and values.dtype.kind in "iu"
     return edge_index(values, options.weights, None) if is_index else load_array(values, options)
-
-
-def _sparse_matrix(tensor: Any) -> Any:
-    """Return a sparse tensor of any layout as SciPy's matrix; duplicate entries add up."""
-    if len(tensor.shape) != 2:
-        raise InputError(f"an adjacency matrix has two dimensions, not {len(tensor.shape)}")
-    entries = tensor.detach().cpu().to_sparse_coo().coalesce()
-    rows, columns = as_array(entries.indices())
-    return coo_array((as_array(entries.values()), (rows, columns)), shape=tuple(map(int, tensor.shape)))
 
 
 def load_pyg(data: Any, options: ReadOptions) -> EdgeTable:

@@ -25,25 +25,13 @@ _BLOCK = 1 << 16  # names at a time, as there may be more of them than memory
 
 
 def add_name_notes(report: Mapping[str, Any], *runs: Sequence[str]) -> Mapping[str, Any]:
-    """Return the report of a reading, with notes on the names of the nodes: see `list_odd_names`.
-
-    Examples
-    --------
-    >>> add_name_notes({"records": 1}, ["1", "1.0"])
-    {'records': 1, 'notes': ["read as two names: '1' and '1.0'"]}
-    """
+    """Return the report of a reading, with notes on the names of the nodes: see `list_odd_names`."""
     odd = list_odd_names(*runs)
     return {**report, "notes": [*report.get("notes", ()), *odd]} if odd else report
 
 
 def list_odd_names(*runs: Sequence[str]) -> list[str]:
-    """Return notes on names: one sorted sequence of them, or one for each side of a bipartite graph.
-
-    Examples
-    --------
-    >>> list_odd_names(["1", "2", "2.0", "NULL"])
-    ["programs write for no value what is read as a name: 'NULL'", "read as two names: '2' and '2.0'"]
-    """
+    """Return notes on names: one sorted sequence of them, or one for each side of a bipartite graph."""
     words = [repr(word) for word in EMPTY_WORDS if _have(runs, word)]
     notes = [f"programs write for no value what is read as a name: {', '.join(words)}"] if words else []
     pair, searches, integers, strangers, some = "", 0, 0, 0, list[str]()
@@ -68,13 +56,7 @@ def list_odd_names(*runs: Sequence[str]) -> list[str]:
 
 
 def are_plain(names: list[Any]) -> bool:
-    """Return whether names are nothing but words, or no texts, so that there is nothing to note.
-
-    Examples
-    --------
-    >>> are_plain(["ann", "bob"]), are_plain(["ann", "1"]), are_plain([(0, 1)])
-    (True, False, True)
-    """
+    """Return whether names are nothing but words, or no texts, so that there is nothing to note."""
     try:
         plain = "".join(names).isascii()
     except TypeError:  # names of other types

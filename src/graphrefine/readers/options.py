@@ -194,13 +194,7 @@ def read_options(keywords: ReadKeywords) -> ReadOptions:
 
 
 def split_reading(keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the options of reading among keywords, and the others.
-
-    Examples
-    --------
-    >>> split_reading({"window": 5, "weights": "cost"})
-    ({'weights': 'cost'}, {'window': 5})
-    """
+    """Return the options of reading among keywords, and the others."""
     reading = {name: value for name, value in keywords.items() if name in OPTION_NAMES}
     return reading, {name: value for name, value in keywords.items() if name not in OPTION_NAMES}
 

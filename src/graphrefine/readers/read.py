@@ -261,13 +261,7 @@ def _build(table: EdgeTable | MatrixTable, options: ReadOptions, *, file: str | 
 
 
 def describe_no_edge(counts: Mapping[str, Any]) -> str:
-    """Return the problem of records none of which is an edge.
-
-    Examples
-    --------
-    >>> describe_no_edge({"self_loops": 2, "zero_weights": 0})
-    'there is no edge in the graph but 2 self-loops'
-    """
+    """Return the problem of records none of which is an edge."""
     others = {"self-loops": counts.get("self_loops", 0), "of weight 0": counts.get("zero_weights", 0)}
     some = " and ".join(f"{count:,} {words}" for words, count in others.items() if count)
     return f"there is no edge in the graph{f' but {some}' if some else ''}"
@@ -310,13 +304,7 @@ def _edge_adjacency(
 
 
 def read_nodes(nodes: Any) -> int | NDArray[Any] | None:
-    """Return the option ``nodes`` as a count, an array of names, or None.
-
-    Examples
-    --------
-    >>> read_nodes(["b", "a"]).tolist(), read_nodes(3)
-    (['b', 'a'], 3)
-    """
+    """Return the option ``nodes`` as a count, an array of names, or None."""
     if nodes is None:
         return None
     if isinstance(nodes, int | np.integer) and not isinstance(nodes, bool):

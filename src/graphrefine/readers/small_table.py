@@ -31,17 +31,7 @@ class Table:
 
 
 def read_table(path: str | PathLike[str], *, comments: str | None = None) -> Table:
-    r"""Read a table whose first record names its columns; ``comments=""`` if no line is a comment.
-
-    Examples
-    --------
-    >>> from tempfile import mkdtemp
-    >>> from pathlib import Path
-    >>> path = Path(mkdtemp()) / "people.csv"
-    >>> _ = path.write_text('name,team\nann,red\n"Smith, Bob",blue\n')
-    >>> read_table(path).columns
-    {'name': ['ann', 'Smith, Bob'], 'team': ['red', 'blue']}
-    """
+    """Read a table whose first record names its columns; ``comments=""`` if no line is a comment."""
     source = Source(path, needs="a header is expected, and a node in each line")
     table = read_any_rows(source, comments=comments)
     if not table.rows:

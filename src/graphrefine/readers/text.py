@@ -156,14 +156,7 @@ def parse(source: Source, text: NDArray[np.uint8], layout: Layout, *, before: in
 
 
 def parse_decimal_commas(text: NDArray[np.uint8], columns: Columns, marks: Marks, *, threads: int) -> Parsed:
-    r"""Parse a column of weights with decimal commas, as spreadsheets write them; the other fields are of no use.
-
-    Examples
-    --------
-    >>> text = np.frombuffer(b"a;b;1,5\nb;c;2\n", np.uint8)
-    >>> parse_decimal_commas(text, (0, 1, 2, -1, 3), (";", "", "", ""), threads=1).weights.tolist()
-    [1.5, 2.0]
-    """
+    """Parse a column of weights with decimal commas, as spreadsheets write them; the other fields are of no use."""
     at = columns[2]
     parsed = edge_lists.parse_strings(text, (at, at, -1, -1, columns[4]), marks, dates=False, threads=threads)
     if parsed.status != Status.OK:
@@ -196,13 +189,7 @@ def _number(parsed: Parsed, encoding: str | None, options: ReadOptions) -> tuple
 
 
 def whole_numbers(names: bytes) -> NDArray[np.int64] | None:
-    r"""Return names, a line each, as integers if all of them are; else None. Integers next to an empty field come here.
-
-    Examples
-    --------
-    >>> whole_numbers(b"7\n-1"), whole_numbers(b"7\nx")
-    (array([ 7, -1]), None)
-    """
+    """Return names, a line each, as integers if all are, as those of a text with an empty field may be; else None."""
     if names and not _ALL_INTEGERS.fullmatch(names):
         return None
     values = [int(name) for name in names.split()]

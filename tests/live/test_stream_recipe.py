@@ -105,6 +105,18 @@ def test_kills_lose_nothing_and_count_nothing_twice(tmp_path: Path, stream: tupl
 
 
 @pytest.mark.slow
+def test_without_the_id_of_the_request_a_kill_counts_twice(tmp_path: Path, stream: tuple[Any, str]) -> None:
+    (client, address), folder, program = stream, write_folder(tmp_path), tmp_path / "follow.py"
+    program.write_text("import os\n" + recipe().replace("entries[-1][0]", "os.urandom(9).hex()"))
+    weights = send(client, 500, seed=0)
+    with follow(program, address, folder, "-c", CRASH) as process:
+        assert process.wait(60) == 9
+    with follow(program, address, folder) as process:
+        wait_until_done(client, process)
+    assert weights_of(folder) == {name: 2 * weight for name, weight in weights.items()}
+
+
+@pytest.mark.slow
 def test_an_entry_that_is_no_change_stops_it_and_stays(tmp_path: Path, stream: tuple[Any, str]) -> None:
     (client, address), folder, program = stream, write_folder(tmp_path), tmp_path / "follow.py"
     program.write_text(recipe())

@@ -141,17 +141,6 @@ def is_up(process: subprocess.Popen[bytes]) -> bool:
     return bool(caught >> (signal.SIGHUP - 1) & 1 and caught >> (signal.SIGTERM - 1) & 1)
 
 
-def test_a_killed_run_leaves_the_old_output_whole(folder: Path, graph: Path) -> None:
-    before = contents(folder)
-    with started("embed", graph, "-o", folder / "out.csv", "--threads", "1") as process:
-        wait_for(lambda: any(folder.glob(".out.csv.graphrefine-*.tmp/new")))
-        process.kill()
-        process.communicate()
-    left = contents(folder)
-    assert {name: data for name, data in left.items() if "graphrefine-" not in name} == before
-    assert len(left) == len(before) + 2  # the hidden folder, and the file in it
-
-
 EARLY = """
 import os, signal, sys
 class Finder:

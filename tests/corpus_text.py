@@ -128,11 +128,7 @@ COMMENTS = (
         ),
         meant(NUMBERS, told=("3 comment lines",), comments=3),
     ),
-    _case(
-        "KONECT",
-        written("% sym unweighted\n% 5 5 5\n1 2\n2 3\n3 4\n1 4\n4 5\n", "out.k"),
-        meant(NUMBERS),
-    ),
+    _case("KONECT", written("% sym unweighted\n% 5 5 5\n1 2\n2 3\n3 4\n1 4\n4 5\n", "out.k"), meant(NUMBERS)),
     _case(
         "KONECT with weights",
         written("% asym posweighted\n1 2 3\n2 3 1\n3 4 2.5\n", "out.txt"),

@@ -137,9 +137,7 @@ NETWORKX = (
     Case("NetworkX: Pajek with weights", _by_networkx("write_pajek", "g.net", weighted=True), _ROADS),
     Case("NetworkX: Pajek, directed", _by_networkx("write_pajek", "g.net", directed=True), _ARCS),
     Case(
-        "NetworkX: node-link JSON",
-        _saved("graph.json", lambda path: path.write_text(json.dumps(_node_link()))),
-        _ARCS,
+        "NetworkX: node-link JSON", _saved("graph.json", lambda path: path.write_text(json.dumps(_node_link()))), _ARCS
     ),
     Case("NetworkX: edge list", _by_networkx("write_edgelist", "g.edgelist", options={"data": False}), _FRIENDS),
     Case(

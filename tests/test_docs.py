@@ -141,11 +141,7 @@ PROGRAMS: dict[str, Callable[[list[str]], object]] = {
 def run_command(program: Callable[[list[str]], object], words: list[str]) -> tuple[int, str]:
     """The exit code of a command, and all that it printed."""
     printed, code = io.StringIO(), 0
-    with (
-        patch("sys.argv", words),
-        contextlib.redirect_stdout(printed),
-        contextlib.redirect_stderr(printed),
-    ):
+    with patch("sys.argv", words), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         try:
             program(words)
         except SystemExit as stop:

@@ -16,18 +16,7 @@ from explore_checks import camera_of
 from playwright.sync_api import Browser, Page, Route, expect
 
 import graphrefine
-from explore_pages import (
-    HTML,
-    Truth,
-    Watched,
-    chromium,
-    eventually,
-    explored,
-    exploring,
-    impatient,
-    visit,
-    watched,
-)
+from explore_pages import HTML, Truth, Watched, chromium, eventually, explored, exploring, impatient, visit, watched
 
 NO_WEBGL = """
 const known = HTMLCanvasElement.prototype.getContext;

@@ -67,11 +67,7 @@ def test_options_that_a_graph_would_ignore_are_refused(options: dict[str, Any], 
 
 @pytest.mark.parametrize(
     ("options", "near"),
-    [
-        ({"dimm": 8}, "dim"),
-        ({"wieghts": "x"}, "weights"),
-        ({"method": "deepwalk", "windw": 5}, "window"),
-    ],
+    [({"dimm": 8}, "dim"), ({"wieghts": "x"}, "weights"), ({"method": "deepwalk", "windw": 5}, "window")],
 )
 def test_a_wrong_keyword_of_embed_names_the_near_one(options: dict[str, Any], near: str) -> None:
     with pytest.raises(KeywordError, match=rf"did you mean '{near}'\?") as caught:

@@ -19,15 +19,7 @@ from graphrefine.refine.settings import PRESETS, RefineSettings
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
 KINDS = {"REFINE": RefineSettings, "run": RunSettings}
-NOT_SETTINGS_OF_PYTHON = {
-    "graph",
-    "method",
-    "features",
-    "align_to",
-    "preset",
-    "watcher",
-    "others",
-}
+NOT_SETTINGS_OF_PYTHON = {"graph", "method", "features", "align_to", "preset", "watcher", "others"}
 READING = {each.name for each in fields(ReadOptions)} - {"threads"}  # which is a setting of the run, too
 
 

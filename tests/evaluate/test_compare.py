@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import re
 import signal
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 from test_embed_subprocess import alive, children_of, wait_for
 
-from cli_runs import PROGRAM, Outcome, contents, refuses, ring_of_cliques, run, works, write_csv
+from cli_runs import PROGRAM, Outcome, refuses, ring_of_cliques, run, works, write_csv
 from graphrefine.evaluate import embed_subprocess, evaluate_labels, evaluate_links
 from graphrefine.evaluate.compare import compare
 from graphrefine.graph.graph import Graph
@@ -210,27 +209,6 @@ def test_interrupted_and_taken_up_again(tmp_path: Path) -> None:
     done = subprocess.run([*typed, "--json"], cwd=tmp_path, capture_output=True, timeout=60)
     rows = json.loads(done.stdout)["rows"]
     assert all(row in rows for row in kept) and len(rows) > len(kept) > 0
-
-
-def test_a_full_disk_while_the_report_is_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = Path.write_text
-
-    def fail_for_report(path: Path, *given: Any, **options: Any) -> int:
-        if path.name == "report.html":
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return write(path, *given, **options)
-
-    instead(monkeypatch, {})
-    assert compares(folder, "-o", folder / "out", "--methods", "refine").code == 0
-    before = contents(folder)
-    with monkeypatch.context() as full:
-        full.setattr(Path, "write_text", fail_for_report)
-        done = compares(folder, "-o", folder / "out")
-    assert done.code == 2 and "No space left on device" in done.err
-    assert "rbqr" in done.out, "and the rows are printed"
-    assert {**contents(folder), "out/results.json": b""} == {**before, "out/results.json": b""}
-    started = instead(monkeypatch, {})
-    assert compares(folder, "-o", folder / "out").code == 0 and started == []
 
 
 @pytest.mark.parametrize(

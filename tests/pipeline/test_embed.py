@@ -142,11 +142,3 @@ def test_results_hold_plain_numbers() -> None:
         assert json.loads(json.dumps(result.to_dict()))
     layered = graphrefine.embed(edges, 2, method="harp", base_settings={"window": whole(2)})
     assert layered.recipe["base_settings"] == {"window": 2}
-
-
-def test_a_work_folder_without_a_budget_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "ring.csv").write_text("".join(f"{u},{v}\n" for u, v in RING))
-    typed: list[str | Path] = ["embed", tmp_path / "ring.csv", "-o", tmp_path / "out", "--dim", "2"]
-    works(*typed, "--work", tmp_path / "work", "--memory", "1GB")
-    with pytest.raises(InputError, match=r"work=.* needs memory="):
-        graphrefine.embed(RING, 2, work=tmp_path / "work")

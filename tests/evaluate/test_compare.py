@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_embed_subprocess import alive, children_of, wait_for
+from test_embed_subprocess import alive, children_of
 
 from cli_runs import PROGRAM, Outcome, refuses, ring_of_cliques, run, works, write_csv
 from graphrefine.evaluate import embed_subprocess, evaluate_labels, evaluate_links
@@ -22,7 +22,7 @@ from graphrefine.methods import refine
 from graphrefine.methods.registry import make_settings
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.readers.read import read
-from processes import start_process
+from processes import eventually, start_process
 
 FAST = ("--repeats", "2", "--threads", "1", "--dims", "4", "--methods", "refine,rbqr")
 NASTY = "a|b <i>&"
@@ -199,12 +199,12 @@ def test_interrupted_and_taken_up_again(tmp_path: Path) -> None:
     with start_process(typed, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         assert [process.stderr.readline()[:5] for _ in range(3)] == [b"read:", b"label", b"refin"]
-        wait_for(lambda: len(children_of(process.pid)) == 1)
+        eventually(lambda: len(children_of(process.pid)) == 1)
         (child,) = children_of(process.pid)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     assert process.returncode == 130 and out == b"" and b"refine " in err
-    wait_for(lambda: not alive(child))
+    eventually(lambda: not alive(child))
     kept = json.loads((tmp_path / "out" / "results.json").read_text())["rows"]
     done = subprocess.run([*typed, "--json"], cwd=tmp_path, capture_output=True, timeout=60)
     rows = json.loads(done.stdout)["rows"]

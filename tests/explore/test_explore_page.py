@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import explore_checks as checks
-import explore_lies as lies
 import numpy as np
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -27,25 +26,25 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
 
 
 # Each feature, and lies that its check must notice.
-FEATURES: list[tuple[checks.Check, list[lies.Lie]]] = [
-    (checks.hover_names_a_node_and_click_opens_its_card, [lies.PLACES, lies.NODE]),
-    (checks.search_completes_and_goes, [lies.FOUND, lies.NODE]),
-    (checks.card_tells_about_the_node, [lies.NODE]),
-    *((checks.neighbors_by(score), [lies.NEIGHBORS]) for score in ("cosine", "dot", "link")),
-    (checks.neighbors_of_one_label, [lies.ANY_LABEL]),
-    (checks.neighbors_not_yet_linked, [lies.LINKED]),
-    (checks.ego_network_is_drawn, [lies.EGO]),
-    *((checks.colors_by_category(column), [lies.CODES]) for column in ("label", "community")),
-    *((checks.colors_by_number(column), [lies.NUMBERS]) for column in ("degree", "year")),
-    (checks.legend_highlights_and_selects, [lies.CODES, lies.LISTED]),
-    (checks.lasso_selects_and_lists, [lies.PLACES, lies.LISTED]),
-    (checks.export_is_the_selection, [lies.LISTED]),
-    (checks.neighbors_are_selected, [lies.NEIGHBORS]),
-    (checks.layouts_are_switched, [lies.PCA]),
-    (checks.link_restores_the_view, [lies.NODE]),
-    (checks.keys_are_enough, [lies.NODE]),
-    (checks.about_tells_how_it_was_made, [lies.RECIPE]),
-    (checks.narrow_windows_have_a_sheet, [lies.NODE]),
+FEATURES: list[tuple[checks.Check, list[checks.Lie]]] = [
+    (checks.hover_names_a_node_and_click_opens_its_card, [checks.PLACES, checks.NODE]),
+    (checks.search_completes_and_goes, [checks.FOUND, checks.NODE]),
+    (checks.card_tells_about_the_node, [checks.NODE]),
+    *((checks.neighbors_by(score), [checks.NEIGHBORS]) for score in ("cosine", "dot", "link")),
+    (checks.neighbors_of_one_label, [checks.ANY_LABEL]),
+    (checks.neighbors_not_yet_linked, [checks.LINKED]),
+    (checks.ego_network_is_drawn, [checks.EGO]),
+    *((checks.colors_by_category(column), [checks.CODES]) for column in ("label", "community")),
+    *((checks.colors_by_number(column), [checks.NUMBERS]) for column in ("degree", "year")),
+    (checks.legend_highlights_and_selects, [checks.CODES, checks.LISTED]),
+    (checks.lasso_selects_and_lists, [checks.PLACES, checks.LISTED]),
+    (checks.export_is_the_selection, [checks.LISTED]),
+    (checks.neighbors_are_selected, [checks.NEIGHBORS]),
+    (checks.layouts_are_switched, [checks.PCA]),
+    (checks.link_restores_the_view, [checks.NODE]),
+    (checks.keys_are_enough, [checks.NODE]),
+    (checks.about_tells_how_it_was_made, [checks.RECIPE]),
+    (checks.narrow_windows_have_a_sheet, [checks.NODE]),
 ]
 
 
@@ -83,7 +82,7 @@ def test_feature(check: checks.Check, seen: Watched, truth: Truth) -> None:
 
 def _lies() -> Iterator[Any]:
     """All of them; the first use of each kind is quick, the others are slow."""
-    earlier: list[lies.Lie] = []
+    earlier: list[checks.Lie] = []
     for check, tried in FEATURES:
         for i, lie in enumerate(tried):
             yield pytest.param(check, lie, marks=[pytest.mark.slow] * (lie in earlier), id=f"{check.__name__}-{i}")
@@ -91,7 +90,7 @@ def _lies() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("check", "lie"), list(_lies()))
-def test_a_lie_is_noticed(check: checks.Check, lie: lies.Lie, seen: Watched, truth: Truth) -> None:
+def test_a_lie_is_noticed(check: checks.Check, lie: checks.Lie, seen: Watched, truth: Truth) -> None:
     lie(seen.page)
     with impatient(), pytest.raises(AssertionError):
         check(seen.page, truth)

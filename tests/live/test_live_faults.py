@@ -349,7 +349,9 @@ REFRESHING = [(writer, "save_checkpoint"), (Store, "switch"), (Store, "remove_ol
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-@pytest.mark.parametrize(("owner", "name"), [*COMMITTING, *REFRESHING], ids=lambda each: str(each))
+@pytest.mark.parametrize(
+    ("owner", "name"), [*COMMITTING, *REFRESHING], ids=lambda each: getattr(each, "__name__", each)
+)
 def test_an_interruption_leaves_what_the_disk_has(
     live: Live, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, after: bool
 ) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live_servers import DIM, HTML, NODES, Served, edges, eventually, name, nearest_names, refused, served, write_folder
+from live_servers import DIM, HTML, NODES, Served, edges, name, nearest_names, refused, served, write_folder
 
 import graphrefine
 import graphrefine.live.refresh
@@ -24,6 +24,7 @@ from graphrefine import live
 from graphrefine.errors import OutputError
 from graphrefine.live.model import fit_model
 from graphrefine.live.server import CHANGES
+from processes import eventually
 
 
 @pytest.fixture

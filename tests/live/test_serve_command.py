@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import signal
 import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -66,9 +64,3 @@ def test_mistakes_of_the_command(folder: Path, tmp_path: Path) -> None:
         refuses("live", "serve", folder, "--port", port, folder=tmp_path, expected=(f"--port {port}",))
     with live.open(folder):
         refuses("live", "serve", folder, folder=tmp_path, expected=("another run works",))
-
-
-def test_without_its_packages_it_says_what_to_install(folder: Path) -> None:
-    code = "import sys; sys.modules['uvicorn'] = None; from graphrefine.cli.main import main; main()"
-    done = subprocess.run([sys.executable, "-c", code, "live", "serve", folder], capture_output=True, timeout=60)
-    assert done.returncode == 2 and b'pip install "graphrefine[explore]"' in done.stderr

@@ -10,12 +10,23 @@ from typing import Any
 import explore_checks as checks
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from explore_checks import camera_of
 from playwright.sync_api import Browser, Page, Route, expect
 
 import graphrefine
-from explore_pages import HTML, Truth, Watched, chromium, eventually, explored, exploring, impatient, visit, watched
+from explore_pages import (
+    HTML,
+    Truth,
+    Watched,
+    check_axe,
+    chromium,
+    eventually,
+    explored,
+    exploring,
+    impatient,
+    visit,
+    watched,
+)
 
 NO_WEBGL = """
 const known = HTMLCanvasElement.prototype.getContext;
@@ -125,21 +136,16 @@ def test_names_are_text_and_never_html(seen: Watched, truth: Truth) -> None:
 def test_axe_finds_nothing_serious(chrome: Browser, truth: Truth, scheme: str, width: int) -> None:
     with watched(chrome, color_scheme=scheme, viewport={"width": width, "height": 700}) as seen:
         visit(seen.page, truth.url)
-        _no_serious_issue(seen.page)
+        check_axe(seen.page)
         seen.page.goto(f"{truth.url}#row=30&select=1-4&color=label")
         expect(seen.page.locator(".neighbors .line")).to_have_count(10)
         expect(seen.page.locator("#ego svg")).to_be_attached()
-        _no_serious_issue(seen.page)
+        check_axe(seen.page)
         for key, sign in (("s", ".nodes .line"), ("i", "#recipe"), ("?", "#keys h2")):
             seen.page.keyboard.press(key)
             expect(seen.page.locator(sign).first).to_be_visible()
-            _no_serious_issue(seen.page)
+            check_axe(seen.page)
         assert seen.problems == []
-
-
-def _no_serious_issue(page: Page) -> None:
-    found = [one for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
 def test_axe_is_awake(seen: Watched, truth: Truth) -> None:
@@ -147,7 +153,7 @@ def test_axe_is_awake(seen: Watched, truth: Truth) -> None:
     seen.page.evaluate("document.querySelector('#query').removeAttribute('aria-label')")
     seen.page.evaluate("document.querySelector('#query').removeAttribute('placeholder')")
     with pytest.raises(AssertionError):
-        _no_serious_issue(seen.page)
+        check_axe(seen.page)
 
 
 def test_theme_follows_the_system_and_the_switch(chrome: Browser, truth: Truth) -> None:

@@ -43,7 +43,7 @@ def test_the_recipe_is_short() -> None:
 
 @contextmanager
 def running() -> Iterator[str]:
-    """Start Debian's ``redis-server``, which keeps nothing on the disk; gives its address. Skip where there is none, but fail in CI."""
+    """Start a Redis that keeps nothing on the disk; gives its address. Skip where there is none, but fail in CI."""
     program = shutil.which("redis-server")
     if program is None:
         problem = "no redis-server: install Debian's package of that name to test the recipe of a stream"

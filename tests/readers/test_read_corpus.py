@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import corpus_objects
 import corpus_text
 import corpus_tools
 import graphrefine
@@ -17,7 +16,7 @@ from graphrefine.evaluate import evaluate_labels
 from graphrefine.graph.graph import Graph
 from graphs import check
 
-CASES = (*corpus_text.CASES, *corpus_tools.CASES, *corpus_objects.CASES)
+CASES = (*corpus_text.CASES, *corpus_tools.CASES)
 
 
 def _read(case: Case, folder: Path) -> Graph | InputError:

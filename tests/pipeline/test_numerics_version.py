@@ -12,7 +12,7 @@ import pytest
 
 import graphrefine
 from cli_runs import works
-from engines import engine_in
+from engines import StoppedError, engine_in, stop_after
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.notebook import embedding_html
 from graphrefine.errors import ArgumentWarning, OutputError
@@ -25,7 +25,6 @@ from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.system.work_folder import WorkFolder
 from graphs import random_graph
-from stopping import StoppedError, stop_after
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reproducibility.md"
 COVERED = ("refine", "rbqr", "arope", "deepwalk", "node2vec", "line", "pte")

@@ -80,10 +80,11 @@ def test_a_bad_request_changes_nothing(server: Served) -> None:
         (["*", "ann", "bob"], "unknown op"), (["+"], "a list such as"), ({"op": "+"}, "a list such as"),
     ]:  # fmt: skip
         refused(server.api, 400, "changes.1", word, request="c", changes=[good, change])
-    for body, word in [
+    bodies: list[tuple[dict[str, Any], str]] = [
         ({"request": None}, "request"), ({"changes": None}, "changes"), ({"edges": []}, "'edges'"),
         ({"changes": []}, "changes"), ({"changes": [good] * (CHANGES + 1)}, "10000"), ({"skip_unknown": 1}, "skip_un"),
-    ]:  # fmt: skip
+    ]  # fmt: skip
+    for body, word in bodies:
         refused(server.api, 400, word, **{"request": "d", "changes": [good], **body})
     for bad in ("", "x" * 201, 7, None, "a\nb", "\ud800"):
         refused(server.api, 400, "request", request=bad, changes=[good])

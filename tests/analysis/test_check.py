@@ -175,19 +175,13 @@ def whole(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("options", "argument"),
     [
-        ({"k": 3}, "against"),
-        ({"sample": None}, "against"),
-        ({"seed": 1}, "against"),
-        ({"max_drift": 0.1}, "max_drift"),
-        ({"against": "x"}, "against"),
-        ({"against": "x", "max_drift": 3}, "max_drift"),
-        ({"against": "x", "min_neighbors": -1}, "min_neighbors"),
-        ({"features": "nosuch.csv"}, "graph"),
-        ({"reading": {"directed": False}}, "graph"),
-        ({"table": "x"}, "table"),
+        ({"k": 3}, "against"), ({"sample": None}, "against"), ({"seed": 1}, "against"),
+        ({"max_drift": 0.1}, "max_drift"), ({"against": "x"}, "against"),
+        ({"against": "x", "max_drift": 3}, "max_drift"), ({"against": "x", "min_neighbors": -1}, "min_neighbors"),
+        ({"features": "nosuch.csv"}, "graph"), ({"reading": {"directed": False}}, "graph"), ({"table": "x"}, "table"),
         ({"expect": "grf1:abc"}, "expect"),
     ],
-)
+)  # fmt: skip
 def test_options_that_do_not_go_together_are_refused(options: dict[str, Any], argument: str, whole: Path) -> None:
     with pytest.raises(InputError) as refused:
         check(whole, **options)

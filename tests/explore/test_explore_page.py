@@ -13,20 +13,9 @@ import pytest
 from explore_checks import camera_of
 from playwright.sync_api import Browser, Page, Route, expect
 
+import explore_pages
 import graphrefine
-from explore_pages import (
-    HTML,
-    Truth,
-    Watched,
-    check_axe,
-    chromium,
-    eventually,
-    explored,
-    exploring,
-    impatient,
-    visit,
-    watched,
-)
+from explore_pages import Truth, Watched, check_axe, chromium, eventually, explored, visit, watched
 
 NO_WEBGL = """
 const known = HTMLCanvasElement.prototype.getContext;
@@ -103,7 +92,7 @@ def _lies() -> Iterator[Any]:
 @pytest.mark.parametrize(("check", "lie"), list(_lies()))
 def test_a_lie_is_noticed(check: checks.Check, lie: checks.Lie, seen: Watched, truth: Truth) -> None:
     lie(seen.page)
-    with impatient(), pytest.raises(AssertionError):
+    with explore_pages.impatient(), pytest.raises(AssertionError):
         check(seen.page, truth)
 
 
@@ -118,16 +107,16 @@ def _info_with(**changed: Any) -> Callable[[Route], None]:
 
 
 def test_names_are_text_and_never_html(seen: Watched, truth: Truth) -> None:
-    row = truth.names.index(HTML)
+    row = truth.names.index(explore_pages.HTML)
     visit(seen.page, f"{truth.url}#row={row}&select={row}-{row + 3}&color=label")
-    expect(seen.page.locator("#node-name")).to_have_text(HTML)
-    expect(seen.page.locator("#marks text.node")).to_have_text(HTML)
+    expect(seen.page.locator("#node-name")).to_have_text(explore_pages.HTML)
+    expect(seen.page.locator("#marks text.node")).to_have_text(explore_pages.HTML)
     expect(seen.page.locator(".entry .name", has_text="<b>bold</b>")).to_be_visible()
     seen.page.keyboard.press("s")
-    expect(seen.page.locator(".nodes .name").first).to_have_text(HTML)
+    expect(seen.page.locator(".nodes .name").first).to_have_text(explore_pages.HTML)
     seen.page.keyboard.press("/")
     seen.page.keyboard.type("<img")
-    expect(seen.page.locator("#completions .name")).to_have_text([HTML])
+    expect(seen.page.locator("#completions .name")).to_have_text([explore_pages.HTML])
     assert seen.page.locator("img, b").count() == 0
     assert seen.problems == []
 
@@ -279,7 +268,7 @@ def test_a_busy_server_is_asked_again(seen: Watched, truth: Truth) -> None:
 def test_without_a_graph_the_card_says_how_to_have_one(seen: Watched, tmp_path: Path) -> None:
     vectors = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)
     graphrefine.Embedding([f"n{i}" for i in range(30)], vectors).save(tmp_path / "plain.npz")
-    with exploring(str(tmp_path / "plain.npz")) as url:
+    with explore_pages.exploring(str(tmp_path / "plain.npz")) as url:
         visit(seen.page, f"{url}#row=3")
         expect(seen.page.locator("#node-name")).to_have_text("n3")
         expect(seen.page.locator("#ego")).to_contain_text("--graph")

@@ -17,12 +17,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from text_oracles import ORACLES, Columns, truth
 
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import object_array
 from graphrefine.readers.read import read
-from text_oracles import ORACLES, Columns, truth
 from text_tables import BLANKS, Row, TextTable, draw_table, is_integer
 
 AGREE = "agree"

@@ -1,4 +1,4 @@
-"""The engine in blocks, in a folder of a test."""
+"""The engine in blocks, in a folder of a test, and runs of it that end too early."""
 
 from __future__ import annotations
 
@@ -43,3 +43,22 @@ def engine_of_many_blocks(folder: Path, graph: Graph, columns: int, *, blocks: i
     """Blocks of any number of rows, of a graph of any size, gathered in two chunks; in float32."""
     bounds = np.unique(np.linspace(0, graph.nodes, blocks + 1).astype(np.int64))
     return engine_in(folder, graph, columns, bounds=bounds, chunk=-(-graph.nodes // 2), bfloat16=False)
+
+
+class StoppedError(Exception):
+    """The power went."""
+
+
+def stop_after(engine: BlockEngine, count: int) -> BlockEngine:
+    """Let so many tasks be done, and no more."""
+    run, left = engine.executor.run, [count]
+
+    def stopping(tasks: Any) -> Any:
+        for found in run(tasks):
+            if left[0] == 0:
+                raise StoppedError
+            left[0] -= 1
+            yield found
+
+    engine.executor.run = stopping  # type: ignore[method-assign]
+    return engine

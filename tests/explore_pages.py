@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 import numpy as np
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from numpy.typing import NDArray
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
 
@@ -229,3 +230,9 @@ def place(page: Page, xy: NDArray[np.float32]) -> NDArray[np.float64]:
     half = box["height"] / 2
     left = box["x"] + box["width"] / 2 + (xy[..., 0] - x) / distance * half
     return np.stack([left, box["y"] + half - (xy[..., 1] - y) / distance * half], axis=-1)
+
+
+def check_axe(page: Page) -> None:
+    """A page has no serious issue of accessibility."""
+    found = [one for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []

@@ -1,9 +1,10 @@
-"""Programs that a test starts beside itself, and ends."""
+"""Programs that a test starts beside itself, and ends; and waiting for what they do."""
 
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,3 +18,12 @@ def start_process(command: Sequence[str | Path], **options: Any) -> Iterator[sub
             yield process
         finally:
             process.kill()
+
+
+def eventually(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
+    """The first true value of a condition; a failure if there is none in time."""
+    until = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < until, "it did not come true"
+        time.sleep(0.005)
+    return value

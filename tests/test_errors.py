@@ -20,15 +20,11 @@ from graphrefine.errors import (
 @pytest.mark.parametrize(
     ("name", "parent"),
     [
-        ("InputError", ValueError),
-        ("FormatError", InputError),
-        ("KeywordError", TypeError),
-        ("UnknownNameError", KeyError),
-        ("OutputError", OSError),
-        ("DownloadError", OSError),
+        ("InputError", ValueError), ("FormatError", InputError), ("KeywordError", TypeError),
+        ("UnknownNameError", KeyError), ("OutputError", OSError), ("DownloadError", OSError),
         ("MissingExtraError", ImportError),
     ],
-)
+)  # fmt: skip
 def test_the_tree(name: str, parent: type[Exception]) -> None:
     kind = getattr(errors, name)
     assert issubclass(kind, parent) and issubclass(kind, GraphRefineError)

@@ -1,4 +1,4 @@
-"""What is carried of others, and what is asked for: licenses that ship with the package, and the bill of materials."""
+"""What is carried of others and what is asked for: licenses, the bill of materials, and constraints of versions."""
 
 from __future__ import annotations
 
@@ -64,3 +64,28 @@ def test_workflows_take_no_action_by_a_name_that_can_move() -> None:
         for line in path.read_text(encoding="utf-8").splitlines():
             if "uses:" in line:
                 assert re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), f"{path.name}: {line}"
+
+
+def parse(version: str) -> tuple[int, ...]:
+    """Parts of a version without letters, as numbers; zeros at the end say nothing."""
+    parts = [int(part) for part in version.split(".") if part.isdecimal()]
+    while parts and parts[-1] == 0:
+        parts.pop()
+    return tuple(parts)
+
+
+def test_the_oldest_versions_are_those_that_are_asked_for() -> None:
+    import check_versions
+
+    expected = check_versions.format_pins("minimum", check_versions.read_minimums())
+    assert (ROOT / "constraints" / "minimum.txt").read_text(encoding="utf-8") == expected
+    assert {"numpy", "scipy", "psycopg-binary", "distributed", "uvicorn"} <= set(check_versions.read_pins("minimum"))
+
+
+def test_the_newest_versions_are_of_the_same_packages_and_not_older() -> None:
+    import check_versions
+
+    oldest, newest = (check_versions.read_pins(kind) for kind in ("minimum", "newest"))
+    assert set(newest) == set(oldest)
+    for name, version in newest.items():
+        assert parse(version) >= parse(oldest[name]), name

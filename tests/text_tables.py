@@ -41,29 +41,11 @@ TEXTS = (
 DATES = ("2024-01-31", "2023-12-01T10:00:00Z", "31/12/2020", "1082040961", "Jan 5 2021", "")
 NUMBERS = ("1", "-2.5", "", "1e9", "0", "NaN", "3,5")
 COLUMN_NAMES = (
-    "source",
-    "target",
-    "weight",
-    "from",
-    "to",
-    "a",
-    "b",
-    "user id",
-    "x,y",
-    'the "q"',
-    "naïve",
-    "date",
-    "n",
-    "",
-)
+    "source", "target", "weight", "from", "to", "a", "b", "user id", "x,y", 'the "q"', "naïve", "date", "n", "",
+)  # fmt: skip
 PAIRS = (
-    ("source", "target"),
-    ("from", "to"),
-    ("a", "b"),
-    ("package", "depends_on"),
-    ("sender", "receiver"),
-    ("x", "y"),
-)
+    ("source", "target"), ("from", "to"), ("a", "b"), ("package", "depends_on"), ("sender", "receiver"), ("x", "y"),
+)  # fmt: skip
 COMMENTS = ("", " a comment", ' says "hi', "a,b,c", " x y", " one;two;three", " 名前")
 
 

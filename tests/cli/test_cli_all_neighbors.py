@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import graphrefine
-from cli_runs import refuses, works
+from cli_runs import works
 from graphrefine import Embedding
 from graphrefine.search.neighbors import all_neighbors
 
@@ -63,21 +63,3 @@ def test_a_table_of_named_nodes(tmp_path: Path) -> None:
     Embedding(["a", "b", "c"], np.array([[1, 0], [1, 0.1], [0, 1]])).save(tmp_path / "e")
     works("neighbors", tmp_path / "e", "a", "c", "-k", "1", "-o", tmp_path / "n.csv")
     assert [(row["node"], row["neighbor"]) for row in read_rows(tmp_path / "n.csv")] == [("a", "b"), ("c", "b")]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--all"], "--all is for a table"),
-        (["a", "--all", "-o", "n.csv"], "name nodes, or give --all or --vectors"),
-        (["--all", "-o", "n.xls"], "no table has the suffix"),
-        (["--all", "-o", "n.csv", "--side", "source"], "--side is for bipartite graphs"),
-        (["--all", "-o", "n.csv", "-k", "0"], "-k 0"),
-    ],
-)
-def test_what_does_not_go_together_is_refused(
-    tmp_path: Path, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Embedding(["a", "b"], [[1, 0], [0, 1]]).save(tmp_path / "e")
-    monkeypatch.chdir(tmp_path)
-    refuses("neighbors", "e", *arguments, folder=tmp_path, expected=(message,))

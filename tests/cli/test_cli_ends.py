@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from cli_runs import PAIRS, PROGRAM, contents, spawn
 from graphrefine.cli import main
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.errors import ArgumentWarning
-from processes import start_process
+from processes import eventually, start_process
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and terminals of Unix")
 
@@ -65,13 +65,6 @@ def started(*arguments: str | Path, **options: Any) -> Iterator[subprocess.Popen
         yield process
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.002)
-
-
 def is_stopped(process: subprocess.Popen[bytes], by: signal.Signals, *, after: str = "") -> None:
     """Check the end of a stopped run: its code, and one line below what it had printed before."""
     _, err = process.communicate(timeout=PATIENCE)
@@ -91,7 +84,7 @@ def test_stopped_while_reading(folder: Path, by: signal.Signals) -> None:
         process.stdin.flush()
         time.sleep(0.5)  # and by now waits for more
         process.send_signal(by)
-        wait_for(lambda: process.poll() is not None)
+        eventually(lambda: process.poll() is not None)
         is_stopped(process, by)
     assert contents(folder) == before
 
@@ -100,7 +93,7 @@ def test_stopped_while_reading(folder: Path, by: signal.Signals) -> None:
 def test_stopped_while_writing(folder: Path, graph: Path, by: signal.Signals) -> None:
     before = contents(folder)
     with started("embed", graph, "-o", folder / "out.csv", "--threads", "1") as process:
-        wait_for(lambda: any(folder.glob(".out.csv.graphrefine-*.tmp/new")))
+        eventually(lambda: any(folder.glob(".out.csv.graphrefine-*.tmp/new")))
         process.send_signal(by)
         is_stopped(process, by, after=f"read: {graphrefine.read(graph).reading}\n")
     assert contents(folder) == before
@@ -112,7 +105,7 @@ def test_stopped_at_any_moment(folder: Path, graph: Path) -> None:
     arguments = ("embed", graph, "-o", folder / "out", "--threads", "1", "--power", "8")
     before = contents(folder)
     with started(*arguments) as process:
-        wait_for(lambda: is_up(process))
+        eventually(lambda: is_up(process))
         start = time.perf_counter()
         process.communicate(timeout=PATIENCE)
     whole, after = time.perf_counter() - start, contents(folder)
@@ -120,7 +113,7 @@ def test_stopped_at_any_moment(folder: Path, graph: Path) -> None:
     for share in np.linspace(0.0, 0.9, 9):
         OLDER.save(folder / "out")
         with started(*arguments) as process:
-            wait_for(lambda: is_up(process))
+            eventually(lambda: is_up(process))
             start = time.perf_counter()
             with suppress(subprocess.TimeoutExpired):
                 process.wait(share * whole)
@@ -139,17 +132,6 @@ def is_up(process: subprocess.Popen[bytes]) -> bool:
     status = Path(f"/proc/{process.pid}/status").read_text()
     caught = int(status.split("SigCgt:")[1].split()[0], 16)
     return bool(caught >> (signal.SIGHUP - 1) & 1 and caught >> (signal.SIGTERM - 1) & 1)
-
-
-def test_a_killed_run_leaves_the_old_output_whole(folder: Path, graph: Path) -> None:
-    before = contents(folder)
-    with started("embed", graph, "-o", folder / "out.csv", "--threads", "1") as process:
-        wait_for(lambda: any(folder.glob(".out.csv.graphrefine-*.tmp/new")))
-        process.kill()
-        process.communicate()
-    left = contents(folder)
-    assert {name: data for name, data in left.items() if "graphrefine-" not in name} == before
-    assert len(left) == len(before) + 2  # the hidden folder, and the file in it
 
 
 EARLY = """

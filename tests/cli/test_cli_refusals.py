@@ -15,7 +15,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
-from cli_runs import check_refused, contents, refuses, ring_of_cliques, run, spawn, works, write_csv
+from cli_runs import check_refused, refuses, ring_of_cliques, run, write_csv
 from graphrefine.embedding.embedding import Embedding
 
 TEXTS = {  # files of the folder in which the commands run
@@ -110,6 +110,11 @@ OTHERS = [
     ("evaluate labels nothing labels.csv", "nothing: no such file or folder"),
     ("emebd", "'emebd' (did you mean 'embed'?); the commands are embed, info", "--help"),
     ("xyz", "No such command 'xyz'; the commands are embed, info", "graphrefine --help"),
+    ("neighbors good --all", "--all is for a table"),
+    ("neighbors good c --all -o n.csv", "name nodes, or give --all or --vectors"),
+    ("neighbors good --all -o n.xls", "no table has the suffix"),
+    ("neighbors good --all -o n.csv --side source", "--side is for bipartite graphs"),
+    ("neighbors good --all -o n.csv -k 0", "-k 0"),
     ("map good -o map.html --seed -1", "--seed -1 must be at least 0"),
 ]
 CASES = [
@@ -179,20 +184,6 @@ def test_a_disk_without_room_is_found_before_the_work(folder: Path, monkeypatch:
 def test_a_write_protected_folder(folder: Path, tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     refuses("embed", folder / "edges.csv", "-o", tmp_path / "out", folder=tmp_path, expected=("cannot write in",))
-
-
-def test_an_old_output_survives_a_failing_run(tmp_path: Path) -> None:
-    edges = write_csv(tmp_path / "edges.csv", ring_of_cliques())
-    works("embed", edges, "-o", tmp_path / "out")
-    edges.write_text("a,b,1\nc,d,many\n")
-    refuses("embed", edges, "-o", tmp_path / "out", folder=tmp_path, expected=("edges.csv, line 2",))
-
-
-def test_the_real_program_ends_the_same_way(folder: Path) -> None:
-    before = contents(folder)
-    done = spawn("embed", folder / "edges.csv", "-o", folder / "out", "--filter", "wavelet", "--json")
-    check_refused(done, "--filter 'wavelet'")
-    assert contents(folder) == before
 
 
 def test_not_enough_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engines import engine_in
+from engines import StoppedError, engine_in, stop_after
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.layout import UNIT, cut_chunks, cut_rows
 from graphrefine.engine.local import LocalEngine
@@ -22,7 +22,6 @@ from graphrefine.linalg.operators import Operator, proximity, transition
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
-from stopping import StoppedError, stop_after
 
 
 def graph_of(nodes: int, edges: int, *, seed: int, weighted: bool = False, directed: bool = False) -> Graph:

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from engines import StoppedError, stop_after
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine, plan_layout
 from graphrefine.engine.dask_client import connect
@@ -31,7 +32,6 @@ from graphrefine.refine.settings import RefineSettings
 from graphrefine.system.storage import open_storage
 from graphs import random_graph
 from processes import start_process
-from stopping import StoppedError, stop_after
 
 pytest.importorskip("distributed")
 

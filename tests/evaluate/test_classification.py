@@ -241,17 +241,10 @@ def test_scores_on_real_graphs(name: str, least: float) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        {"ratios": []},
-        {"ratios": [0.5, 1.0]},
-        {"ratios": [0.5, 0.5]},
-        {"ratios": [0.5, 0.004], "C": "cv"},
-        {"repeats": 0},
-        {"seed": -1},
-        {"C": [1.0, float("nan")]},
-        {"unlabeled": "ignore"},
-        {"threads": 0},
+        {"ratios": []}, {"ratios": [0.5, 1.0]}, {"ratios": [0.5, 0.5]}, {"ratios": [0.5, 0.004], "C": "cv"},
+        {"repeats": 0}, {"seed": -1}, {"C": [1.0, float("nan")]}, {"unlabeled": "ignore"}, {"threads": 0},
     ],
-)
+)  # fmt: skip
 def test_bad_settings(planted: Any, change: dict[str, Any]) -> None:
     with pytest.raises(InputError) as refused:
         evaluate_labels(*planted, **change)

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from graphrefine.evaluate import embed_subprocess
 from graphrefine.evaluate.embed_subprocess import run_embed
 from graphrefine.pipeline.embed import embed
 from graphrefine.system.memory import tree_bytes
-from processes import start_process
+from processes import eventually, start_process
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 needs_signals = pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
@@ -127,12 +126,12 @@ def test_a_child_ends_with_its_parent(large: Path, tmp_path: Path, by: signal.Si
         return bool(children)
 
     with start_process(typed, stderr=subprocess.PIPE) as parent:
-        wait_for(is_at_work)
+        eventually(is_at_work)
         (child,) = children
         parent.send_signal(by)
         _, err = parent.communicate(timeout=PATIENCE)
     assert parent.returncode == (-by if by == signal.SIGKILL else 128 + by), err
-    wait_for(lambda: not alive(child))
+    eventually(lambda: not alive(child))
     assert b"Traceback" not in err
 
 
@@ -145,10 +144,3 @@ def alive(pid: int) -> bool:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < until, "it did not happen"
-        time.sleep(0.02)

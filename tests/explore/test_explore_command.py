@@ -223,12 +223,7 @@ def test_an_embedding_without_names_shown_on_every_address(tmp_path: Path) -> No
         assert "called by their rows, 0 to 47" in server.stop()[1]
 
 
-def test_its_packages_are_loaded_only_to_serve_and_a_missing_one_is_named(folder: Path) -> None:
-    def python(code: str, *arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, timeout=60)
-
-    code = "import sys, graphrefine.cli.main; print({'fastapi', 'pydantic', 'uvicorn'} & set(sys.modules))"
-    assert python(code).stdout == b"set()\n"
+def test_a_missing_package_is_named(folder: Path) -> None:
     code = "import sys; sys.modules['uvicorn'] = None; from graphrefine.cli.main import main; main()"
-    done = python(code, "explore", folder / "people")
+    done = subprocess.run([sys.executable, "-c", code, "explore", folder / "people"], capture_output=True, timeout=60)
     assert done.returncode == 2 and b'pip install "graphrefine[explore]"' in done.stderr

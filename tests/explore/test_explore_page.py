@@ -8,26 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import explore_checks as checks
-import explore_lies as lies
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from explore_checks import camera_of
 from playwright.sync_api import Browser, Page, Route, expect
 
+import explore_pages
 import graphrefine
-from explore_pages import (
-    HTML,
-    Truth,
-    Watched,
-    chromium,
-    eventually,
-    explored,
-    exploring,
-    impatient,
-    visit,
-    watched,
-)
+from explore_pages import Truth, Watched, check_axe, chromium, eventually, explored, visit, watched
 
 NO_WEBGL = """
 const known = HTMLCanvasElement.prototype.getContext;
@@ -38,25 +26,25 @@ HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
 
 
 # Each feature, and lies that its check must notice.
-FEATURES: list[tuple[checks.Check, list[lies.Lie]]] = [
-    (checks.hover_names_a_node_and_click_opens_its_card, [lies.PLACES, lies.NODE]),
-    (checks.search_completes_and_goes, [lies.FOUND, lies.NODE]),
-    (checks.card_tells_about_the_node, [lies.NODE]),
-    *((checks.neighbors_by(score), [lies.NEIGHBORS]) for score in ("cosine", "dot", "link")),
-    (checks.neighbors_of_one_label, [lies.ANY_LABEL]),
-    (checks.neighbors_not_yet_linked, [lies.LINKED]),
-    (checks.ego_network_is_drawn, [lies.EGO]),
-    *((checks.colors_by_category(column), [lies.CODES]) for column in ("label", "community")),
-    *((checks.colors_by_number(column), [lies.NUMBERS]) for column in ("degree", "year")),
-    (checks.legend_highlights_and_selects, [lies.CODES, lies.LISTED]),
-    (checks.lasso_selects_and_lists, [lies.PLACES, lies.LISTED]),
-    (checks.export_is_the_selection, [lies.LISTED]),
-    (checks.neighbors_are_selected, [lies.NEIGHBORS]),
-    (checks.layouts_are_switched, [lies.PCA]),
-    (checks.link_restores_the_view, [lies.NODE]),
-    (checks.keys_are_enough, [lies.NODE]),
-    (checks.about_tells_how_it_was_made, [lies.RECIPE]),
-    (checks.narrow_windows_have_a_sheet, [lies.NODE]),
+FEATURES: list[tuple[checks.Check, list[checks.Lie]]] = [
+    (checks.hover_names_a_node_and_click_opens_its_card, [checks.PLACES, checks.NODE]),
+    (checks.search_completes_and_goes, [checks.FOUND, checks.NODE]),
+    (checks.card_tells_about_the_node, [checks.NODE]),
+    *((checks.neighbors_by(score), [checks.NEIGHBORS]) for score in ("cosine", "dot", "link")),
+    (checks.neighbors_of_one_label, [checks.ANY_LABEL]),
+    (checks.neighbors_not_yet_linked, [checks.LINKED]),
+    (checks.ego_network_is_drawn, [checks.EGO]),
+    *((checks.colors_by_category(column), [checks.CODES]) for column in ("label", "community")),
+    *((checks.colors_by_number(column), [checks.NUMBERS]) for column in ("degree", "year")),
+    (checks.legend_highlights_and_selects, [checks.CODES, checks.LISTED]),
+    (checks.lasso_selects_and_lists, [checks.PLACES, checks.LISTED]),
+    (checks.export_is_the_selection, [checks.LISTED]),
+    (checks.neighbors_are_selected, [checks.NEIGHBORS]),
+    (checks.layouts_are_switched, [checks.PCA]),
+    (checks.link_restores_the_view, [checks.NODE]),
+    (checks.keys_are_enough, [checks.NODE]),
+    (checks.about_tells_how_it_was_made, [checks.RECIPE]),
+    (checks.narrow_windows_have_a_sheet, [checks.NODE]),
 ]
 
 
@@ -94,7 +82,7 @@ def test_feature(check: checks.Check, seen: Watched, truth: Truth) -> None:
 
 def _lies() -> Iterator[Any]:
     """All of them; the first use of each kind is quick, the others are slow."""
-    earlier: list[lies.Lie] = []
+    earlier: list[checks.Lie] = []
     for check, tried in FEATURES:
         for i, lie in enumerate(tried):
             yield pytest.param(check, lie, marks=[pytest.mark.slow] * (lie in earlier), id=f"{check.__name__}-{i}")
@@ -102,9 +90,9 @@ def _lies() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("check", "lie"), list(_lies()))
-def test_a_lie_is_noticed(check: checks.Check, lie: lies.Lie, seen: Watched, truth: Truth) -> None:
+def test_a_lie_is_noticed(check: checks.Check, lie: checks.Lie, seen: Watched, truth: Truth) -> None:
     lie(seen.page)
-    with impatient(), pytest.raises(AssertionError):
+    with explore_pages.impatient(), pytest.raises(AssertionError):
         check(seen.page, truth)
 
 
@@ -119,16 +107,16 @@ def _info_with(**changed: Any) -> Callable[[Route], None]:
 
 
 def test_names_are_text_and_never_html(seen: Watched, truth: Truth) -> None:
-    row = truth.names.index(HTML)
+    row = truth.names.index(explore_pages.HTML)
     visit(seen.page, f"{truth.url}#row={row}&select={row}-{row + 3}&color=label")
-    expect(seen.page.locator("#node-name")).to_have_text(HTML)
-    expect(seen.page.locator("#marks text.node")).to_have_text(HTML)
+    expect(seen.page.locator("#node-name")).to_have_text(explore_pages.HTML)
+    expect(seen.page.locator("#marks text.node")).to_have_text(explore_pages.HTML)
     expect(seen.page.locator(".entry .name", has_text="<b>bold</b>")).to_be_visible()
     seen.page.keyboard.press("s")
-    expect(seen.page.locator(".nodes .name").first).to_have_text(HTML)
+    expect(seen.page.locator(".nodes .name").first).to_have_text(explore_pages.HTML)
     seen.page.keyboard.press("/")
     seen.page.keyboard.type("<img")
-    expect(seen.page.locator("#completions .name")).to_have_text([HTML])
+    expect(seen.page.locator("#completions .name")).to_have_text([explore_pages.HTML])
     assert seen.page.locator("img, b").count() == 0
     assert seen.problems == []
 
@@ -137,21 +125,16 @@ def test_names_are_text_and_never_html(seen: Watched, truth: Truth) -> None:
 def test_axe_finds_nothing_serious(chrome: Browser, truth: Truth, scheme: str, width: int) -> None:
     with watched(chrome, color_scheme=scheme, viewport={"width": width, "height": 700}) as seen:
         visit(seen.page, truth.url)
-        _no_serious_issue(seen.page)
+        check_axe(seen.page)
         seen.page.goto(f"{truth.url}#row=30&select=1-4&color=label")
         expect(seen.page.locator(".neighbors .line")).to_have_count(10)
         expect(seen.page.locator("#ego svg")).to_be_attached()
-        _no_serious_issue(seen.page)
+        check_axe(seen.page)
         for key, sign in (("s", ".nodes .line"), ("i", "#recipe"), ("?", "#keys h2")):
             seen.page.keyboard.press(key)
             expect(seen.page.locator(sign).first).to_be_visible()
-            _no_serious_issue(seen.page)
+            check_axe(seen.page)
         assert seen.problems == []
-
-
-def _no_serious_issue(page: Page) -> None:
-    found = [one for one in Axe().run(page).response["violations"] if one["impact"] in ("serious", "critical")]
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
 def test_axe_is_awake(seen: Watched, truth: Truth) -> None:
@@ -159,7 +142,7 @@ def test_axe_is_awake(seen: Watched, truth: Truth) -> None:
     seen.page.evaluate("document.querySelector('#query').removeAttribute('aria-label')")
     seen.page.evaluate("document.querySelector('#query').removeAttribute('placeholder')")
     with pytest.raises(AssertionError):
-        _no_serious_issue(seen.page)
+        check_axe(seen.page)
 
 
 def test_theme_follows_the_system_and_the_switch(chrome: Browser, truth: Truth) -> None:
@@ -285,7 +268,7 @@ def test_a_busy_server_is_asked_again(seen: Watched, truth: Truth) -> None:
 def test_without_a_graph_the_card_says_how_to_have_one(seen: Watched, tmp_path: Path) -> None:
     vectors = np.random.default_rng(0).standard_normal((30, 4)).astype(np.float32)
     graphrefine.Embedding([f"n{i}" for i in range(30)], vectors).save(tmp_path / "plain.npz")
-    with exploring(str(tmp_path / "plain.npz")) as url:
+    with explore_pages.exploring(str(tmp_path / "plain.npz")) as url:
         visit(seen.page, f"{url}#row=3")
         expect(seen.page.locator("#node-name")).to_have_text("n3")
         expect(seen.page.locator("#ego")).to_contain_text("--graph")

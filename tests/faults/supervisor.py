@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from faults.calls import BY_NUMBER, LOCKS, WRITES, Call, takes_space
+from faults.filter import BY_NUMBER, LOCKS, WRITES, Call, takes_space
 
 _RECEIVE, _SEND = 0xC0502100, 0xC0182101
 _CONTINUE, _HERE = 1, -100  # let it go; AT_FDCWD

@@ -24,7 +24,7 @@ from graphrefine.pipeline import feature_table
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TABLES = HERE / "tables.jsonl"
-CORPUS_MODULES = ("corpus_text", "corpus_tools", "corpus_objects")  # below tests: each has a list CASES
+CORPUS_MODULES = ("corpus_text", "corpus_tools")  # below tests: each has a list CASES
 DIGITS = 16  # of a digest, hexadecimal
 COUNTS = ("records", "self_loops", "duplicates", "reciprocal", "zero_weights", "missing", "trimmed", "comments")
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,15 +73,6 @@ def refused(api: TestClient, status: int, *words: str, **body: Any) -> None:
     assert answer.status_code == status, answer.text
     for word in words:
         assert word in answer.json()["error"]
-
-
-def eventually(condition: Callable[[], Any], seconds: float = 60.0) -> Any:
-    """The first true value of a condition."""
-    until = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < until, "it did not come true"
-        time.sleep(0.05)
-    return value
 
 
 def nearest_names(folder: LiveService, node: str, k: int) -> list[str]:

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from live_servers import HTML, NODES, ask_server, serving_live, write_folder
 from playwright.sync_api import Browser, Page, expect
 
-from explore_pages import chromium, chromium_path, eventually, watched
+from explore_pages import check_axe, chromium, chromium_path, eventually, watched
 from explore_servers import Server
 
 INK = """() => {
@@ -132,6 +131,4 @@ def test_axe_finds_nothing_serious(chrome: Browser, server: Server, scheme: str,
         ask_server(server, "/api/edges", request="a", changes=[["+", "ann", "n9"]])
         seen.page.locator("#moved button").first.click()
         expect(seen.page.locator("#card")).to_be_visible()
-        result = Axe().run(seen.page)
-        serious = [each for each in result.response["violations"] if each["impact"] in ("serious", "critical")]
-        assert not serious, serious
+        check_axe(seen.page)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from live_servers import write_folder
-from redis_server import running
 
 from graphrefine import live
 from processes import start_process
@@ -36,6 +39,30 @@ def recipe() -> str:
 def test_the_recipe_is_short() -> None:
     assert recipe().count("\n") <= 20
     compile(recipe(), "follow.py", "exec")
+
+
+@contextmanager
+def running() -> Iterator[str]:
+    """Start a Redis that keeps nothing on the disk; gives its address. Skip where there is none, but fail in CI."""
+    program = shutil.which("redis-server")
+    if program is None:
+        problem = "no redis-server: install Debian's package of that name to test the recipe of a stream"
+        if os.environ.get("CI"):
+            pytest.fail(problem)
+        pytest.skip(problem)
+    folder = Path(tempfile.mkdtemp(prefix="redis-"))  # short: a socket's path has at most 107 bytes
+    place = folder / "socket"
+    options = ["--port", "0", "--unixsocket", str(place), "--save", "", "--appendonly", "no", "--dir", str(folder)]
+    try:
+        with start_process([program, *options], stdout=subprocess.DEVNULL) as process:
+            until = time.monotonic() + 30
+            while not place.exists():
+                if process.poll() is not None or time.monotonic() > until:
+                    pytest.fail("redis-server did not start")
+                time.sleep(0.05)
+            yield f"unix://{place}"
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
@@ -102,6 +129,18 @@ def test_kills_lose_nothing_and_count_nothing_twice(tmp_path: Path, stream: tupl
     with follow(program, address, folder) as process:
         wait_until_done(client, process)
     assert weights_of(folder) == dict(weights)
+
+
+@pytest.mark.slow
+def test_without_the_id_of_the_request_a_kill_counts_twice(tmp_path: Path, stream: tuple[Any, str]) -> None:
+    (client, address), folder, program = stream, write_folder(tmp_path), tmp_path / "follow.py"
+    program.write_text("import os\n" + recipe().replace("entries[-1][0]", "os.urandom(9).hex()"))
+    weights = send(client, 500, seed=0)
+    with follow(program, address, folder, "-c", CRASH) as process:
+        assert process.wait(60) == 9
+    with follow(program, address, folder) as process:
+        wait_until_done(client, process)
+    assert weights_of(folder) == {name: 2 * weight for name, weight in weights.items()}
 
 
 @pytest.mark.slow

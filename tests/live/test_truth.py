@@ -16,7 +16,6 @@ import pytest
 
 import graphrefine.live
 from graphrefine.datasets import block_model, power_law
-from graphrefine.evaluate import evaluate_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.live import model
 from graphrefine.live.writer import Live
@@ -137,22 +136,3 @@ def test_a_refresh_leaves_nodes_without_a_changed_edge_where_they_were(
     assert refreshed < 0.2
     monkeypatch.setattr(model, "WARM_POWER", 3)  # odd: from the other side of M
     assert drift("odd")[1] > 1.5 * refreshed
-
-
-def test_labels_are_predicted_as_well_after_changes_and_a_refresh(tmp_path: Path) -> None:
-    data = block_model(1200, 9000, classes=5)
-    assert data.labels is not None
-
-    def f1(live: Live) -> float:
-        scores = evaluate_labels(live.snapshot(), data.labels, ratios=(0.5,), repeats=5, C=1.0, threads=1)
-        return float(np.mean(scores.ratios[0].values["micro_f1"]))
-
-    (tmp_path / "fresh").mkdir()
-    with follow(data.graph, tmp_path / "fresh") as live:
-        fresh = f1(live)
-    first, changes = workload.drop_edges(data.graph, 0.1)
-    with follow(first, tmp_path) as live:
-        workload.apply(live, changes, size=SIZE)
-        assert f1(live) > fresh - 1.0
-        live.refresh()
-        assert f1(live) > fresh - 0.5

@@ -29,12 +29,8 @@ def ratings(tmp_path: Path) -> Path:
 
 def test_options_of_reading_are_those_of_the_command_line(ratings: Path, tmp_path: Path) -> None:
     reading: dict[str, Any] = {
-        "format": "csv",
-        "source": "user",
-        "target": "film",
-        "weights": "rating",
-        "delimiter": ";",
-    }
+        "format": "csv", "source": "user", "target": "film", "weights": "rating", "delimiter": ";",
+    }  # fmt: skip
     ours = graphrefine.embed(ratings, 2, header=True, bipartite=True, **reading)
     typed = [word for name, value in reading.items() for word in (f"--{name}", value)]
     works("embed", ratings, "-o", tmp_path / "out", "--dim", "2", "--bipartite", "--header", *typed)
@@ -48,15 +44,10 @@ def test_options_of_reading_are_those_of_the_command_line(ratings: Path, tmp_pat
 @pytest.mark.parametrize(
     ("options", "argument"),
     [
-        ({"weights": "x"}, "weights"),
-        ({"weights": False}, "weights"),
-        ({"header": False}, "header"),
-        ({"nodes": 9}, "nodes"),
-        ({"format": "csv"}, "format"),
-        ({"directed": True}, "directed"),
-        ({"time": 2}, "time"),
+        ({"weights": "x"}, "weights"), ({"weights": False}, "weights"), ({"header": False}, "header"),
+        ({"nodes": 9}, "nodes"), ({"format": "csv"}, "format"), ({"directed": True}, "directed"), ({"time": 2}, "time"),
     ],
-)
+)  # fmt: skip
 def test_options_that_a_graph_would_ignore_are_refused(options: dict[str, Any], argument: str) -> None:
     graph = graphrefine.read(RING)
     for function in (graphrefine.read, graphrefine.embed, graphrefine.tune, evaluate_links):
@@ -67,11 +58,7 @@ def test_options_that_a_graph_would_ignore_are_refused(options: dict[str, Any], 
 
 @pytest.mark.parametrize(
     ("options", "near"),
-    [
-        ({"dimm": 8}, "dim"),
-        ({"wieghts": "x"}, "weights"),
-        ({"method": "deepwalk", "windw": 5}, "window"),
-    ],
+    [({"dimm": 8}, "dim"), ({"wieghts": "x"}, "weights"), ({"method": "deepwalk", "windw": 5}, "window")],
 )
 def test_a_wrong_keyword_of_embed_names_the_near_one(options: dict[str, Any], near: str) -> None:
     with pytest.raises(KeywordError, match=rf"did you mean '{near}'\?") as caught:
@@ -83,14 +70,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
     theirs: dict[str, Any] = {"dim": np.int64(2), "seed": np.uint32(3), "threads": np.int8(1), "power": np.int16(2)}
     theirs |= {"negative": np.float32(2), "center": np.False_, "learn": np.False_, "filter": np.array([0.0, 1.0])}
     ours: dict[str, Any] = {
-        "dim": 2,
-        "seed": 3,
-        "threads": 1,
-        "power": 2,
-        "negative": 2.0,
-        "center": False,
-        "filter": (0.0, 1.0),
-    }
+        "dim": 2, "seed": 3, "threads": 1, "power": 2, "negative": 2.0, "center": False, "filter": (0.0, 1.0),
+    }  # fmt: skip
     with_theirs, with_ours = graphrefine.embed(RING, **theirs), graphrefine.embed(RING, **ours)
     assert with_theirs.recipe == with_ours.recipe and np.array_equal(with_theirs.vectors, with_ours.vectors)
     assert json.loads(json.dumps(with_theirs.recipe))["seed"] == 3
@@ -146,11 +127,3 @@ def test_results_hold_plain_numbers() -> None:
         assert json.loads(json.dumps(result.to_dict()))
     layered = graphrefine.embed(edges, 2, method="harp", base_settings={"window": whole(2)})
     assert layered.recipe["base_settings"] == {"window": 2}
-
-
-def test_a_work_folder_without_a_budget_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "ring.csv").write_text("".join(f"{u},{v}\n" for u, v in RING))
-    typed: list[str | Path] = ["embed", tmp_path / "ring.csv", "-o", tmp_path / "out", "--dim", "2"]
-    works(*typed, "--work", tmp_path / "work", "--memory", "1GB")
-    with pytest.raises(InputError, match=r"work=.* needs memory="):
-        graphrefine.embed(RING, 2, work=tmp_path / "work")

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from test_numerics_version import begin
 
 import graphrefine
 from cli_runs import Outcome, run, spawn
@@ -29,14 +30,11 @@ from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.pipeline.memory_plan import (
     BudgetError,
-    MemoryPlan,
     packed_names,
     panel_bytes,
     plan_local,
     unread_names,
 )
-from graphrefine.pipeline.out_of_core import working
-from graphrefine.pipeline.settings import work_folder
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
 from graphrefine.refine.views import TIERS, joint_views
@@ -196,22 +194,9 @@ def test_a_killed_run_is_taken_up(
     assert np.array_equal(load(tmp_path / "out").vectors, vectors) and in_files(tmp_path) == {"out"}
 
 
-def unfinished(stored: Path, tmp_path: Path) -> Path:
-    """A work folder of a run that did not end."""
-    chosen = make_settings("refine", dim=DIM, quality="fast")
-    graph = open_stored(stored)
-    plan = MemoryPlan("streamed", 10**9, 10**8, 10**7, 32, 2)
-    with (
-        pytest.raises(KeyboardInterrupt),
-        WorkFolder(work_folder(tmp_path / "out")) as work,
-        working(graph, chosen, plan, work=work, method="refine", stages=Stages()),
-    ):
-        raise KeyboardInterrupt
-    return tmp_path / "out.work"
-
-
 def test_work_of_another_run_is_not_taken_up(stored: Path, tmp_path: Path) -> None:
-    work = unfinished(stored, tmp_path)
+    work = tmp_path / "out.work"
+    begin(work, open_stored(stored), make_settings("refine", dim=DIM, quality="fast"))
     other = tmp_path / "other.grf"
     store(Graph.from_edges(np.arange(500), np.arange(500) + 1), other)
     before = sorted(path.name for path in work.iterdir())
@@ -226,10 +211,11 @@ def test_work_of_another_run_is_not_taken_up(stored: Path, tmp_path: Path) -> No
 
 
 def test_work_that_needs_more_memory_is_not_taken_up(stored: Path, tmp_path: Path) -> None:
-    unfinished(stored, tmp_path)
-    state = json.loads((tmp_path / "out.work" / "run.json").read_text())
+    work = tmp_path / "out.work"
+    begin(work, open_stored(stored), make_settings("refine", dim=DIM, quality="fast"))
+    state = json.loads((work / "run.json").read_text())
     state["plan"]["predicted"] = 9 * 10**9
-    (tmp_path / "out.work" / "run.json").write_text(json.dumps(state))
+    (work / "run.json").write_text(json.dumps(state))
     done = embed(stored, tmp_path / "out", "--memory", "500MB")
     assert done.code == 2 and "unfinished work that needs 9000MB" in done.err
 
@@ -260,6 +246,7 @@ def test_a_damaged_graph_is_refused(stored: Path, tmp_path: Path, graph: Graph) 
         (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "and no scheduler="),
         (["--executor", "dask", "--tls-cert", "x.pem"], "a cluster that runs with TLS"),
         (["--executor", "dask", "--trusted-network"], "a cluster that runs"),
+        (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--trusted-network"], "cannot be reached"),
         (["--executor", "dask", "--method", "deepwalk"], "works in memory"),
         (["--memory", "40MB", "--quality", "best"], "quality='fast' needs"),
     ],
@@ -334,10 +321,3 @@ def test_a_cluster_gives_the_same_vectors(small: Path, tmp_path: Path) -> None:
     assert made.recipe["quality"] == "default"
     assert np.array_equal(made.vectors, graphrefine.embed(small, dim=32).vectors)
     assert in_files(tmp_path) == {"out"}
-
-
-def test_a_scheduler_that_cannot_be_reached(small: Path, tmp_path: Path) -> None:
-    words = ["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--trusted-network"]
-    done = spawn("embed", small, "-o", tmp_path / "out", *words)
-    assert done.code == 2 and "tcp://127.0.0.1:1 cannot be reached" in done.err, done.err
-    assert "Traceback" not in done.err and in_files(tmp_path) == set()

@@ -12,7 +12,7 @@ import pytest
 
 import graphrefine
 from cli_runs import works
-from engines import engine_in
+from engines import StoppedError, engine_in, stop_after
 from graphrefine.embedding.embedding import Embedding, load
 from graphrefine.embedding.notebook import embedding_html
 from graphrefine.errors import ArgumentWarning, OutputError
@@ -22,9 +22,9 @@ from graphrefine.pipeline.memory_plan import MemoryPlan
 from graphrefine.pipeline.out_of_core import working
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
+from graphrefine.refine.settings import RefineSettings
 from graphrefine.system.work_folder import WorkFolder
 from graphs import random_graph
-from stopping import StoppedError, stop_after
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reproducibility.md"
 COVERED = ("refine", "rbqr", "arope", "deepwalk", "node2vec", "line", "pte")
@@ -105,27 +105,27 @@ def test_vectors_of_two_versions_are_joined_with_a_warning_that_names_both() -> 
     assert "numerics_version" not in joined.recipe and joined.state.fold_map is None
 
 
-def begin(folder: Path, graph: Graph) -> None:
+def begin(folder: Path, graph: Graph, settings: RefineSettings) -> None:
     """Begin work in a folder, and stop."""
     plan = MemoryPlan("streamed", 10**9, 10**8, 10**7, 32, 2)
     with (
         pytest.raises(KeyboardInterrupt),
         WorkFolder(folder) as work,
-        working(graph, make_settings("refine", dim=8), plan, work=work, method="refine", stages=Stages()),
+        working(graph, settings, plan, work=work, method="refine", stages=Stages()),
     ):
         raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("version", [7, "x", None])
 def test_work_of_another_version_is_not_taken_up(version: Any, tmp_path: Path) -> None:
-    graph, folder = random_graph(300, seed=3), tmp_path / "out.work"
-    begin(folder, graph)
-    begin(folder, graph)  # it is taken up
+    graph, folder, settings = random_graph(300, seed=3), tmp_path / "out.work", make_settings("refine", dim=8)
+    begin(folder, graph, settings)
+    begin(folder, graph, settings)  # it is taken up
     state = json.loads((folder / "run.json").read_text())
     assert state["numerics_version"] == 1
     (folder / "run.json").write_text(json.dumps({**state, "numerics_version": version}))
     with pytest.raises(OutputError, match=r"another run \(numerics_version\); delete it"):
-        begin(folder, graph)
+        begin(folder, graph, settings)
 
 
 def test_a_journal_of_another_version_is_not_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,20 +19,9 @@ from graphrefine.refine.settings import PRESETS, RefineSettings
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
 KINDS = {"REFINE": RefineSettings, "run": RunSettings}
-NOT_SETTINGS_OF_PYTHON = {
-    "graph",
-    "method",
-    "features",
-    "align_to",
-    "preset",
-    "watcher",
-    "others",
-}
+NOT_SETTINGS_OF_PYTHON = {"graph", "method", "features", "align_to", "preset", "watcher", "others"}
+EMBED = inspect.signature(graphrefine.embed).parameters
 READING = {each.name for each in fields(ReadOptions)} - {"threads"}  # which is a setting of the run, too
-
-
-def setting_fields(kind: type) -> list[Field[Any]]:
-    return list(fields(kind))
 
 
 def option_of(each: Field[Any]) -> str:
@@ -44,17 +33,12 @@ def option_of(each: Field[Any]) -> str:
 def default_of(each: Field[Any]) -> str:
     """The default in words."""
     assert each.default is not MISSING
+    plain = {True: "yes", False: "no", None: "none"}
     if each.metadata["default"]:
         return str(each.metadata["default"])
-    if isinstance(each.default, bool):
-        return "yes" if each.default else "no"
-    return (
-        "none"
-        if each.default is None
-        else f"`{each.default:g}`"
-        if isinstance(each.default, float)
-        else f"`{each.default}`"
-    )
+    if each.default is None or isinstance(each.default, bool):
+        return plain[each.default]
+    return f"`{each.default:g}`" if isinstance(each.default, float) else f"`{each.default}`"
 
 
 def row_of(each: Field[Any]) -> str:
@@ -63,7 +47,7 @@ def row_of(each: Field[Any]) -> str:
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_every_setting_has_a_help_text(kind: type) -> None:
-    for each in setting_fields(kind):
+    for each in fields(kind):
         assert each.metadata["help"].endswith("."), each.name
         assert each.default is not None or each.metadata["default"] or each.name == "scheduler", each.name
 
@@ -74,7 +58,7 @@ def test_the_page_has_every_setting_with_its_default_and_help(heading: str) -> N
         f"## Settings of {heading}\n" if heading == "REFINE" else "## Settings of a run\n"
     )[1]
     table = text.split("|---|---|---|---|\n")[1].split("\n\n")[0]
-    assert table.splitlines() == [row_of(each) for each in setting_fields(KINDS[heading])]
+    assert table.splitlines() == [row_of(each) for each in fields(KINDS[heading])]
 
 
 def test_the_page_has_the_presets() -> None:
@@ -84,29 +68,23 @@ def test_the_page_has_the_presets() -> None:
         assert not values or f"`{name}`: {shown}" in " ".join(text.split()), name
 
 
-def parameters(function: Any) -> dict[str, inspect.Parameter]:
-    return dict(inspect.signature(function).parameters)
-
-
 def test_embed_takes_every_setting_and_no_other() -> None:
-    taken = parameters(graphrefine.embed)
-    names = {each.name for kind in KINDS.values() for each in setting_fields(kind)}
-    assert taken.keys() - NOT_SETTINGS_OF_PYTHON - READING == names
+    names = {each.name for kind in KINDS.values() for each in fields(kind)}
+    assert EMBED.keys() - NOT_SETTINGS_OF_PYTHON - READING == names
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_no_setting_of_a_method_has_the_name_of_another_keyword_of_embed(method: str) -> None:
     settings = {each.name for each in fields(find_method(method).settings)}
-    keywords = parameters(graphrefine.embed).keys() - {each.name for each in fields(RefineSettings)}
+    keywords = EMBED.keys() - {each.name for each in fields(RefineSettings)}
     assert not settings & keywords
 
 
 def test_embed_leaves_the_defaults_to_the_settings() -> None:
-    taken = parameters(graphrefine.embed)
-    for each in setting_fields(RefineSettings):
-        assert taken[each.name].default is None, each.name  # a preset comes before the default
-    for each in setting_fields(RunSettings):
-        assert taken[each.name].default == each.default, each.name
+    for each in fields(RefineSettings):
+        assert EMBED[each.name].default is None, each.name  # a preset comes before the default
+    for each in fields(RunSettings):
+        assert EMBED[each.name].default == each.default, each.name
 
 
 def test_embed_hands_every_setting_of_refine_on() -> None:
@@ -115,17 +93,17 @@ def test_embed_hands_every_setting_of_refine_on() -> None:
         **{"log_weights": False, "two_sided": False, "spectrum": 0.25, "filter": "heat", "order": 3, "scale": 2.0},
         **{"loop": 0.5, "center": False, "axes": 0.75, "bfloat16": False},
     }
-    assert values.keys() == {each.name for each in setting_fields(RefineSettings)}
+    assert values.keys() == {each.name for each in fields(RefineSettings)}
     ring = [(i, (i + 1) % 6) for i in range(6)]
     recipe = graphrefine.embed(ring, **values).recipe
     assert {name: recipe[name] for name in values} == values
 
 
 def test_the_estimator_takes_every_setting_of_refine() -> None:
-    taken = parameters(graphrefine.REFINE)
+    taken = inspect.signature(graphrefine.REFINE).parameters
     own = {"preset", "directed", "rows", "random_state", "rng", "threads"}
-    assert taken.keys() - own == {each.name for each in setting_fields(RefineSettings)}
-    for each in setting_fields(RefineSettings):
+    assert taken.keys() - own == {each.name for each in fields(RefineSettings)}
+    for each in fields(RefineSettings):
         assert taken[each.name].default in (None, each.default), each.name
 
 
@@ -136,7 +114,7 @@ def options() -> dict[str, click.Option]:
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 def test_the_command_line_has_every_setting_with_its_help_and_default(kind: type) -> None:
     typed = embed_command.make_context("embed", ["graph.csv", "-o", "vectors"]).params
-    for each in setting_fields(kind):
+    for each in fields(kind):
         option = options()[each.name]
         assert option_of(each) in (*option.opts, *option.secondary_opts), each.name
         assert typed[each.name] is None, each.name  # not given: presets and files come before defaults
@@ -147,4 +125,4 @@ def test_the_command_line_has_every_setting_with_its_help_and_default(kind: type
 
 def test_the_command_line_has_no_setting_that_python_lacks() -> None:
     own = {"output", "output_format", "as_json", "assigned", "config"}
-    assert options().keys() - parameters(graphrefine.embed).keys() == own
+    assert options().keys() - EMBED.keys() == own

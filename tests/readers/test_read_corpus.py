@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import corpus_objects
 import corpus_text
 import corpus_tools
 import graphrefine
@@ -15,7 +14,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphs import check
 
-CASES = (*corpus_text.CASES, *corpus_tools.CASES, *corpus_objects.CASES)
+CASES = (*corpus_text.CASES, *corpus_tools.CASES)
 
 
 def _disagree(outcome: Graph | InputError, expected: Meant | Refused) -> str:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engines import engine_in
+from engines import StoppedError, engine_in
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.stage_cache import FolderStageCache, StageCache
@@ -24,7 +24,6 @@ from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.views import TIERS, Tier, joint_views
 from graphrefine.system.threads import one_blas_thread
 from graphs import random_graph
-from stopping import StoppedError
 
 Floats = NDArray[np.float32]
 

@@ -71,9 +71,9 @@ def test_noise_is_drawn_by_its_share() -> None:
     assert np.abs(halves[0] - halves[1])[common].max() < 0.15 * share[common].max()
 
 
-def random_tables(columns: int, seed: int, size: float) -> Floats:
-    tables = np.random.default_rng(seed).standard_normal((2, 20, columns), np.float32)
-    return tables * np.float32(size / np.sqrt(columns))
+def random_tables(columns: int, seed: int, size: float) -> tuple[Floats, Floats]:
+    centers, contexts = np.random.default_rng(seed).standard_normal((2, 20, columns), np.float32)
+    return centers * np.float32(size / np.sqrt(columns)), contexts * np.float32(size / np.sqrt(columns))
 
 
 @PATIENT

@@ -35,25 +35,21 @@ class Attributed(NamedTuple):
     classes: NDArray[np.int64]
 
 
-def attributed(*, nodes: int = 2000, mixing: float = 0.6, told: float = 0.25, seed: int = 0) -> Attributed:
-    """Eight classes; ``mixing`` of the edges and all but ``told`` of the words have nothing to do with them."""
-    rng = np.random.default_rng(seed)
+@pytest.fixture(scope="module")
+def blocks() -> Attributed:
+    """Eight classes; 0.6 of the edges and all but a quarter of the words have nothing to do with them."""
+    rng, nodes = np.random.default_rng(0), 2000
     classes = np.sort(rng.integers(0, 8, nodes))
     start, size = np.searchsorted(classes, np.arange(8)), np.bincount(classes, minlength=8)
     first, second = rng.integers(0, nodes, (2, 4 * nodes))
     own = start[classes[first]] + (rng.random(4 * nodes) * size[classes[first]]).astype(int)
-    second = np.where(rng.random(4 * nodes) < mixing, second, own)
+    second = np.where(rng.random(4 * nodes) < 0.6, second, own)
     row, word = np.repeat(np.arange(nodes), 20), rng.zipf(1.3, 20 * nodes) % 400
-    topical = rng.random(20 * nodes) < told
+    topical = rng.random(20 * nodes) < 0.25
     word[topical] = 50 * classes[row[topical]] + rng.integers(0, 50, topical.sum())
     words = sp.coo_array((np.ones(len(row)), (row, word)), shape=(nodes, 400)).tocsr()
     both = sp.coo_array((np.ones(4 * nodes), (first, second)), shape=(nodes, nodes))
     return Attributed(Graph.from_matrix(both), words, classes)
-
-
-@pytest.fixture(scope="module")
-def blocks() -> Attributed:
-    return attributed()
 
 
 def micro(vectors: NDArray[Any], classes: NDArray[np.int64]) -> float:

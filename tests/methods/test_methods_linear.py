@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphrefine.engine.engine import RowSource
-from graphrefine.engine.local import Slab
+from graphrefine.engine.local import LocalEngine, Slab
 from graphrefine.engine.sketches import gaussian, sparse_signs
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
+from graphrefine.linalg.operators import adjacency
 from graphrefine.methods.contract import Shape
-from graphrefine.methods.hope import series_length, spectral_radius
+from graphrefine.methods.hope import katz, series_length, spectral_radius
 from graphrefine.methods.prone import propagation
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.pipeline.embed_run import embed_graph
@@ -221,6 +222,10 @@ def test_hope_on_a_graph_without_cycles() -> None:
     values = np.linalg.svd(S, compute_uv=False)
     assert np.linalg.norm(S - found[:, :2] @ found[:, 3:].T) < np.sqrt((values[2:] ** 2).sum()) + 1e-4
     assert np.isfinite(vectors("hope", dag, dim=4)).all()
+    engine = LocalEngine(dag, columns=5, bfloat16=False)
+    unit = engine.fill(lambda start, stop: np.eye(5, dtype=np.float32)[start:stop], precise=True)
+    product = katz(engine, 3)(adjacency(dag, scale=0.3), unit, gram=False, precise=True)
+    assert np.abs(engine.collect(product) - S).max() < 1e-6, "three terms are enough"
 
 
 @given(graphs(directed=False, least=20, most=70), st.integers(2, 12))

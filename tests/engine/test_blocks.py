@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from engines import StoppedError, engine_in, stop_after
-from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.layout import UNIT, cut_chunks, cut_rows
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import FormatError, OutputError
@@ -36,31 +35,25 @@ def in_memory(graph: Graph, chosen: RefineSettings) -> NDArray[np.float32]:
     return refine(engine, graph, chosen, Stages())
 
 
-@settings(max_examples=12, deadline=None)
-@given(
-    seed=st.integers(0, 99),
-    rows=st.sampled_from([512, 1024]),
-    panel=st.sampled_from([32, 64, 96]),
-    chunk=st.sampled_from([None, 512, 1200]),
-    weighted=st.booleans(),
-    directed=st.booleans(),
-    bfloat16=st.booleans(),
+KINDS = st.fixed_dictionaries({"seed": st.integers(0, 99), "weighted": st.booleans(), "directed": st.booleans()})
+CUTS = st.fixed_dictionaries(
+    {
+        "rows": st.sampled_from([512, 1024]),
+        "panel": st.sampled_from([32, 64, 96]),
+        "chunk": st.sampled_from([None, 512, 1200]),
+        "bfloat16": st.booleans(),
+    }
 )
+
+
+@settings(max_examples=12, deadline=None)
+@given(kind=KINDS, cuts=CUTS)
 def test_the_bits_do_not_depend_on_the_cuts(
-    tmp_path_factory: pytest.TempPathFactory,
-    seed: int,
-    rows: int,
-    panel: int,
-    chunk: int | None,
-    weighted: bool,
-    directed: bool,
-    bfloat16: bool,
+    tmp_path_factory: pytest.TempPathFactory, kind: dict[str, Any], cuts: dict[str, Any]
 ) -> None:
-    graph = graph_of(2100, 4000, seed=seed, weighted=weighted, directed=directed)
-    chosen = RefineSettings(dim=70, seed=seed, bfloat16=bfloat16)
-    folder = tmp_path_factory.mktemp("work")
-    engine = engine_in(folder, graph, 70, rows=rows, panel=panel, chunk=chunk, bfloat16=bfloat16)
-    vectors = refine(engine, graph, chosen, Stages())
+    graph = graph_of(2100, 4000, **kind)
+    chosen = RefineSettings(dim=70, seed=kind["seed"], bfloat16=cuts["bfloat16"])
+    vectors = refine(engine_in(tmp_path_factory.mktemp("work"), graph, 70, **cuts), graph, chosen, Stages())
     assert np.array_equal(vectors, in_memory(graph, chosen))
     assert np.isfinite(vectors).all() and np.abs(vectors).max() > 0
 
@@ -134,46 +127,36 @@ def test_an_interrupted_run_goes_on_where_it_stood(tmp_path: Path, count: int, p
     stop_after(first, count)
     with pytest.raises(StoppedError):
         refine(first, graph, chosen, Stages())
-    again, asked = counted(engine_in(tmp_path, graph, 64, panel=panel))
-    vectors = refine(again, graph, chosen, Stages())
-    assert np.array_equal(vectors, in_memory(graph, chosen))
-    whole, total = counted(engine_in(tmp_path / "whole", graph, 64, panel=panel))
-    refine(whole, graph, chosen, Stages())
-    assert sum(asked) <= sum(total) - count + 1
+    asked: list[int] = []  # the tasks of a run that is taken up, and of a whole one
+    for folder in (tmp_path, tmp_path / "whole"):
+        engine = engine_in(folder, graph, 64, panel=panel)
+        asked.append(0)
+
+        def counting(tasks: Any, run: Any = engine.executor.run) -> Any:
+            asked[-1] += len(tasks)
+            return run(tasks)
+
+        engine.executor.run = counting  # type: ignore[method-assign]
+        assert np.array_equal(refine(engine, graph, chosen, Stages()), in_memory(graph, chosen))
+    assert asked[0] <= asked[1] - count + 1
 
 
-def counted(engine: BlockEngine) -> tuple[BlockEngine, list[int]]:
-    """How many tasks are asked for at each step."""
-    run, asked = engine.executor.run, list[int]()
-
-    def counting(tasks: Any) -> Any:
-        asked.append(len(tasks))
-        return run(tasks)
-
-    engine.executor.run = counting  # type: ignore[method-assign]
-    return engine, asked
-
-
-def test_a_damaged_block_of_an_earlier_run_is_found(tmp_path: Path) -> None:
-    graph = graph_of(1400, 3000, seed=2)
+def test_the_work_of_another_run_and_damaged_work_are_not_taken_up(tmp_path: Path) -> None:
+    graph, chosen = graph_of(1400, 3000, seed=2), RefineSettings(dim=32)
+    refine(engine_in(tmp_path / "other", graph, 32), graph, chosen, Stages())
+    assert len(list((tmp_path / "other" / "tall").iterdir())) <= 3, "files that are not needed any more are removed"
+    with pytest.raises(OutputError, match="another run"):
+        refine(engine_in(tmp_path / "other", graph, 32), graph, RefineSettings(dim=32, power=3), Stages())
     first = engine_in(tmp_path, graph, 32)
     stop_after(first, 3 * first.layout.blocks + 1)
     with pytest.raises(StoppedError):
-        refine(first, graph, RefineSettings(dim=32), Stages())
+        refine(first, graph, chosen, Stages())
     for path in tmp_path.glob("tall/*/*"):
         data = bytearray(path.read_bytes())
         data[5] ^= 64
         path.write_bytes(data)
     with pytest.raises(FormatError, match="checksum"):
-        refine(engine_in(tmp_path, graph, 32), graph, RefineSettings(dim=32), Stages())
-
-
-def test_the_work_of_another_run_is_not_taken_up(tmp_path: Path) -> None:
-    graph = graph_of(1400, 3000, seed=2)
-    refine(engine_in(tmp_path, graph, 32), graph, RefineSettings(dim=32, power=2), Stages())
-    assert len(list((tmp_path / "tall").iterdir())) <= 3, "files that are not needed any more are removed"
-    with pytest.raises(OutputError, match="another run"):
-        refine(engine_in(tmp_path, graph, 32), graph, RefineSettings(dim=32, power=3), Stages())
+        refine(engine_in(tmp_path, graph, 32), graph, chosen, Stages())
 
 
 @given(

@@ -51,9 +51,9 @@ def in_memory(graph: Graph, chosen: RefineSettings) -> NDArray[np.float32]:
     return refine(LocalEngine(graph, columns=chosen.dim, reorder=False), graph, chosen, Stages())
 
 
-def executor(engine: BlockEngine) -> Cluster:
+def reports(engine: BlockEngine) -> list[dict[str, Any]]:
     assert isinstance(engine.executor, Cluster)
-    return engine.executor
+    return engine.executor.workers_report()
 
 
 @pytest.mark.parametrize(("directed", "names"), [(False, "range"), (True, "strings")])
@@ -69,24 +69,9 @@ def test_the_bits_are_those_of_the_engine_in_memory(client: Any, tmp_path: Path,
     assert engine.layout.blocks >= 8 and len(engine.layout.chunks) - 1 >= 4
     vectors = refine(engine, graph, chosen, Stages())
     assert np.array_equal(vectors, in_memory(plain, chosen))
-    report = executor(engine).workers_report()
+    report = reports(engine)
     assert len(report) == 2
     assert all(worker["blocks"] > 0 and worker["bytes_read"] > 0 and worker["tasks"] > 0 for worker in report)
-
-
-def killing(engine: BlockEngine, pid: int, *, after: int) -> BlockEngine:
-    """Kill a process once so many tasks are done."""
-    run, left = engine.executor.run, [after]
-
-    def running(tasks: Any) -> Any:
-        for found in run(tasks):
-            left[0] -= 1
-            if left[0] == 0:
-                os.kill(pid, signal.SIGKILL)
-            yield found
-
-    engine.executor.run = running  # type: ignore[method-assign]
-    return engine
 
 
 def test_a_worker_that_is_killed_is_survived_with_the_right_bits(client: Any, tmp_path: Path) -> None:
@@ -94,12 +79,21 @@ def test_a_worker_that_is_killed_is_survived_with_the_right_bits(client: Any, tm
     graph, chosen = stored(tmp_path, plain), RefineSettings(dim=40)
     before = client.run(os.getpid)
     address, pid = next(iter(before.items()))
-    engine = killing(cluster_engine(client, graph, str(tmp_path / "work"), columns=40), pid, after=12)
+    engine, done = cluster_engine(client, graph, str(tmp_path / "work"), columns=40), list[Any]()
+
+    def killing(tasks: Any, run: Any = engine.executor.run) -> Any:
+        for found in run(tasks):
+            done.append(found)
+            if len(done) == 12:
+                os.kill(pid, signal.SIGKILL)
+            yield found
+
+    engine.executor.run = killing  # type: ignore[method-assign]
     vectors = refine(engine, graph, chosen, Stages())
     assert np.array_equal(vectors, in_memory(plain, chosen))
     client.wait_for_workers(2, timeout=20)
     assert pid not in client.run(os.getpid).values()
-    report = {worker["name"]: worker["tasks"] for worker in executor(engine).workers_report()}
+    report = {worker["name"]: worker["tasks"] for worker in reports(engine)}
     assert 0 < report[address] < sum(report.values()) / 2  # it had its part until then, and what it did is counted
 
 
@@ -132,16 +126,13 @@ def test_a_damaged_block_of_the_graph_is_named(client: Any, tmp_path: Path) -> N
 def test_a_worker_that_does_not_see_what_it_needs_says_so(
     client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
-    graph, work, root = stored(tmp_path, random_graph(600, seed=8)), tmp_path / "work", tmp_path / "graph.grf"
-    if missing == "elsewhere":
-        root = tmp_path / "elsewhere.grf"
-    elif missing == "other":
-        root = tmp_path / "other.grf"
+    graph, work, root = stored(tmp_path, random_graph(600, seed=8)), tmp_path / "work", tmp_path / f"{missing}.grf"
+    if missing == "other":
         store(random_graph(600, seed=9), root)
-    else:  # a path that means another folder to each process, as one on a disk that is not shared does
+    elif missing == "work":  # a path that means another folder to each process, as on a disk that is not shared
         work.mkdir()
         monkeypatch.chdir(tmp_path)
-        work = Path("/proc/self/cwd/work")
+        work, root = Path("/proc/self/cwd/work"), tmp_path / "graph.grf"
     with pytest.raises(InputError, match=missing):
         engine = cluster_engine(client, graph, str(work), columns=32, graph_root=str(root))
         refine(engine, graph, RefineSettings(dim=32), Stages())
@@ -174,7 +165,7 @@ def test_workers_of_several_instruction_sets_give_the_same_bits(tmp_path: Path) 
         assert len(sets) == 2 or native.simd() not in ("avx2", "avx512"), sets
         engine = cluster_engine(client, graph, str(tmp_path / "work"), columns=40)
         vectors = refine(engine, graph, settings, Stages())
-        assert all(worker["tasks"] > 0 for worker in executor(engine).workers_report())
+        assert all(worker["tasks"] > 0 for worker in reports(engine))
     assert np.array_equal(vectors, in_memory(plain, settings))
 
 

@@ -131,9 +131,12 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
+    with socket.create_server(("127.0.0.1", 0)) as free:
         return int(free.getsockname()[1])
+
+
+def named(files: dict[str, Path], names: tuple[str, ...]) -> TlsFiles:
+    return TlsFiles(*(str(files[name]) for name in names))
 
 
 @pytest.fixture(scope="module")
@@ -150,8 +153,7 @@ def schedulers(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
         words = ["worker", f"tls://127.0.0.1:{ports['tls']}", *tls, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
         stack.enter_context(start_process([sys.executable, "-m", "dask", *words], **quiet))
         addresses = {name: f"{name}://127.0.0.1:{port}" for name, port in ports.items()}
-        given = TlsFiles(*(str(files[name]) for name in ("ca", "cert", "key")))
-        with connect(addresses["tls"], files=given) as client:
+        with connect(addresses["tls"], files=named(files, ("ca", "cert", "key"))) as client:
             client.wait_for_workers(1, timeout=60)
         with connect(addresses["tcp"]):
             yield addresses
@@ -199,7 +201,7 @@ def test_a_scheduler_that_does_not_let_us_in(
     monkeypatch.setattr("graphrefine.engine.dask_client.TIMEOUT", 0.5)
     address = f"{scheme}://127.0.0.1:{schedulers[port].rpartition(':')[2]}"
     with pytest.raises(InputError, match=address):
-        connect(address, files=TlsFiles(*(str(files[name]) for name in names))).__enter__()
+        connect(address, files=named(files, names)).__enter__()
 
 
 @pytest.mark.parametrize(
@@ -216,7 +218,7 @@ def test_a_scheduler_that_does_not_let_us_in(
 )
 def test_files_that_tls_cannot_use_are_named(files: dict[str, Path], names: tuple[str, ...], fact: str) -> None:
     with pytest.raises(InputError, match=fact):
-        connect("tls://127.0.0.1:9", files=TlsFiles(*(str(files[name]) for name in names))).__enter__()
+        connect("tls://127.0.0.1:9", files=named(files, names)).__enter__()
 
 
 def test_a_scheduler_without_tls_needs_a_trusted_network(files: dict[str, Path]) -> None:

@@ -69,11 +69,7 @@ def test_rows_that_lead_out_of_the_graph_are_refused(name: str) -> None:
     for rows in WRONG:
         with pytest.raises(ValueError, match=r"`ind(ices|ptr)` must"):
             KERNELS[name](*rows)
-
-
-def test_inspection_says_so_instead() -> None:
-    assert native.inspect_rows(*PATH, None) == 7
-    assert [native.inspect_rows(*rows, None) for rows in WRONG] == [-1] * len(WRONG)
+        assert native.inspect_rows(*rows, None) == -1 < native.inspect_rows(*PATH, None)
 
 
 ONE, TWO, REST = np.zeros(1, np.int32), np.array([0, 1], np.int32), {"threads": 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,12 @@ def arguments(graph: Graph, seed: int) -> dict[str, Any]:
     return given
 
 
+def check_bits(compute: Callable[[Any], tuple[NDArray[Any], ...]]) -> None:
+    """Compute by the kernels and by their oracle: all arrays must be the same."""
+    for ours, theirs in zip(compute(native), compute(bits), strict=True):
+        assert np.array_equal(ours, theirs)
+
+
 @settings(deadline=None, max_examples=40)
 @given(
     graph=graphs(most=60),
@@ -51,16 +58,15 @@ def test_product_has_the_bits_of_the_oracle(
     given = arguments(graph, seed)
     x = make_tall(graph.nodes, columns, kind, seed)
     plus = make_tall(graph.nodes, columns, "half" if to_half else "single", seed + 1)
-    results = []
-    for which in (native, bits):
+
+    def compute(which: Any) -> tuple[NDArray[Any], ...]:
         out = np.full((graph.nodes, columns), 7, np.uint16 if to_half else np.float32)
         gram = np.zeros((2, columns, columns))
-        which.Product(graph.indptr, graph.indices, **given).apply(
-            x, out=out, scale=0.5, plus=plus, plus_scale=-2.0, unit=unit, gram=gram, threads=threads
-        )
-        results.append((out, gram))
-    for ours, theirs in zip(*results, strict=True):
-        assert np.array_equal(ours, theirs)
+        product = which.Product(graph.indptr, graph.indices, **given)
+        product.apply(x, out=out, scale=0.5, plus=plus, plus_scale=-2.0, unit=unit, gram=gram, threads=threads)
+        return out, gram
+
+    check_bits(compute)
 
 
 @settings(deadline=None, max_examples=20)
@@ -68,17 +74,16 @@ def test_product_has_the_bits_of_the_oracle(
 def test_rotation_has_the_bits_of_the_oracle(n: int, columns: int, triangular: bool, unit: bool, threads: int) -> None:
     x = make_tall(n, columns, "single", n)
     rotation = np.random.default_rng(n).standard_normal((columns, columns)).astype(np.float32)
-    if triangular:
-        rotation = np.triu(rotation)
+    rotation = np.triu(rotation) if triangular else rotation
     places = np.random.default_rng(n).permutation(n).astype(np.int32)
-    results = []
-    for which in (native, bits):
-        out = np.empty((n, columns - 5), np.float32)
-        gram = np.zeros((2, columns, columns))
-        which.rotate(x, rotation, triangular=triangular, out=out, places=places, unit=unit, gram=gram, threads=threads)
-        results.append((out, gram))
-    for ours, theirs in zip(*results, strict=True):
-        assert np.array_equal(ours, theirs)
+    options = {"triangular": triangular, "places": places, "unit": unit, "threads": threads}
+
+    def compute(which: Any) -> tuple[NDArray[Any], ...]:
+        out, gram = np.empty((n, columns - 5), np.float32), np.zeros((2, columns, columns))
+        which.rotate(x, rotation, out=out, gram=gram, **options)
+        return out, gram
+
+    check_bits(compute)
 
 
 @settings(deadline=None, max_examples=20)
@@ -91,16 +96,16 @@ def test_some_rows_of_a_product_rotated_have_the_bits_of_the_oracle(
     count = int(rng.integers(1, graph.nodes + 1))
     rows, order = (rng.permutation(n)[:count].astype(np.int32) for n in (graph.nodes, count))
     turn, after = rng.standard_normal((64, 64)).astype(np.float32), rng.standard_normal(64).astype(np.float32)
-    results = []
-    for which in (native, bits):
+    options = {"plus": plus, "plus_scale": 0.5, "unit": unit, "rows": rows, "order": order, "threads": threads}
+
+    def compute(which: Any) -> tuple[NDArray[Any], ...]:
         outs = np.empty((count, 64), np.float32), np.empty((count, 60), np.float32)
-        options = {"plus": plus, "plus_scale": 0.5, "unit": unit, "rows": rows, "order": order, "threads": threads}
         product = which.Product(graph.indptr, graph.indices, **arrays)
         product.apply(x, out=outs[0], **options)
         product.apply(x, out=outs[1], rotation=turn, after=after, **options)
-        results.append(outs)
-    for ours, theirs in zip(*results, strict=True):
-        assert np.array_equal(ours, theirs)
+        return outs
+
+    check_bits(compute)
 
 
 def test_rounding_to_bfloat16_is_the_same_to_the_bit() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,12 +18,8 @@ from strategies import PATIENT
 Doubles = NDArray[np.float64]
 
 
-class Problem(NamedTuple):
-    """Rows with entries, and what they are solved with."""
-
-    rows: tuple[NDArray[np.int64], NDArray[np.int32], Floats]
-    others: Floats
-    options: dict[str, Any]
+Problem = dict[str, Any]
+"""Arguments of the kernel, but for the solution."""
 
 
 def problem(counts: list[int], columns: int = 7, *, seed: int = 0, steps: int = 3, hub: int = 2048) -> Problem:
@@ -36,28 +32,27 @@ def problem(counts: list[int], columns: int = 7, *, seed: int = 0, steps: int = 
     weights = rng.uniform(0.1, 3, indptr[-1]).astype(np.float32)
     diagonal = np.ones((2, others.shape[1]))
     diagonal[:, :columns] = rng.uniform(0.01, 0.5, (2, columns))
-    numbers = {"missing": rng.uniform(0.5, 2, len(counts)), "totals": rng.uniform(1, 4, len(counts))}
-    options = {**numbers, "diagonal": diagonal, "steps": steps, "hub": hub, "threads": 1}
-    return Problem((indptr, indices, weights), others, options)
+    terms = {"missing": rng.uniform(0.5, 2, len(counts)), "totals": rng.uniform(1, 4, len(counts))}
+    rows = {"indptr": indptr, "indices": indices, "weights": weights, "others": others}
+    return {**rows, **terms, "diagonal": diagonal, "steps": steps, "hub": hub, "threads": 1}
 
 
-def solve(each: Problem, kernel: Any, start: Floats | None = None, **changes: Any) -> Floats:
-    n = len(each.rows[0]) - 1
-    solution = np.zeros((n, each.others.shape[1]), np.float32) if start is None else start.copy()
-    kernel(*each.rows, solution, each.others, **{**each.options, **changes})
+def solve(each: Problem, start: Floats | None = None, *, threads: int = 1) -> Floats:
+    shape = len(each["missing"]), each["others"].shape[1]
+    solution = np.zeros(shape, np.float32) if start is None else start.copy()
+    native.solve_rows(**{**each, "solution": solution, "threads": threads})
     return solution
 
 
 def parts(each: Problem, row: int) -> tuple[Floats, Floats, Floats]:
     """The others of a row's entries, their weights, and its diagonal."""
-    (indptr, indices, weights), options = each.rows, each.options
-    entries = slice(indptr[row], indptr[row + 1])
-    diagonal = options["missing"][row] * options["diagonal"][0] + options["totals"][row] * options["diagonal"][1]
-    return each.others[indices[entries]], weights[entries], diagonal.astype(np.float32)
+    entries = slice(*each["indptr"][row : row + 2].tolist())
+    diagonal = each["missing"][row] * each["diagonal"][0] + each["totals"][row] * each["diagonal"][1]
+    return each["others"][each["indices"][entries]], each["weights"][entries], diagonal.astype(np.float32)
 
 
 def dense(each: Problem) -> Doubles:
-    out = np.zeros((len(each.rows[0]) - 1, each.others.shape[1]))
+    out = np.zeros((len(each["missing"]), each["others"].shape[1]))
     for row in range(len(out)):
         near, weights, diagonal = (part.astype(np.float64) for part in parts(each, row))
         if len(near):
@@ -76,7 +71,7 @@ def oracle(each: Problem, row: int, v: Floats) -> Floats:
 
     rest = add(weights * (np.float32(1) - dots(v, near)), -(diagonal * v))
     p, size = rest, dots(rest, rest[None])[0]
-    for _ in range(each.options["steps"] if len(near) else 0):
+    for _ in range(each["steps"] if len(near) else 0):
         product = add(weights * dots(p, near), diagonal * p)
         ahead = size / dots(p, product[None])[0]
         v, rest = fma(ahead, p, v), fma(-ahead, product, rest)
@@ -92,24 +87,24 @@ COUNTS = st.lists(st.integers(0, 40), min_size=1, max_size=12)
 def test_rows_solve_the_dense_equations(hub: int, steps: int) -> None:
     """By as many steps as there are unknown numbers, twice; and directly."""
     each = problem([0, 1, 3, 17, 300], hub=hub, steps=steps)
-    assert solve(each, native.solve_rows) == pytest.approx(dense(each), rel=1e-3, abs=1e-4)
+    assert solve(each) == pytest.approx(dense(each), rel=1e-3, abs=1e-4)
 
 
 @PATIENT
 @given(counts=COUNTS, columns=st.sampled_from([5, 32, 50, 128]), seed=st.integers(0, 99))
 def test_steps_have_the_bits_of_the_oracle(counts: list[int], columns: int, seed: int) -> None:
     each = problem(counts, columns, seed=seed)
-    start = np.zeros((len(counts), each.others.shape[1]), np.float32)
+    start = np.zeros((len(counts), each["others"].shape[1]), np.float32)
     start[:, :columns] = np.random.default_rng(seed).standard_normal((len(counts), columns))
-    ours = solve(each, native.solve_rows, start)
+    ours = solve(each, start)
     assert np.array_equal(ours, [oracle(each, row, start[row]) for row in range(len(counts))])
 
 
 @pytest.mark.parametrize("hub", [0, 25])
 def test_threads_change_nothing(hub: int) -> None:
     each = problem([0, 50, 3, 11] * 40, 40, hub=hub)
-    one = solve(each, native.solve_rows)
-    assert one.any() and all(np.array_equal(one, solve(each, native.solve_rows, threads=n)) for n in (2, 5))
+    one = solve(each)
+    assert one.any() and all(np.array_equal(one, solve(each, threads=n)) for n in (2, 5))
 
 
 @PATIENT

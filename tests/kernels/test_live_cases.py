@@ -19,7 +19,10 @@ from oracles.live import (
     Change,
     History,
     apply_group,
+    change_edges,
     find_breach,
+    lags_of,
+    settle_group,
     snapshot,
 )
 
@@ -31,41 +34,18 @@ RING = History(  # a ring of eight; a chord comes, then a node with two edges, t
 )
 
 
-def change(live: Any, *changes: Change, skip: bool = False) -> tuple[int, int]:
-    operations, sources, targets, weights = zip(*changes, strict=True)
-    ends = np.array(sources, np.int32), np.array(targets, np.int32)
-    answer: tuple[int, int] = live.change(
-        np.array(operations, np.uint8), *ends, np.array(weights, np.float32), skip=skip
-    )
-    return answer
-
-
-def lags_of(live: Any) -> Any:
-    live.lags(lags := np.empty(live.nodes))
-    return lags
-
-
-# ---- controls: what breaks a bound is seen ---------------------------------------------------------------------------
-
-
-def test_a_fifth_of_the_lags_is_too_little() -> None:
+def test_controls_a_share_of_lags_and_of_bounds_is_too_little() -> None:
+    """What breaks a claim is seen: a fifth of the lags, and a twentieth of sharp bounds of a node that is behind."""
     live = RING.start()
     apply_group(live, RING.groups[0])
     assert find_breach(live, RING) is None
     assert "residuals" in str(find_breach(live, RING, lags=0.2 * lags_of(live)))
-
-
-def test_a_share_of_the_bounds_is_too_little() -> None:
-    """One node is behind, and a twentieth of what sharp bounds say is less than its error."""
     history = replace(RING, tolerance=0.2)
     live = history.start()
     apply_group(live, RING.groups[0])
     live.settle()
     assert find_breach(live, history) is None
     assert "bounds" in str(find_breach(live, history, share=0.05))
-
-
-# ---- rows that are hard ----------------------------------------------------------------------------------------------
 
 
 def test_a_hub_stays_where_its_neighbors_steps_cancel() -> None:
@@ -80,9 +60,7 @@ def test_a_hub_stays_where_its_neighbors_steps_cancel() -> None:
         live.sweep()
         live.measure()
         before = live.gathered
-        apply_group(live, history.groups[0])
-        live.settle()
-        live.commit()
+        settle_group(live, history.groups[0])
         assert find_breach(live, history) is None and lags_of(live).max() <= history.tolerance
         gathered[hub] = live.gathered - before
     assert gathered[64] < gathered[512]
@@ -99,9 +77,7 @@ def test_sums_of_a_hub_survive_a_weight_that_dwarfs_the_others(hub: int, weight:
     history = History(11, 11, edges, groups, dim=6, tolerance=1e-3, hub=hub)
     live = history.start()
     for group in history.groups:
-        apply_group(live, group)
-        live.settle()
-        live.commit()
+        settle_group(live, group)
         assert find_breach(live, history) is None and lags_of(live).max() <= history.tolerance
 
 
@@ -122,17 +98,14 @@ def test_rows_whose_sum_cancels_are_precise() -> None:
     assert np.abs(snapshot(live).targets[0] - expected).max() < 1e-6
 
 
-# ---- wrong changes and wrong parts -----------------------------------------------------------------------------------
-
-
 def test_an_edge_that_is_not_there_cannot_be_removed() -> None:
     live = RING.start()
     changes = ((REMOVE, 0, 1, 0.0), (REMOVE, 1, 0, 0.0), (REMOVE, 0, 3, 0.0), (ADD, 0, 5, 1.0))
-    assert change(live, *changes) == (1, 1)
+    assert change_edges(live, changes, skip=False) == (1, 1)
     assert live.entries == 14  # the first is made, the others are not
     live.undo()
     assert live.entries == 16
-    assert change(live, *changes, skip=True) == (2, 0)
+    assert change_edges(live, changes) == (2, 0)
     assert live.entries == 16 and 5 in live.neighbors(0)[0]
 
 
@@ -141,9 +114,9 @@ def test_an_edge_that_is_not_there_cannot_be_removed() -> None:
 def test_a_weight_out_of_range_is_refused(weight: float, skip: bool) -> None:
     live = RING.start()
     before = snapshot(live)
-    assert change(live, (ADD, 0, 3, 1.0), (SET, 0, 5, weight), skip=skip) == (1, 2)
+    assert change_edges(live, [(ADD, 0, 3, 1.0), (SET, 0, 5, weight)], skip=skip) == (1, 2)
     live.undo()
-    assert change(live, (ADD, 0, 3, weight), skip=skip) == (0, 2)
+    assert change_edges(live, [(ADD, 0, 3, weight)], skip=skip) == (0, 2)
     assert snapshot(live).same_bits(before)
 
 
@@ -151,7 +124,7 @@ def test_a_weight_out_of_range_is_refused(weight: float, skip: bool) -> None:
 def test_a_change_of_no_edge_is_an_error(wrong: Change) -> None:
     live = RING.start()
     with pytest.raises(ValueError, match=r"no such node|joins two nodes"):
-        change(live, (REMOVE, 0, 1, 0.0), wrong)
+        change_edges(live, [(REMOVE, 0, 1, 0.0), wrong], skip=False)
     assert live.entries == 16  # nothing is made
 
 

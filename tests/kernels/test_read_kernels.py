@@ -54,11 +54,17 @@ MARKS = st.sampled_from(
 )
 
 
-def compare(result: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
+def parse_both(
+    name: str, text: bytes, columns: edge_lists.Columns, marks: tuple[str, ...], **options: bool
+) -> tuple[Any, ...]:
+    """Parse a text by a kernel, and hold what it returns to the oracle."""
+    arguments: Any = (np.frombuffer(text, dtype=np.uint8), columns, marks)
+    result, expected = (getattr(module, name)(*arguments, **options, threads=1) for module in (native, text_oracle))
     if expected[0]:  # what was parsed before an error is of no use, and the oracle does not keep it
         assert result[:2] == expected[:2]
     else:
         assert_same(result, expected)
+    return tuple(result)
 
 
 @PATIENT
@@ -66,11 +72,8 @@ def compare(result: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
 def test_integer_parsers_agree(
     text: tuple[bytes, str], wide: bool, weight: int, most: int, marks: tuple[str, str, str]
 ) -> None:
-    data = np.frombuffer(text[0], dtype=np.uint8)
     columns = (0, 1, weight, -1, max(most, 3 if weight == 2 else 2))
-    arguments: Any = (data, columns, (text[1], *marks))
-    settings: dict[str, Any] = {"dates": False, "wide": wide, "threads": 1}
-    compare(native.parse_integers(*arguments, **settings), text_oracle.parse_integers(*arguments, **settings))
+    parse_both("parse_integers", text[0], columns, (text[1], *marks), dates=False, wide=wide)
 
 
 @PATIENT
@@ -79,56 +82,44 @@ def test_integer_parsers_agree(
 def test_string_parsers_agree(
     text: tuple[bytes, str], columns: edge_lists.Columns, marks: tuple[str, str, str], dates: bool
 ) -> None:
-    data = np.frombuffer(text[0], dtype=np.uint8)
-    arguments: Any = (data, columns, (text[1], *marks))
-    settings: dict[str, Any] = {"dates": dates, "threads": 1}
-    compare(native.parse_strings(*arguments, **settings), text_oracle.parse_strings(*arguments, **settings))
+    parse_both("parse_strings", text[0], columns, (text[1], *marks), dates=dates)
 
 
 @PATIENT
 @given(st.sampled_from(DATES) | st.datetimes().map(str) | st.datetimes(timezones=st.timezones()).map(str))
 def test_dates_agree_with_the_oracle_and_with_python(text: str) -> None:
-    data = np.frombuffer(f"0,1,{text}".encode(), dtype=np.uint8)
-    arguments: Any = (data, (0, 1, -1, 2, 3), (",", "", "", ""))
-    settings: dict[str, Any] = {"dates": True, "wide": False, "threads": 1}
-    result, expected = native.parse_integers(*arguments, **settings), text_oracle.parse_integers(*arguments, **settings)
-    compare(result, expected)
+    record = f"0,1,{text}".encode()
+    result = parse_both("parse_integers", record, (0, 1, -1, 2, 3), (",", "", "", ""), dates=True, wide=False)
     if result[0] == edge_lists.Status.OK:
         moment = datetime.fromisoformat(text.replace("/", "-").replace("Z", "+00:00"))
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         assert result[5][0] == pytest.approx((moment - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds(), abs=1e-5)
 
 
-def test_threads_cut_the_text_without_a_trace() -> None:
-    rng = np.random.default_rng(5)
-    pairs = rng.integers(0, 3000, (60_000, 2))
-    lines = [f"{u} {v}" if i % 97 else f"# {i}\n\n{u}\t{v}\r" for i, (u, v) in enumerate(pairs.tolist())]
-    data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
-    arguments: Any = (data, (0, 1, -1, -1, 2), (" ", '"', "#", ""))
-    for threads in (1, 2, 3, 5):
-        settings: dict[str, Any] = {"dates": False, "threads": threads}
-        parsed = edge_lists.Parsed(*native.parse_integers(*arguments, wide=False, **settings))
-        np.testing.assert_array_equal(np.stack([parsed.source, parsed.target], axis=1), pairs)
-        assert parsed.comments == -(-len(pairs) // 97)
-        named = edge_lists.Parsed(*native.parse_strings(*arguments, **settings))
-        names = np.array([int(name) for name in named.names.split(b"\n")])
-        np.testing.assert_array_equal(names[named.source], pairs[:, 0])
-        assert named.names.split(b"\n") == sorted(named.names.split(b"\n"))
+NOTES = ['"one\n2,3\n4,5"', '""', "plain", '"he said ""4,4""\n\n"', '5" pipe', '"#,\n#,"']
 
 
-def test_threads_do_not_cut_a_quoted_field() -> None:
-    rng = np.random.default_rng(6)
-    pairs = rng.integers(0, 3000, (20_000, 2))
-    notes = ['"one\n2,3\n4,5"', '""', "plain", '"he said ""4,4""\n\n"', '5" pipe', '"#,\n#,"']
-    lines = [f"{u},{v},{notes[i % 6]}" for i, (u, v) in enumerate(pairs.tolist())]
+@pytest.mark.parametrize("comments", ["#", ""])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_threads_cut_the_text_without_a_trace(quoted: bool, comments: str) -> None:
+    """Neither within a quoted field, nor between a comment and its line; each of the threads has many lines."""
+    pairs = np.random.default_rng(5).integers(0, 3000, (30_000, 2))
+    if quoted:
+        lines = [f"{u},{v},{NOTES[i % 6]}" for i, (u, v) in enumerate(pairs.tolist())]
+    else:
+        comment = "# a, b\n\n" if comments else "\n"
+        lines = [f"{u} {v}" if i % 97 else f"{comment}{u}\t{v}\r" for i, (u, v) in enumerate(pairs.tolist())]
     data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
+    arguments: Any = (data, (0, 1, -1, -1, 3), ("," if quoted else " ", '"', comments, ""))
     for threads in (1, 2, 3, 5, 8):
-        for comments in ("", "#"):
-            parsed = edge_lists.parse_integers(
-                data, (0, 1, -1, -1, 3), (",", '"', comments, ""), dates=False, wide=False, threads=threads
-            )
-            assert (parsed.status, parsed.comments) == (edge_lists.Status.OK, 0)
-            np.testing.assert_array_equal(np.stack([parsed.source, parsed.target], axis=1), pairs)
+        parsed = edge_lists.parse_integers(*arguments, dates=False, wide=False, threads=threads)
+        assert parsed.status == edge_lists.Status.OK
+        np.testing.assert_array_equal(np.stack([parsed.source, parsed.target], axis=1), pairs)
+        assert parsed.comments == (0 if quoted or not comments else -(-len(pairs) // 97))
+        named = edge_lists.Parsed(*native.parse_strings(*arguments, dates=False, threads=threads))
+        names = named.names.split(b"\n")
+        np.testing.assert_array_equal(np.array([int(name) for name in names])[named.source], pairs[:, 0])
+        assert names == sorted(names)
 
 
 @PATIENT
@@ -144,15 +135,12 @@ def test_whole_records_end_where_the_oracle_says(text: tuple[bytes, str], marks:
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_the_line_of_an_error_is_the_first_for_any_number_of_threads(threads: int) -> None:
-    lines = [f"{i} {i + 1} 1" for i in range(40_000)]
-    for bad in (3, 21_000, 39_999):
-        lines[bad] = f"{bad} {bad} -1"
+    lines = [f"{i} {i + 1} {-1 if i in (3, 21_000, 39_999) else 1}" for i in range(40_000)]
     data = np.frombuffer("\n".join(lines).encode(), dtype=np.uint8)
     arguments: Any = (data, (0, 1, 2, -1, 3), (" ", '"', "#", ""))
-    settings: dict[str, Any] = {"dates": False, "threads": threads}
     bad_weight = (edge_lists.Status.BAD_WEIGHT, 4)
-    assert native.parse_integers(*arguments, wide=False, **settings)[:2] == bad_weight
-    assert native.parse_strings(*arguments, **settings)[:2] == bad_weight
+    assert native.parse_integers(*arguments, dates=False, wide=False, threads=threads)[:2] == bad_weight
+    assert native.parse_strings(*arguments, dates=False, threads=threads)[:2] == bad_weight
 
 
 IDS = st.integers(0, 20) | st.integers(-(2**63), 2**63 - 1)
@@ -182,10 +170,9 @@ def numbered_edges(draw: st.DrawFn) -> tuple[int, Any, Any, Any]:
 @given(numbered_edges(), st.booleans())
 def test_rows_agree(edges: tuple[int, Any, Any, Any], directed: bool) -> None:
     nodes, source, target, weights = edges
-    settings: dict[str, Any] = {"weights": weights, "directed": directed, "threads": 1}
-    expected = edges_oracle.build_rows(nodes, source, target, **settings)
-    found = native.build_rows(nodes, source, target, **settings)
-    assert_same(found, expected)
+    arguments: Any = (nodes, source, target)
+    expected = edges_oracle.build_rows(*arguments, weights=weights, directed=directed, threads=1)
+    assert_same(native.build_rows(*arguments, weights=weights, directed=directed, threads=1), expected)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -198,18 +185,16 @@ def test_rows_do_not_depend_on_threads_or_on_the_order_of_the_edges(weighted: bo
     for threads in (1, 2, 3, 8):
         order = rng.permutation(len(source))
         shuffled = None if weights is None else weights[order]
-        found = native.build_rows(
-            500, source[order], target[order], weights=shuffled, directed=directed, threads=threads
-        )
-        assert_same(found, expected)
+        ends = source[order], target[order]
+        assert_same(native.build_rows(500, *ends, weights=shuffled, directed=directed, threads=threads), expected)
 
 
 @PATIENT
 @given(numbered_edges(), st.booleans(), st.integers(0, 3))
 def test_inspections_agree(edges: tuple[int, Any, Any, Any], directed: bool, damage: int) -> None:
     nodes, source, target, weights = edges
-    rows = edges_oracle.build_rows(nodes, source, target, weights=weights, directed=directed, threads=1)
-    indptr, indices, values, _ = rows
+    options: dict[str, Any] = {"weights": weights, "directed": directed, "threads": 1}
+    indptr, indices, values, _ = edges_oracle.build_rows(nodes, source, target, **options)
     if damage and len(indices):
         indices = indices.copy()
         indices[damage % len(indices)] = (indices[damage % len(indices)] + damage - 1) % (nodes + 1)

@@ -22,12 +22,6 @@ def start(nodes: int, columns: int = 32, seed: int = 0) -> tuple[Floats, Floats]
     return rng.standard_normal((nodes, columns), np.float32), rng.standard_normal((nodes, columns), np.float32)
 
 
-def walks_on(nodes: int, *, length: int = 12, seed: int = 0, **options: Any) -> NDArray[np.int32]:
-    graph = random_graph(nodes, seed=seed, **options)
-    starts = np.flatnonzero(graph.out_counts).astype(np.int32)
-    return sampling.random_walks(steps_of(graph), starts, length=length, seed=seed)
-
-
 def train(
     trainer: Any, tables: tuple[Floats, Floats], walks: NDArray[np.int32], *, threads: int = 1
 ) -> tuple[Floats, Floats]:
@@ -55,13 +49,12 @@ def test_a_step_follows_the_gradient() -> None:
 @settings(deadline=None, max_examples=15)
 @given(st.integers(30, 400), st.sampled_from([1, 2, 4, 8]), st.integers(2, 6), st.integers(0, 1000))
 def test_threads_change_nothing(nodes: int, parts: int, threads: int, seed: int) -> None:
-    walks, tables = walks_on(nodes, seed=seed), start(nodes)
+    graph, tables = random_graph(nodes, seed=seed), start(nodes)
+    walks = sampling.random_walks(steps_of(graph), np.arange(nodes, dtype=np.int32), length=12, seed=seed)
     noise = noise_table(np.bincount(walks.ravel(), minlength=nodes).astype(float))
     options: dict[str, Any] = {"window": 5, "negatives": 3, "both": True, "seed": seed, "parts": parts}
-    one = train(sampling.skip_gram(noise, **options), tables, walks)
-    for many in (1, threads):
-        again = train(sampling.skip_gram(noise, **options), tables, walks, threads=many)
-        assert np.array_equal(again[0], one[0]) and np.array_equal(again[1], one[1])
+    one, *others = (train(sampling.skip_gram(noise, **options), tables, walks, threads=n) for n in (1, 1, threads))
+    assert all(np.array_equal(one, other) for other in others)
 
 
 def test_noise_is_drawn_by_its_share() -> None:
@@ -78,9 +71,9 @@ def test_noise_is_drawn_by_its_share() -> None:
     assert np.abs(halves[0] - halves[1])[common].max() < 0.15 * share[common].max()
 
 
-def random_tables(columns: int, seed: int, size: float) -> Floats:
-    tables = np.random.default_rng(seed).standard_normal((2, 20, columns), np.float32)
-    return tables * np.float32(size / np.sqrt(columns))
+def random_tables(columns: int, seed: int, size: float) -> tuple[Floats, Floats]:
+    centers, contexts = np.random.default_rng(seed).standard_normal((2, 20, columns), np.float32)
+    return centers * np.float32(size / np.sqrt(columns)), contexts * np.float32(size / np.sqrt(columns))
 
 
 @PATIENT
@@ -95,11 +88,9 @@ def test_training_has_the_bits_of_the_oracle(columns: int, seed: int, negatives:
     rng = np.random.default_rng(seed)
     noise, walks = rng.integers(0, 20, 64).astype(np.int32), rng.integers(0, 20, (3, 6)).astype(np.int32)
     options: dict[str, Any] = {"window": 3, "negatives": negatives, "both": True, "seed": seed, "parts": 2}
-    ours, expected = random_tables(columns, seed, size), random_tables(columns, seed, size)
-    rates: dict[str, Any] = {"first": 0, "rate": 0.1, "last_rate": 0.05, "threads": 1}
-    native.SkipGram(noise, **options).train(*ours, walks, **rates)
-    skipgram_oracle.SkipGram(noise, **options).train(expected[0], expected[1], walks, **rates)
-    assert np.array_equal(ours, expected) and not np.array_equal(ours, random_tables(columns, seed, size))
+    tables = random_tables(columns, seed, size)
+    ours, expected = (train(each.SkipGram(noise, **options), tables, walks) for each in (native, skipgram_oracle))
+    assert np.array_equal(ours, expected) and not np.array_equal(ours, tables)
 
 
 def test_the_oracle_can_tell() -> None:

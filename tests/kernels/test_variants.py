@@ -44,13 +44,8 @@ def beyond_the_least() -> str:
 
 
 def run(way: Way) -> dict[str, Any]:
-    environment = {
-        **os.environ,
-        "GRAPHREFINE_SIMD": way.simd,
-        "OPENBLAS_CORETYPE": way.core,
-        "OPENBLAS_NUM_THREADS": str(way.threads),
-    }
-    environment["PYTHONPATH"] = str(PROGRAM.parent)
+    environment = {**os.environ, "GRAPHREFINE_SIMD": way.simd, "PYTHONPATH": str(PROGRAM.parent)}
+    environment |= {"OPENBLAS_CORETYPE": way.core, "OPENBLAS_NUM_THREADS": str(way.threads)}
     if not way.numpy:
         environment["NPY_DISABLE_CPU_FEATURES"] = beyond_the_least()
     command = [sys.executable, str(PROGRAM), str(way.threads)]

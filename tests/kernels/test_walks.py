@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -80,12 +80,8 @@ def test_walks_follow_edges_and_end_only_where_none_leads_on(
     assert walks.shape == (graph.nodes, 7)
     assert np.array_equal(walks[:, 0], starts)
     edges = set(zip(np.repeat(starts, graph.out_counts).tolist(), graph.indices.tolist(), strict=True))
-    for walk in walks.tolist():
-        for here, there in pairwise(walk):
-            if there >= 0:
-                assert (here, there) in edges
-            else:
-                assert here < 0 or graph.out_counts[here] == 0
+    for here, there in chain.from_iterable(map(pairwise, walks.tolist())):
+        assert (here, there) in edges if there >= 0 else here < 0 or graph.out_counts[here] == 0
 
 
 @settings(deadline=None, max_examples=40)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.sparse import block_diag, csr_array
 
 from graphrefine.errors import MissingExtraError
 from graphrefine.graph.graph import Graph
@@ -24,10 +25,6 @@ each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strat
 
 def dense(graph: Graph) -> NDArray[np.float64]:
     return np.asarray(graph.to_scipy().toarray(), np.float64)
-
-
-def star(rays: int) -> Graph:
-    return Graph.from_edges(np.zeros(rays, int), np.arange(1, rays + 1))
 
 
 @given(graphs(directed=False, most=80), st.data())
@@ -142,18 +139,11 @@ def test_a_hierarchy_shrinks_and_keeps_the_weight(graph: Graph, least: int) -> N
 
 
 @each_strategy
-@pytest.mark.parametrize(
-    "graph",
-    [
-        Graph.from_edges([0], [1]),
-        Graph.from_edges([0, 2], [1, 3]),
-        Graph.from_matrix(np.zeros((3, 3))),
-        Graph.from_matrix(np.zeros((0, 0))),
-    ],
-    ids=["two nodes", "two pairs", "no edges", "nothing"],
-)
-def test_what_cannot_shrink_stays(strategy: Callable[[Level], Groups], graph: Graph) -> None:
-    assert len(coarsening.hierarchy(graph, strategy)) == 1
+def test_what_cannot_shrink_stays(strategy: Callable[[Level], Groups]) -> None:
+    """Two nodes, two pairs, no edges, and nothing."""
+    pairs = [Graph.from_edges([0], [1]), Graph.from_edges([0, 2], [1, 3])]
+    for graph in (*pairs, Graph.from_matrix(np.zeros((3, 3))), Graph.from_matrix(np.zeros((0, 0)))):
+        assert len(coarsening.hierarchy(graph, strategy)) == 1
 
 
 def modularity(adjacency: NDArray[np.float64], labels: NDArray[np.int64]) -> float:
@@ -162,31 +152,27 @@ def modularity(adjacency: NDArray[np.float64], labels: NDArray[np.int64]) -> flo
     return float(((adjacency - np.outer(degrees, degrees) / degrees.sum()) * same).sum() / degrees.sum())
 
 
-def planted(blocks: int, size: int, seed: int) -> Graph:
-    """Dense blocks with few edges between them."""
-    rng = np.random.default_rng(seed)
-    nodes = blocks * size
-    block = np.arange(nodes) // size
-    close = rng.random((nodes, nodes)) < np.where(block[:, None] == block, 0.8, 0.02)
+def planted(blocks: int) -> Graph:
+    """Dense blocks of twelve nodes, with few edges between them."""
+    rng, block = np.random.default_rng(blocks), np.arange(12 * blocks) // 12
+    close = rng.random((len(block), len(block))) < np.where(block[:, None] == block, 0.8, 0.02)
     u, v = np.nonzero(np.triu(close, 1))
-    return Graph.from_edges(u, v, rng.uniform(0.5, 2.0, len(u)), names=np.arange(nodes))
+    return Graph.from_edges(u, v, rng.uniform(0.5, 2.0, len(u)), names=np.arange(len(block)))
 
 
 def test_parts_are_divided_as_if_each_were_alone() -> None:
     """Without the resolution and the scales, a part would be divided by the modularity of the whole."""
     pytest.importorskip("sknetwork")
-    from scipy.sparse import block_diag, csr_array
-
-    alone = [planted(blocks, 12, blocks) for blocks in (2, 3, 6)]
+    blocks = (2, 3, 6)
+    alone = [planted(each) for each in blocks]
     # One part weighs a thousand times the others.
     matrices = [graph.to_scipy() * scale for graph, scale in zip(alone, (1.0, 1000.0, 0.1), strict=True)]
-    together = csr_array(block_diag(matrices))
     parts = np.repeat(np.arange(3), [graph.nodes for graph in alone])
-    labels = coarsening.communities(together, parts)
+    labels = coarsening.communities(csr_array(block_diag(matrices)), parts)
     for part, (graph, matrix) in enumerate(zip(alone, matrices, strict=True)):
         mine = labels[parts == part]
         single = coarsening.communities(csr_array(matrix), np.zeros(graph.nodes, int))
-        assert len(set(mine)) == len(set(single)) == (2, 3, 6)[part]
+        assert len(set(mine)) == len(set(single)) == blocks[part]
         adjacency = dense(graph)
         assert modularity(adjacency, mine) == pytest.approx(modularity(adjacency, single), abs=1e-6)
     assert len(set(labels)) == 11, "and no community lies in two parts"
@@ -195,4 +181,4 @@ def test_parts_are_divided_as_if_each_were_alone() -> None:
 def test_communities_need_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sknetwork.clustering", None)
     with pytest.raises(MissingExtraError, match=r"scikit-network.*graphrefine\[methods\]"):
-        coarsening.communities(star(3).to_scipy(), np.zeros(4, int))
+        coarsening.communities(random_graph(4).to_scipy(), np.zeros(4, int))

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 import graphrefine
 from cli_runs import check_refused, ring_of_cliques, run, works, write_csv
-from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.embedding.embedding import load
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.graph.graph import Graph
+from graphrefine.linalg import unit_rows
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import METHODS, find_method, make_settings
 from graphrefine.pipeline.embed_run import embed_graph
@@ -87,24 +88,21 @@ def test_isolated_nodes_have_zero_vectors_and_the_others_do_not(name: str) -> No
 
 
 @EVERY
-def test_progress_reaches_its_end(name: str) -> None:
-    watcher = Count()
-    embed_graph(communities()[0], quick(name, dim=8), method=name, watcher=watcher)
-    assert all(done <= steps for steps, done in watcher.stages.values())
-    assert any(steps - done <= 1 for steps, done in watcher.stages.values()), "the last may end with its stage"
+def test_a_run_says_what_it_does(name: str) -> None:
+    method, stages = find_method(name), dict[str, list[int]]()
 
+    class Watcher:
+        def start(self, stage: str, steps: int) -> None:
+            stages[stage] = [steps, 0]
 
-class Count:
-    """The steps of each stage, and how many of them were made."""
+        def advance(self) -> None:
+            list(stages.values())[-1][1] += 1
 
-    def __init__(self) -> None:
-        self.stages: dict[str, list[int]] = {}
-
-    def start(self, stage: str, steps: int) -> None:
-        self.stages[stage] = [steps, 0]
-
-    def advance(self) -> None:
-        list(self.stages.values())[-1][1] += 1
+    recipe = embed_graph(communities()[0], quick(name, dim=8), method=name, watcher=Watcher())[0].recipe
+    assert all(done <= steps for steps, done in stages.values())
+    assert any(steps - done <= 1 for steps, done in stages.values()), "the last may end with its stage"
+    assert recipe["method"] == method.name == name and recipe["dim"] == 8 and set(asdict(quick(name))) < set(recipe)
+    assert "20" in method.reference and method.summary and method.cost and method.bound
 
 
 @EVERY
@@ -148,8 +146,14 @@ def test_what_a_method_cannot_take_is_refused_before_any_work(name: str) -> None
 
 
 @EVERY
-def test_a_graph_too_large_is_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_method_needs_is_known_before_any_work(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     method = find_method(name)
+    for room in (10**8, 10**10):
+        most = method.largest(room)
+        chosen = method.settings(**method.fixed)
+        assert most > 500 and method.memory(Shape(most, most * 20), chosen) <= room
+        if most not in (method.most_nodes, 2**31 - 1):
+            assert method.memory(Shape(most + 1, (most + 1) * 20), chosen) > room
     graph, _ = communities()
     needed = method.memory(Shape.of(graph), quick(name))
     assert needed >= 300 * 128 * 4, "the vectors themselves at least"
@@ -158,41 +162,15 @@ def test_a_graph_too_large_is_refused(name: str, monkeypatch: pytest.MonkeyPatch
         vectors(name, graph)
 
 
-@EVERY
-def test_the_largest_graph_is_the_largest(name: str) -> None:
-    method = find_method(name)
-    for room in (10**8, 10**10):
-        most = method.largest(room)
-        chosen = method.settings(**method.fixed)
-        assert method.memory(Shape(most, most * 20), chosen) <= room
-        if most not in (method.most_nodes, 2**31 - 1):
-            assert method.memory(Shape(most + 1, (most + 1) * 20), chosen) > room
-    assert method.largest(10**8) > 500
-
-
-@EVERY
-def test_what_is_said_of_a_method(name: str) -> None:
-    method = find_method(name)
-    assert method.name == name
-    assert "20" in method.reference and method.summary and method.cost and method.bound
-    embedding = embed_graph(communities()[0], quick(name, dim=4), method=name)[0]
-    assert embedding.recipe["method"] == name and embedding.recipe["dim"] == 4
-    assert set(asdict(quick(name))) < set(embedding.recipe)
-
-
 def test_no_two_methods_give_the_same_neighbors() -> None:
     graph, _ = communities(weighted=True)
-    nearest = {name: _nearest(vectors(name, graph, dim=16, work=ENOUGH)) for name in METHODS}
+    nearest = {}
+    for name in METHODS:
+        unit = unit_rows(vectors(name, graph, dim=16, work=ENOUGH))
+        nearest[name] = np.argsort(2 * np.eye(300) - unit @ unit.T, axis=1)[:, :10]
     for one, other in combinations(METHODS, 2):
         shared = np.mean([len(set(a) & set(b)) for a, b in zip(nearest[one], nearest[other], strict=True)]) / 10
         assert shared < 0.97, f"{one} and {other} find the same neighbors"
-
-
-def _nearest(found: NDArray[np.float32]) -> NDArray[np.int64]:
-    unit = found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-12)
-    cosine = unit @ unit.T
-    np.fill_diagonal(cosine, -2)
-    return np.argsort(-cosine, axis=1)[:, :10]
 
 
 def test_unknown_methods_and_settings() -> None:
@@ -206,21 +184,14 @@ def test_unknown_methods_and_settings() -> None:
             call()
 
 
-def test_rbqr_is_refine_without_its_filter() -> None:
-    edges = ring_of_cliques()
-    ours = graphrefine.embed(edges, dim=4, method="rbqr")
-    plain = graphrefine.embed(edges, dim=4, preset="paper", log_weights=True, filter="none")
-    assert np.array_equal(ours.vectors, plain.vectors)
-    assert isinstance(ours, Embedding) and ours.recipe["method"] == "rbqr"
-
-
-def test_embed_by_a_method_on_the_command_line(tmp_path: Path) -> None:
+def test_rbqr_is_refine_without_its_filter(tmp_path: Path) -> None:
+    """On the command line too."""
     graph = write_csv(tmp_path / "g.csv", ring_of_cliques())
-    done = works("embed", graph, "-o", tmp_path / "v", "--method", "rbqr", "--set", "power=2", "--dim", "4", "--json")
-    assert done.figures["method"] == "rbqr"
-    assert load(tmp_path / "v").recipe["power"] == 2
-    expected = graphrefine.embed(graph, dim=4, method="rbqr", power=2)
-    assert np.array_equal(load(tmp_path / "v").vectors, expected.vectors)
+    works("embed", graph, "-o", tmp_path / "v", "--method", "rbqr", "--set", "power=2", "--dim", "4")
+    ours = load(tmp_path / "v")
+    assert ours.recipe["method"] == "rbqr" and ours.recipe["power"] == 2
+    plain = graphrefine.embed(graph, dim=4, preset="paper", log_weights=True, filter="none", power=2)
+    assert np.array_equal(ours.vectors, plain.vectors)
 
 
 def test_the_list_of_methods() -> None:

@@ -19,7 +19,7 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
 from graphrefine.methods import harp, louvainne, mile, multilevel, registry
-from graphrefine.methods.coarsening import Level, communities, hierarchy, hybrid_collapse, matched
+from graphrefine.methods.coarsening import communities, hierarchy, hybrid_collapse, matched
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.refine.settings import MethodSettings
@@ -87,18 +87,17 @@ def test_vectors_are_sums_down_the_tree() -> None:
 class Toy:
     """A base method that writes down what it is asked, and gives every node its number and the size of its graph."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, resumes: bool, most_nodes: int | None = None) -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, *, resumes: bool = False, most_nodes: int | None = None
+    ) -> None:
         self.fitted: list[Graph] = []
         self.resumed: list[tuple[Graph, Floats]] = []
+        about: dict[str, Any] = {"name": "toy", "reference": "2026", "summary": "toy", "cost": "0", "bound": "nothing"}
         self.method = Method(
-            name="toy",
-            reference="2026",
-            summary="toy",
-            cost="0",
+            **about,
             settings=MethodSettings,
             fit=self.fit,
             memory=lambda shape, chosen: 1000 * shape.nodes,
-            bound="nothing",
             processor_dependence=None,
             most_nodes=most_nodes,
             resume=self.resume if resumes else None,
@@ -133,7 +132,7 @@ def test_harp_resumes_each_level_from_the_vectors_of_the_merged_nodes(monkeypatc
 
 
 def test_harp_embeds_each_level_afresh_where_the_base_cannot_resume(monkeypatch: pytest.MonkeyPatch) -> None:
-    toy, graph = Toy(monkeypatch, resumes=False), random_graph(400, weighted=True, seed=2)
+    toy, graph = Toy(monkeypatch), random_graph(400, weighted=True, seed=2)
     vectors = graphrefine.embed(graph, dim=40, method="harp", base="toy").vectors
     sizes = [found.nodes for found in toy.fitted]
     assert sizes[-1] == 400 and sizes == sorted(set(sizes))
@@ -225,15 +224,10 @@ def test_every_other_method_can_be_the_base(method: str, base: str) -> None:
     assert np.isfinite(vectors).all() and np.all((vectors != 0).any(axis=1) == (graph.out_counts > 0))
 
 
-def weighted_level() -> Level:
-    """A level with weights inside its nodes, and a node without edges."""
-    graph = random_graph(60, weighted=True, isolated=1, seed=6)
-    return hierarchy(graph, matched, levels=1)[1]
-
-
 @pytest.mark.parametrize("columns", [32, 7])
 def test_the_convolution_is_its_formula(columns: int) -> None:
-    level, loop = weighted_level(), 0.3
+    """On a level with weights inside its nodes, and a node without edges."""
+    level, loop = hierarchy(random_graph(60, weighted=True, isolated=1, seed=6), matched, levels=1)[1], 0.3
     A = level.graph.to_scipy().toarray().astype(np.float64) + np.diag(level.loops)
     degrees = A.sum(axis=1)
     assert level.loops.max() > 0 and (degrees == 0).sum() == 1
@@ -269,7 +263,7 @@ def test_the_slopes_of_the_loss() -> None:
 
 
 def test_mile_makes_no_level_of_fewer_nodes_than_dimensions(monkeypatch: pytest.MonkeyPatch) -> None:
-    toy, graph = Toy(monkeypatch, resumes=False), random_graph(200, seed=1)
+    toy, graph = Toy(monkeypatch), random_graph(200, seed=1)
     for dim, sizes in ((16, (17, 30)), (90, (91, 120)), (150, (200, 200))):
         vectors = graphrefine.embed(graph, dim=dim, method="mile", base="toy", levels=3).vectors
         assert sizes[0] <= toy.fitted[-1].nodes <= sizes[1]

@@ -22,7 +22,6 @@ from graphrefine.methods import grarep, netmf, netsmf
 from graphrefine.methods.contract import Resources, Shape
 from graphrefine.methods.registry import make_settings
 from graphrefine.methods.skipgram import steps_of
-from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages
 from graphs import graphs, random_graph
 from strategies import PATIENT
@@ -35,16 +34,21 @@ def run(threads: int = 1) -> Resources:
     return Resources(threads, Stages())
 
 
-def vectors(graph: Graph, method: str, *, threads: int = 1, **options: Any) -> NDArray[np.float32]:
-    return embed_graph(graph, make_settings(method, **options), method=method, threads=threads)[0].vectors
+def sampled(graph: Graph, chosen: Any, threads: int = 1) -> Matrix:
+    """The matrix of NetSMF."""
+    return np.asarray(Operator(netsmf.log_matrix(graph, chosen, run(threads)), edge="weight").to_scipy().toarray())
 
 
 def walk(graph: Graph) -> tuple[Matrix, Matrix, float]:
     """P = D^-1 A, the inverse degrees and the volume."""
-    A = graph.to_scipy().toarray().astype(np.float64)
+    A = dense(graph)
     degree = A.sum(axis=1)
     inverse = np.array([1 / d if d else 0.0 for d in degree])
     return inverse[:, None] * A, inverse, float(degree.sum())
+
+
+def dense(graph: Graph) -> Matrix:
+    return np.asarray(graph.to_scipy().toarray(), np.float64)
 
 
 def netmf_matrix(graph: Graph, window: int, negative: float = 1.0) -> Matrix:
@@ -61,9 +65,6 @@ def grarep_matrix(graph: Graph, step: int) -> Matrix:
     with np.errstate(divide="ignore", invalid="ignore"):
         X = np.log(power / power.sum(axis=0)) - np.log(1 / graph.nodes)
     return np.where(X > 0, X, 0.0)  # also where it is not a number
-
-
-# The matrices
 
 
 @FEW
@@ -93,7 +94,7 @@ def test_netmf_through_eigenpairs_is_its_formula(weighted: bool) -> None:
     graph = random_graph(300, degree=12, weighted=weighted, isolated=3, seed=4)
     _, inverse, volume = walk(graph)
     root = np.sqrt(inverse)
-    values, basis = np.linalg.eigh(root[:, None] * graph.to_scipy().toarray().astype(np.float64) * root)
+    values, basis = np.linalg.eigh(root[:, None] * dense(graph) * root)
     found, columns = netmf.leading_eigenpairs(graph, 40, run(), seed=0)
     assert np.allclose(found, values[::-1][:40], atol=2e-3)
     assert np.allclose(columns.T @ columns, np.eye(40), atol=1e-3)
@@ -111,7 +112,7 @@ def test_eigenvalues_below_zero_are_left_out(count: int) -> None:
     graph = random_graph(40, isolated=2, seed=2)
     values, columns = netmf.leading_eigenpairs(graph, count, run(), seed=0)
     inverse = np.sqrt(walk(graph)[1])
-    every = np.linalg.eigvalsh(inverse[:, None] * graph.to_scipy().toarray() * inverse)
+    every = np.linalg.eigvalsh(inverse[:, None] * dense(graph) * inverse)
     assert len(values) == (every > 0).sum() < 40
     assert np.allclose(values, every[::-1][: len(values)], atol=1e-3)
     assert columns.shape == (40, len(values))
@@ -139,28 +140,23 @@ def test_columns_of_grarep() -> None:
     assert make_settings("grarep").shares == [32, 32, 32, 32]
     assert make_settings("grarep", dim=7, steps=3).shares == [3, 2, 2]
     assert make_settings("grarep", dim=2, steps=5).shares == [1, 1]
-    found = vectors(graph, "grarep", dim=10, steps=3)
+    found = graphrefine.embed(graph, 10, method="grarep", steps=3).vectors
     for part in (found[:, :4], found[:, 4:7], found[:, 7:]):
         assert np.allclose(np.linalg.norm(part[:-1], axis=1), 1.0, atol=1e-5)
-    assert np.array_equal(found[:, :4], vectors(graph, "grarep", dim=4, steps=1))
+    assert np.array_equal(found[:, :4], graphrefine.embed(graph, 4, method="grarep", steps=1).vectors)
 
 
 @pytest.mark.parametrize("method", ["netmf", "netsmf"])
 def test_vectors_are_scaled_singular_vectors(method: str) -> None:
     graph = random_graph(200, degree=20, weighted=True, seed=1)
     chosen = make_settings(method, dim=12)
-    if method == "netmf":
-        M = netmf.log_matrix(graph, chosen, run()).astype(np.float64)
-    else:
-        M = Operator(netsmf.log_matrix(graph, chosen, run()), edge="weight").to_scipy().toarray().astype(np.float64)
+    M = sampled(graph, chosen) if method == "netsmf" else netmf.log_matrix(graph, chosen, run())
+    M = M.astype(np.float64)
     assert np.allclose(M, M.T, atol=1e-4)
     U, S, _ = np.linalg.svd(M)
-    found = vectors(graph, method, dim=12)
+    found = graphrefine.embed(graph, 12, method=method).vectors
     assert np.allclose(np.square(found).sum(axis=0), S[:12], rtol=0.02)
     assert np.allclose(np.abs(np.sum(found[:, 0] * U[:, 0])), np.sqrt(S[0]), rtol=1e-3)
-
-
-# NetSMF's samples
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -175,8 +171,8 @@ def test_pairs_have_the_expected_counts(weighted: bool) -> None:
 
     def excess(length: int) -> float:
         expected = np.triu(walks[:, None] * sum(np.linalg.matrix_power(P, r) for r in range(1, length + 1)))
-        sampled = expected > 5
-        return float(np.mean((counts - expected)[sampled] ** 2 / expected[sampled]))
+        often = expected > 5
+        return float(np.mean((counts - expected)[often] ** 2 / expected[often]))
 
     assert excess(6) < 2.0
     assert excess(5) > 10 and excess(7) > 10
@@ -191,9 +187,8 @@ def test_the_sampled_matrix_converges_to_netmf(weighted: bool) -> None:
     exact = netmf_matrix(graph, 10)
 
     def error(rounds: int, against: Matrix) -> float:
-        sampled = netsmf.log_matrix(graph, make_settings("netsmf", rounds=rounds, dim=2), run())
-        dense = Operator(sampled, edge="weight").to_scipy().toarray()
-        return float(np.sqrt(np.mean((dense - against) ** 2)))
+        found = sampled(graph, make_settings("netsmf", rounds=rounds, dim=2))
+        return float(np.sqrt(np.mean((found - against) ** 2)))
 
     errors = [error(rounds, exact) for rounds in (5, 80, 1280)]
     assert errors[0] > 3 * errors[1] > 9 * errors[2], "sixteen times the samples, a quarter of the error"
@@ -215,23 +210,21 @@ def test_rounds_of_netsmf() -> None:
 
 
 def test_samples_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph = random_graph(200, seed=8)
-    whole = netsmf.log_matrix(graph, make_settings("netsmf", rounds=5), run())
+    graph, chosen = random_graph(200, seed=8), make_settings("netsmf", rounds=5)
+    whole = sampled(graph, chosen)
     monkeypatch.setattr(netsmf, "BLOCK", 1000)
-    parts = netsmf.log_matrix(graph, make_settings("netsmf", rounds=5), run(threads=2))
-    assert np.array_equal(whole.indptr, parts.indptr) and np.array_equal(whole.indices, parts.indices)
-    assert whole.weights is not None and np.array_equal(whole.weights, parts.weights)  # type: ignore[arg-type]
+    assert np.array_equal(whole, sampled(graph, chosen, threads=2))
 
 
 def test_the_dense_engine_does_what_the_local_one_does() -> None:
     graph = random_graph(700, directed=True, weighted=True, seed=11)
     operator = Operator(graph, edge="weight")
-    dense: Any = operator.to_scipy().toarray()
+    matrix: Any = operator.to_scipy().toarray()
     local, full = LocalEngine(graph, columns=40, bfloat16=False), DenseEngine(graph, columns=40, threads=2)
     sketches = local.random(seed=3), full.random(seed=3)
-    firsts = local.apply(operator, sketches[0]), full.apply(dense, sketches[1])
+    firsts = local.apply(operator, sketches[0]), full.apply(matrix, sketches[1])
     for turned, options in ((False, {"scale": -0.5}), (True, {"unit": True})):
-        ours = full.apply(dense.T if turned else dense, firsts[1], plus=(2.0, firsts[1]), gram=True, **options)
+        ours = full.apply(matrix.T if turned else matrix, firsts[1], plus=(2.0, firsts[1]), gram=True, **options)
         theirs = local.apply(operator.T if turned else operator, firsts[0], plus=(2.0, firsts[0]), gram=True, **options)
         assert np.allclose(full.collect(ours), local.collect(theirs), rtol=1e-4, atol=1e-3)
         assert np.allclose(full.gram(ours), local.gram(theirs), rtol=1e-4, atol=1e-2)

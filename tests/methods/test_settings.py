@@ -22,12 +22,13 @@ from graphrefine.refine.settings import (
 
 @dataclass(frozen=True)
 class Some(MethodSettings):
-    rate: float = 0.5
-    steps: int | None = None
+    rate: float | None = setting(0.5, "Rate.", above=0)
+    steps: int | None = setting(None, "Steps.", least=1, most=9)
     loud: bool = False
-    kind: str = "a"
-    weights: tuple[float, ...] = (1.0,)
+    kind: str = setting("a", "Kind.", choices=("a", "b", "c", "3", "none"))
+    weights: tuple[float, ...] = setting((1.0,), "Weights.")
     filter: str | tuple[float, ...] = "b"
+    free: float = setting(1.0, "A number without bounds is not checked.")
 
 
 @pytest.mark.parametrize(
@@ -70,71 +71,55 @@ def test_presets_give_way_to_options() -> None:
         build_settings(Some, {}, presets=presets, preset="slow", of="it")
 
 
-@dataclass(frozen=True)
-class Bounded(MethodSettings):
-    steps: int = setting(3, "Steps.", least=1, most=9)
-    rate: float | None = setting(None, "Rate.", above=0)
-    kind: str = setting("a", "Kind.", choices=("a", "b"))
-    weights: tuple[float, ...] = setting((1.0,), "Weights.")
-    free: float = setting(1.0, "A number without bounds is not checked.")
-
-
 @pytest.mark.parametrize(
-    "wrong",
+    ("name", "wrong"),
     [
-        {"steps": 0},
-        {"steps": 10},
-        {"steps": 2.5},
-        {"steps": None},
-        {"rate": 0},
-        {"rate": float("nan")},
-        {"kind": "c"},
-        {"weights": [0, 0]},
-        {"dim": 0},
+        ("steps", 0),
+        ("steps", 10),
+        ("steps", 2.5),
+        ("rate", 0),
+        ("rate", float("nan")),
+        ("kind", "d"),
+        ("weights", [0, 0]),
+        ("dim", 0),
+        ("dim", None),
     ],
 )
-def test_a_setting_is_held_to_its_bounds(wrong: dict[str, Any]) -> None:
+def test_a_setting_is_held_to_its_bounds(name: str, wrong: Any) -> None:
     fine: dict[str, Any] = {"steps": np.int64(9), "rate": 0.5, "kind": "b", "weights": [1, 2], "free": float("inf")}
-    assert Bounded(**fine).weights == (1.0, 2.0)
-    with pytest.raises(InputError, match=next(iter(wrong))):
-        Bounded(**{**fine, **wrong})
-
-
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_holds_its_settings_to_their_bounds(name: str) -> None:
-    method, bounded = find_method(name), 0
-    for each in fields(method.settings):
-        about = describe_setting(method.settings, each.name)
-        beyond = {"least": -1, "above": 0, "most": 1}
-        for limit, value in about["bounds"].items():
-            bounded += 1
-            wrong = {each.name: value + beyond[limit]}
-            with pytest.raises(InputError, match=f"{each.name}="):
-                method.settings(**{**method.fixed, **wrong})
-        if about["choices"]:
-            with pytest.raises(InputError, match=f"{each.name}='none of them'"):
-                method.settings(**{**method.fixed, each.name: "none of them"})
-    assert bounded >= 3  # dim, and both ends of the seed
+    assert Some(**fine).weights == (1.0, 2.0)
+    with pytest.raises(InputError, match=name):
+        Some(**{**fine, name: wrong})
 
 
 WRONG: list[Any] = [2**63, 10**400, -(10**400), float("nan"), float("inf"), -float("inf"), "x", [], {}, [1] * 1001]
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_no_number_is_without_bounds(name: str) -> None:
-    """A run has an end, whatever a file of settings says."""
-    method, tried = find_method(name), 0
+def test_every_method_holds_its_settings_to_their_bounds(name: str) -> None:
+    """A run has an end, whatever a file of settings says: no number is without bounds."""
+    method, bounded, numbers = find_method(name), 0, 0
+    beyond = {"least": -1, "above": 0, "most": 1}
+
+    def refused(setting: str, value: Any) -> None:
+        with pytest.raises(InputError, match=setting):
+            make_settings(name, **{setting: value})
+
     for each in fields(method.settings):
-        kind = getattr(each.type, "__name__", str(each.type))
-        if kind.split(" ")[0] not in ("int", "float", "tuple[float,") or each.name in method.fixed:
+        if each.name in method.fixed:
             continue
-        tried += 1
-        for value in WRONG:
-            if each.name == "seed" and value == 2**63:
-                continue
-            with pytest.raises(InputError, match=each.name):
-                make_settings(name, **{each.name: value})
-    assert tried >= 2
+        about = describe_setting(method.settings, each.name)
+        for limit, value in about["bounds"].items():
+            bounded += 1
+            refused(each.name, value + beyond[limit])
+        if about["choices"]:
+            refused(each.name, "none of them")
+        kind = getattr(each.type, "__name__", str(each.type))
+        if kind.split(" ")[0] in ("int", "float", "tuple[float,"):
+            numbers += 1
+            for value in WRONG[each.name == "seed" :]:  # 2**63 is a seed
+                refused(each.name, value)
+    assert bounded >= 3 and numbers >= 2  # dim, and both ends of the seed
 
 
 @pytest.mark.parametrize("value", [[1] * 1001, [10**400], [[1]], 5, {"a": 1}, [None]])

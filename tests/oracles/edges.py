@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 
 from graphrefine.kernels.edge_lists import PAGE
 
+Nodes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Words = NDArray[np.uint64]
 
-def number_ids(
-    source: NDArray[Any], target: NDArray[Any], *, threads: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+
+def number_ids(source: NDArray[Any], target: NDArray[Any], *, threads: int) -> tuple[Nodes, Nodes, Counts]:
     """See `graphrefine.kernels.edge_lists.number_ids`."""
     names, numbers = np.unique(np.concatenate([source, target]), return_inverse=True)
     first, second = numbers.reshape(2, -1).astype(np.int32)
@@ -23,14 +26,8 @@ def number_ids(
 
 
 def build_rows(
-    nodes: int,
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    *,
-    weights: NDArray[np.float32] | None,
-    directed: bool,
-    threads: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, tuple[int, int, int, int, int]]:
+    nodes: int, source: Nodes, target: Nodes, *, weights: Floats | None, directed: bool, threads: int
+) -> tuple[Counts, Nodes, Floats | None, tuple[int, int, int, int, int]]:
     """See `graphrefine.kernels.edge_lists.build_rows`."""
     missing = (source < 0) | (target < 0)
     zero = ~missing & (weights == 0) if weights is not None else np.zeros_like(missing)
@@ -54,7 +51,7 @@ def build_rows(
     return indptr, columns.astype(np.int32), new_weights, tally
 
 
-def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[np.float32] | None) -> int:
+def inspect_rows(indptr: Counts, indices: Nodes, weights: Floats | None) -> int:
     """See `graphrefine.kernels.edge_lists.inspect_rows`."""
     nodes, entries = len(indptr) - 1, len(indices)
     counts = np.diff(indptr)
@@ -73,30 +70,28 @@ def inspect_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], weights:
     return ascending + 2 * (not (rows == indices).any()) + 4 * symmetric
 
 
-def add_up(keys: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def add_up(keys: Counts, values: NDArray[np.float64]) -> tuple[Counts, NDArray[Any]]:
     """Distinct keys, ascending, each with the sum of its values from the smallest value up."""
     order = np.lexsort((values, keys))
     distinct, groups = np.unique(keys[order], return_inverse=True)
     return distinct, np.bincount(groups, weights=values[order], minlength=len(distinct))
 
 
-def _largest(keys: NDArray[np.int64], values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[Any]]:
+def _largest(keys: Counts, values: NDArray[Any]) -> tuple[Counts, NDArray[Any]]:
     """Distinct keys, ascending, each with its largest value."""
     order = np.lexsort((values, keys))
     last = np.append(np.diff(keys[order]) != 0, True) if len(keys) else np.zeros(0, dtype=bool)
     return keys[order][last], values[order][last]
 
 
-def mark_ids(bits: NDArray[np.uint64], pages: NDArray[np.int64], lowest: int, ids: NDArray[Any]) -> None:
+def mark_ids(bits: Words, pages: Counts, lowest: int, ids: NDArray[Any]) -> None:
     """See `graphrefine.kernels.edge_lists.IdSet.add`."""
     places = _places(lowest, ids)
     np.bitwise_or.at(bits, places >> np.uint64(6), np.uint64(1) << (places & np.uint64(63)))
     pages += np.bincount((places >> np.uint64(PAGE)).astype(np.int64), minlength=len(pages))
 
 
-def rank_ids(
-    bits: NDArray[np.uint64], before: NDArray[np.int32], lowest: int, ids: NDArray[Any], *, threads: int
-) -> NDArray[np.int32]:
+def rank_ids(bits: Words, before: Nodes, lowest: int, ids: NDArray[Any], *, threads: int) -> Nodes:
     """See `graphrefine.kernels.edge_lists.IdSet.ranks`."""
     places = _places(lowest, ids)
     words = (places >> np.uint64(6)).astype(np.int64)
@@ -105,14 +100,8 @@ def rank_ids(
 
 
 def deal_arcs(
-    source: NDArray[np.int32],
-    target: NDArray[np.int32],
-    *,
-    weights: NDArray[np.float32] | None,
-    bounds: NDArray[np.int32],
-    both: bool,
-    threads: int,
-) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    source: Nodes, target: Nodes, *, weights: Floats | None, bounds: Nodes, both: bool, threads: int
+) -> tuple[NDArray[np.uint32], Counts]:
     """See `graphrefine.kernels.edge_lists.deal_arcs`."""
     keys = [target.astype(np.uint32) << 1, source.astype(np.uint32) << 1 | 1]
     sides = 2 if both else 1
@@ -128,7 +117,7 @@ def deal_arcs(
 
 def merge_arcs(
     rows: int, first: int, records: NDArray[np.uint32], *, weighted: bool, threads: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None, int, int]:
+) -> tuple[Counts, Nodes, Floats | None, int, int]:
     """See `graphrefine.kernels.edge_lists.merge_arcs`."""
     table = records.reshape(-1, 3 if weighted else 2)
     keys = (table[:, 0].astype(np.int64) - first) << 32 | table[:, 1]
@@ -143,5 +132,5 @@ def merge_arcs(
     return indptr, (entries & 0x7FFFFFFF).astype(np.int32), new_weights, outward, len(arcs) - len(entries)
 
 
-def _places(lowest: int, ids: NDArray[Any]) -> NDArray[np.uint64]:
+def _places(lowest: int, ids: NDArray[Any]) -> Words:
     return ids.astype(np.int64).astype(np.uint64) - np.uint64(lowest % 2**64)

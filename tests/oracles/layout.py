@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,6 +10,7 @@ from oracles.walks import below
 
 Floats = NDArray[np.float32]
 Rows = NDArray[np.int32]
+Cells = NDArray[np.int64]
 
 UNITS = np.float32(1024)
 ONE, ZERO = np.float32(1), np.float32(0)
@@ -33,33 +32,27 @@ def keep_best(scores: Floats, queries: Rows, candidates: Rows, best: Floats, row
     rows[queries] = np.take_along_axis(ids, order, axis=1)
 
 
-class _Places(NamedTuple):
-    """Cells of points on a grid, and their distances into them."""
-
-    column: NDArray[np.int64]
-    row: NDArray[np.int64]
-    right: Floats
-    up: Floats
-
-
-def _places(points: Floats, left: float, bottom: float, inverse: float, side: int) -> _Places:
+def _cells(
+    points: Floats, left: float, bottom: float, inverse: float, side: int
+) -> tuple[Cells, Cells, Floats, Floats]:
+    """Columns and rows of points on a grid, and their distances into these cells, to the right and up."""
     x = (points[:, 0] - np.float32(left)) * np.float32(inverse)
     y = (points[:, 1] - np.float32(bottom)) * np.float32(inverse)
     most = np.float32(side - 2)
     a, b = (np.clip(np.floor(each), ZERO, most) for each in (x, y))
     right, up = np.clip(x - a, ZERO, ONE), np.clip(y - b, ZERO, ONE)
-    return _Places(a.astype(np.int64), b.astype(np.int64), right, up)
+    return a.astype(np.int64), b.astype(np.int64), right, up
 
 
 def spread(points: Floats, *, left: float, bottom: float, inverse: float, out: NDArray[np.int64], threads: int) -> None:
     """See `graphrefine.kernels.plane.spread`."""
     side, whole = len(out), int(UNITS)
-    at = _places(points, left, bottom, inverse, side)
-    right, up = (at.right * UNITS).astype(np.int64), (at.up * UNITS).astype(np.int64)
+    column, row, *shares = _cells(points, left, bottom, inverse, side)
+    right, up = ((share * UNITS).astype(np.int64) for share in shares)
     out[:] = 0
     for below_it, above in ((0, whole - up), (1, up)):
         for beside, share in ((0, whole - right), (1, right)):
-            np.add.at(out, (at.row + below_it, at.column + beside), share * above)
+            np.add.at(out, (row + below_it, column + beside), share * above)
 
 
 def forces(
@@ -80,10 +73,10 @@ def forces(
     source = np.repeat(np.arange(len(points)), np.diff(indptr))
     apart = points[indices] - points[source]  # (entries, 2)
     pull = weights / (1 + np.einsum("ij,ij->i", apart, apart))
-    at = _places(points, left, bottom, inverse, len(field))
-    right, up = at.right[:, None], at.up[:, None]
-    push = (1 - right) * (1 - up) * field[at.row, at.column] + right * (1 - up) * field[at.row, at.column + 1]
-    push += (1 - right) * up * field[at.row + 1, at.column] + right * up * field[at.row + 1, at.column + 1]
+    column, row, *shares = _cells(points, left, bottom, inverse, len(field))
+    right, up = (share[:, None] for share in shares)
+    push = (1 - right) * (1 - up) * field[row, column] + right * (1 - up) * field[row, column + 1]
+    push += (1 - right) * up * field[row + 1, column] + right * up * field[row + 1, column + 1]
     for axis in range(2):
         sums = np.bincount(source, pull * apart[:, axis], minlength=len(points))
         out[:, axis] = np.float32(attraction) * sums.astype(np.float32) + push[:, axis]

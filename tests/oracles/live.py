@@ -161,16 +161,32 @@ def random_history(*, nodes: int, groups: int, seed: int, weighted: bool, hub: i
     return History(nodes, nodes, tuple(edges), tuple(steps), dim=20, seed=seed, loop=1.0, tolerance=2e-3, hub=hub)
 
 
-def apply_group(live: Any, group: Group) -> tuple[int, int]:
-    """New nodes and changes, not settled."""
-    count, changes = group
-    live.add_nodes(count)
+def change_edges(live: Any, changes: Iterable[Change], *, skip: bool = True) -> tuple[int, int]:
+    """Make changes of edges, not settled."""
     operations, sources, targets, weights = zip(*changes, strict=True) if changes else ((), (), (), ())
     ends = np.array(sources, np.int32), np.array(targets, np.int32)
-    answer: tuple[int, int] = live.change(
-        np.array(operations, np.uint8), *ends, np.array(weights, np.float32), skip=True
-    )
+    which, sizes = np.array(operations, np.uint8), np.array(weights, np.float32)
+    answer: tuple[int, int] = live.change(which, *ends, sizes, skip=skip)
     return answer
+
+
+def apply_group(live: Any, group: Group) -> None:
+    """New nodes and changes, not settled."""
+    live.add_nodes(group[0])
+    change_edges(live, group[1])
+
+
+def settle_group(live: Any, group: Group) -> None:
+    """New nodes and changes, settled and kept."""
+    apply_group(live, group)
+    live.settle()
+    live.commit()
+
+
+def lags_of(live: Any) -> Reals:
+    """How far each node claims to be behind at most."""
+    live.lags(lags := np.empty(live.nodes))
+    return lags
 
 
 class Snapshot(NamedTuple):
@@ -225,8 +241,7 @@ def true_parts(now: Snapshot, history: History) -> tuple[Reals, Any]:
 
 def find_breach(live: Any, history: History, *, lags: Reals | None = None, share: float = 1.0) -> str | None:
     """The first claim of a kernel's graph that does not hold; other lags and a share of the bounds for controls."""
-    if lags is None:
-        live.lags(lags := np.empty(live.nodes))
+    lags = lags_of(live) if lags is None else lags
     now = snapshot(live)
     R, T = true_parts(now, history)
     G = now.states.astype(float)

@@ -33,20 +33,13 @@ class Field(NamedTuple):
     quote: bytes  # empty if the field is not quoted
 
     @property
-    def quoted(self) -> bool:
-        """Whether there are quotes around it."""
-        return bool(self.quote)
-
-    @property
     def text(self) -> bytes:
         """Bytes that it stands for."""
         return self.raw.replace(self.quote * 2, self.quote) if self.quote else self.raw
 
 
-class QuoteError(Exception):
-    """A quote that is never closed, or characters after one that closes a field."""
-
-    def __init__(self, status: Status) -> None:
+class _Stop(Exception):  # noqa: N818 - carries a status; never seen outside this module
+    def __init__(self, status: int) -> None:
         self.status = status
 
 
@@ -64,11 +57,11 @@ def split_record(record: bytes, marks: Marks) -> Iterator[Field]:
         if quote and record[first : first + 1] == quote:
             close = _closing(record, first + 1, quote)
             if close < 0:
-                raise QuoteError(Status.OPEN_QUOTE)
+                raise _Stop(Status.OPEN_QUOTE)
             field, at = Field(record[first + 1 : close], quote), close + 1
             after = at if words else _skip_blanks(record, at, delimiter)
             if after < len(record) and record[after : after + 1] not in ((b" ", b"\t") if words else (delimiter,)):
-                raise QuoteError(Status.AFTER_QUOTE)
+                raise _Stop(Status.AFTER_QUOTE)
             at, more = (at, True) if words else (after + 1, after < len(record))
         elif words:
             stop = first
@@ -96,11 +89,6 @@ _Read = Callable[[Field], int]
 _Edges = list[tuple[int, int, float, float]]  # ends, weight, time
 
 
-class _Stop(Exception):  # noqa: N818 - carries a status; never seen outside this module
-    def __init__(self, status: int) -> None:
-        self.status = status
-
-
 def parse_integers(
     text: NDArray[np.uint8], columns: Columns, marks: Marks, *, dates: bool, wide: bool, threads: int
 ) -> _Parsed:
@@ -109,7 +97,7 @@ def parse_integers(
     bounds = np.iinfo(dtype)
 
     def read(field: Field) -> int:
-        text = field.raw if field.quoted else field.raw.strip(BLANKS)
+        text = field.raw if field.quote else field.raw.strip(BLANKS)
         if not INTEGER.fullmatch(text):
             raise _Stop(Status.NOT_INTEGER)
         value = int(text)
@@ -135,7 +123,7 @@ def parse_strings(text: NDArray[np.uint8], columns: Columns, marks: Marks, *, da
         bare = field.raw.strip(BLANKS)
         if not bare:
             return -1
-        if field.quoted:
+        if field.quote:
             if b"\n" in field.raw:
                 raise _Stop(Status.LINE_IN_NAME)
             return numbers.setdefault(field.text, len(numbers))
@@ -153,7 +141,16 @@ def parse_strings(text: NDArray[np.uint8], columns: Columns, marks: Marks, *, da
 
 def whole_records(text: NDArray[np.uint8], marks: Marks) -> int:
     """See `graphrefine.kernels.edge_lists.whole_records`."""
-    return end_of_records(text.tobytes(), marks)
+    data, last = text.tobytes(), 0
+    while last < len(data):
+        stop = _line_end(data, last)
+        first = first_of(data[last:stop], marks)
+        comment = bool(first) and first in marks[2].encode()
+        end, is_open = (stop, False) if comment else end_of_record(data, last, marks)
+        if end == len(data) or is_open:
+            break
+        last = end + 1
+    return last
 
 
 def _parse(data: bytes, columns: Columns, marks: Marks, read: _Read, *, dates: bool) -> tuple[int, int, _Edges, int]:
@@ -162,7 +159,7 @@ def _parse(data: bytes, columns: Columns, marks: Marks, read: _Read, *, dates: b
     while at < len(data):
         first = first_of(data[at : _line_end(data, at)], marks)
         comment = bool(first) and first in marks[2].encode()
-        end = _line_end(data, at) if comment else end_of_record(data, at, marks)
+        end = _line_end(data, at) if comment else end_of_record(data, at, marks)[0]
         record = data[at:end].removesuffix(b"\r")
         comments += comment
         if record.strip(BLANKS) and not comment:
@@ -186,19 +183,16 @@ def _record(record: bytes, columns: Columns, marks: Marks, read: _Read, dates: b
     source, target, weight, time, most = columns
     values: dict[int, float] = {}
     count = 0
-    try:
-        for at, field in enumerate(split_record(record, marks)):
-            count += 1
-            if not field.quoted and b"\r" in field.raw:
-                raise _Stop(Status.LONE_RETURN)
-            if at in (source, target):
-                values[at] = read(field)
-            elif at == weight:
-                values[at] = _weight(field.raw)
-            elif at == time:
-                values[at] = _time(field.raw, dates)
-    except QuoteError as error:
-        raise _Stop(error.status) from None
+    for at, field in enumerate(split_record(record, marks)):
+        count += 1
+        if not field.quote and b"\r" in field.raw:
+            raise _Stop(Status.LONE_RETURN)
+        if at in (source, target):
+            values[at] = read(field)
+        elif at == weight:
+            values[at] = _weight(field.raw)
+        elif at == time:
+            values[at] = _time(field.raw, dates)
     if count <= max(columns[:4]):
         raise _Stop(Status.FEW_COLUMNS)
     if count > most:
@@ -264,16 +258,13 @@ def first_of(line: bytes, marks: Marks) -> bytes:
     return line.lstrip(b" " if marks[0] == "\t" else BLANKS)[:1]
 
 
-def end_of_record(data: bytes, at: int, marks: Marks) -> int:
-    """Find the line end of the record at ``at``, or the end of the text; line ends within quotes do not count."""
-    return _find_end(data, at, marks)[0]
+def end_of_record(data: bytes, at: int, marks: Marks) -> tuple[int, bool]:
+    """Find the line end of the record at ``at``, or the end of the text; line ends within quotes do not count.
 
-
-def _find_end(data: bytes, at: int, marks: Marks) -> tuple[int, bool]:
-    """Find the same, and whether it ends at its first line end only because a quote in it is not closed."""
+    And whether it ends at its first line end only because a quote in it is not closed.
+    """
     delimiters, quote = (b" ", b"\t") if marks[0] == " " else (marks[0].encode(),), marks[1].encode()
-    stop = data.find(b"\n", at)
-    stop = len(data) if stop < 0 else stop
+    stop = _line_end(data, at)
     if not quote or data.find(quote, at, stop) < 0:
         return stop, False
     while True:
@@ -289,20 +280,6 @@ def _find_end(data: bytes, at: int, marks: Marks) -> tuple[int, bool]:
         if at == len(data) or data[at : at + 1] == b"\n":
             return at, False
         at += 1
-
-
-def end_of_records(data: bytes, marks: Marks) -> int:
-    r"""Return the size of the whole records at the beginning of a text."""
-    last = at = 0
-    while at < len(data):
-        stop = data.find(b"\n", at)
-        first = first_of(data[at : stop if stop >= 0 else len(data)], marks)
-        comment = bool(first) and first in marks[2].encode()
-        end, is_open = (stop, False) if comment else _find_end(data, at, marks)
-        if end < 0 or end == len(data) or is_open:
-            break
-        last = at = end + 1
-    return last
 
 
 def _closing(data: bytes, at: int, quote: bytes) -> int:

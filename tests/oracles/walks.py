@@ -9,12 +9,14 @@ from graphrefine.kernels.hashing import GOLDEN, golden, mixed
 
 Nodes = NDArray[np.int32]
 Words = NDArray[np.uint64]
+Counts = NDArray[np.int64]
+Sums = NDArray[np.float64]
 
 
 def random_walks(
-    indptr: NDArray[np.int64],
+    indptr: Counts,
     indices: Nodes,
-    sums: NDArray[np.float64] | None,
+    sums: Sums | None,
     starts: Nodes,
     out: Nodes,
     *,
@@ -41,14 +43,7 @@ def random_walks(
 
 
 def random_edges(
-    indptr: NDArray[np.int64],
-    indices: Nodes,
-    sums: NDArray[np.float64] | None,
-    out: Nodes,
-    *,
-    seed: int,
-    first: int,
-    threads: int,
+    indptr: Counts, indices: Nodes, sums: Sums | None, out: Nodes, *, seed: int, first: int, threads: int
 ) -> None:
     """See `graphrefine.kernels.sampling.random_edges`."""
     random = mixed(_salt(seed) ^ (np.uint64(first) + np.arange(len(out), dtype=np.uint64)))
@@ -58,7 +53,7 @@ def random_edges(
     out[:, 1] = indices[entries]
 
 
-def below(random: Words, limit: NDArray[np.integer] | int) -> NDArray[np.int64]:
+def below(random: Words, limit: NDArray[np.integer] | int) -> Counts:
     """The upper 64 bits of the products: numbers from 0 to below the limits (under 2^32).
 
     Examples
@@ -74,12 +69,12 @@ def below(random: Words, limit: NDArray[np.integer] | int) -> NDArray[np.int64]:
 class Rows:
     """CSR rows to draw from."""
 
-    def __init__(self, indptr: NDArray[np.int64], indices: Nodes, sums: NDArray[np.float64] | None) -> None:
+    def __init__(self, indptr: Counts, indices: Nodes, sums: Sums | None) -> None:
         self.indptr, self.indices, self.sums = indptr, indices, sums
         row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
         self.keys = row * (len(indptr) - 1) + indices  # ascending, as columns ascend in a row
 
-    def draw(self, start: NDArray[np.int64], end: NDArray[np.int64], random: Words) -> NDArray[np.int64]:
+    def draw(self, start: Counts, end: Counts, random: Words) -> Counts:
         """The entry from start to before end that each random number falls on."""
         if self.sums is None:
             return start + below(random, end - start)
@@ -87,13 +82,13 @@ class Rows:
         entry = np.searchsorted(self.sums, at, side="right") - 1
         return np.minimum(np.maximum(entry, start), end - 1)
 
-    def entry(self, source: Nodes, target: Nodes) -> NDArray[np.int64]:
+    def entry(self, source: Nodes, target: Nodes) -> Counts:
         """The place of the entries (source, target), or -1."""
         key = source.astype(np.int64) * (len(self.indptr) - 1) + target
         at = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
         return np.where(self.keys[at] == key, at, -1)
 
-    def weight(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.float64]:
+    def weight(self, start: Counts, end: Counts) -> Sums:
         """The weights from start to before end, added up."""
         return (end - start).astype(np.float64) if self.sums is None else self.sums[end] - self.sums[start]
 
@@ -123,7 +118,7 @@ def _biased(rows: Rows, before: Nodes, node: Nodes, random: Words, p: float, q: 
     return out
 
 
-def _fraction(random: Words) -> NDArray[np.float64]:
+def _fraction(random: Words) -> Sums:
     return (random >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 

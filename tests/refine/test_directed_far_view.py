@@ -17,14 +17,7 @@ from graphrefine.evaluate import evaluate_links
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import by_logarithm
-from graphrefine.refine.directed_far_view import (
-    REGIONS,
-    SHARE,
-    ArcWalks,
-    count_blocks,
-    join_far_view,
-    target_regions,
-)
+from graphrefine.refine.directed_far_view import REGIONS, SHARE, ArcWalks, count_blocks, join_far_view, target_regions
 from graphrefine.refine.far_view import LEVELS
 from graphrefine.refine.regions import Regions
 from graphs import graphs

@@ -8,43 +8,32 @@ import pytest
 from graphrefine.engine.engine import collect_centered
 from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
+from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import EdgeStrengths
 from graphrefine.refine.far_view import far_view
 from graphrefine.refine.refine import axes_of_sample
 from graphrefine.refine.regions import Regions
 
 
+@pytest.mark.parametrize("center", [True, False])
 @pytest.mark.parametrize("exponent", [0.0, 0.5, 1.0])
-def test_axes_are_the_principal_ones_of_rows_without_their_mean(exponent: float) -> None:
+def test_axes_are_the_principal_ones_of_rows_without_their_mean(exponent: float, center: bool) -> None:
+    """Or with their mean, where that is wanted."""
     rng = np.random.default_rng(0)
     # Far from the origin: axes of the rows as they are would begin with the direction of the mean.
     F = (rng.standard_normal((50, 4)) * [3, 2, 1, 0.5] + [20, -10, 5, 0]).astype(np.float32)
-    U, S, _ = np.linalg.svd(F - F.mean(axis=0, dtype=np.float64), full_matrices=False)
-    expected = U * S**exponent
-    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-
-    graph = Graph.from_edges(np.arange(50), (np.arange(50) + 1) % 50)
-    engine = LocalEngine(graph, columns=4, bfloat16=False)
-    tall = engine._new(precise=True)
-    tall.data[:] = 0
-    tall.data[:, :4] = F if engine.order is None else F[engine.order]
-    found = collect_centered(engine, tall, nodes=50, axes=exponent)
-    np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=2e-3)
-
-    rotation, middle = axes_of_sample(F, exponent=exponent, center=True)
-    assert middle is not None
-    rows = F @ rotation - middle
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    U, S, _ = np.linalg.svd(F - center * F.mean(axis=0, dtype=np.float64), full_matrices=False)
+    expected = unit_rows(U * S**exponent)
+    rotation, middle = axes_of_sample(F, exponent=exponent, center=center)
+    rows = unit_rows(F @ rotation - (0 if middle is None else middle))
+    assert (middle is None) != center
     np.testing.assert_allclose(rows @ rows.T, expected @ expected.T, atol=2e-3)
-
-
-def test_axes_of_a_sample_keep_the_mean_where_it_is_wanted() -> None:
-    F = (np.random.default_rng(1).standard_normal((30, 3)) + 4).astype(np.float32)
-    U, S, _ = np.linalg.svd(F.astype(np.float64), full_matrices=False)
-    rotation, middle = axes_of_sample(F, exponent=0.5, center=False)
-    assert middle is None
-    rows = F @ rotation
-    np.testing.assert_allclose(rows @ rows.T, (U * S) @ U.T, rtol=1e-3, atol=1e-3)
+    if center:
+        graph = Graph.from_edges(np.arange(50), (np.arange(50) + 1) % 50)
+        engine = LocalEngine(graph, columns=4, bfloat16=False, reorder=False)
+        tall = engine.fill(lambda start, stop: F[start:stop], precise=True)
+        found = collect_centered(engine, tall, nodes=50, axes=exponent)
+        np.testing.assert_allclose(found @ found.T, expected @ expected.T, atol=2e-3)
 
 
 @pytest.mark.parametrize("spectrum", [0.5, 1.0])

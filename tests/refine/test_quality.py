@@ -41,26 +41,18 @@ def load(name: str) -> tuple[Graph, Labels]:
     return graphrefine.read(path), read_labels(path)
 
 
-def as_good_as_the_reference(name: str, filter: str, repeats: int) -> None:
+@pytest.mark.parametrize("filter", ["none", "taylor"])
+@pytest.mark.parametrize(
+    "name", ["ppi", *(pytest.param(each, marks=pytest.mark.slow) for each in ("blogcatalog", "wikipedia-pos"))]
+)
+def test_as_good_as_the_reference(name: str, filter: str) -> None:
     graph, labels = load(name)
-    f1 = partial(scores, labels, repeats=repeats)
+    f1 = partial(scores, labels, repeats=5 if name == "ppi" else 10)
     ours = f1(embed_graph(graph, refine_settings("paper", filter=filter))[0].vectors)
     signs = to_float32(native.signs(0, 0, rows=graph.nodes, words=4)).astype(np.float64)
     theirs = f1(reference.refine(graph.to_scipy(), signs, theta=None if filter == "none" else reference.TAYLOR))
     assert np.all(ours >= theirs - 0.5)
     assert np.all(ours >= np.array(PAPER[name, filter]) - UNEXPLAINED.get((name, filter), 1.5))
-
-
-@pytest.mark.parametrize("filter", ["none", "taylor"])
-def test_as_good_as_the_reference_on_ppi(filter: str) -> None:
-    as_good_as_the_reference("ppi", filter, repeats=5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["blogcatalog", "wikipedia-pos"])
-@pytest.mark.parametrize("filter", ["none", "taylor"])
-def test_as_good_as_the_reference(name: str, filter: str) -> None:
-    as_good_as_the_reference(name, filter, repeats=10)
 
 
 def test_controls_fail() -> None:

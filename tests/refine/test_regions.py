@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -62,18 +64,14 @@ def test_regions_depend_on_names_and_not_on_the_order_of_rows() -> None:
     order = np.random.default_rng(3).permutation(400)
     rows = random_rows(graph)
     here = draw_regions(graph, rows, 50, seed=0).of[order]
-    other = permuted(graph, order)
-    named = Graph(other.indptr, other.indices, other.weights, graph.names[order])
+    named = replace(permuted(graph, order), names=graph.names[order])
     there = draw_regions(named, rows[order], 50, seed=0).of
-    assert np.array_equal(np.unique(here, return_inverse=True)[1], np.unique(there, return_inverse=True)[1]) or (
-        np.array_equal(here[:, None] == here, there[:, None] == there)
-    )
+    assert np.array_equal(here[:, None] == here, there[:, None] == there)
 
 
 def test_draws_of_another_seed_or_turn_are_others() -> None:
-    draws = [
-        rings_of(np.arange(900), seed=seed, turn=turn, rates=np.ones(900)) for seed, turn in ((0, 0), (0, 1), (1, 0))
-    ]
+    turns, rates = ((0, 0), (0, 1), (1, 0)), np.ones(900)
+    draws = [rings_of(np.arange(900), seed=seed, turn=turn, rates=rates) for seed, turn in turns]
     assert np.abs(np.corrcoef(draws) - np.eye(3)).max() < 0.15
 
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import graphrefine
 from cli_runs import embeds, ring_of_cliques, write_csv
@@ -18,26 +17,12 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import EdgeStrengths
-from graphrefine.progress import Stages
 from graphrefine.refine.local_view import agreement, local_view, weight_of_negative
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import symmetric_eigh
-from graphrefine.refine.views import (
-    TIERS,
-    Tier,
-    bytes_held,
-    join_views,
-    joint_views,
-    shares,
-)
+from graphrefine.refine.views import TIERS, bytes_held, join_views, shares
 from graphrefine.system.memory import private_bytes
 from graphs import data_folder, random_graph
-
-
-def vectors(
-    graph: Graph, *, dim: int = 8, threads: int = 1, tier: Tier = TIERS["default"], seed: int = 0
-) -> NDArray[np.float32]:
-    return joint_views(graph, RefineSettings(dim=dim, seed=seed), tier, Stages(), threads=threads)
 
 
 def test_the_local_view_has_the_leading_eigenpairs() -> None:
@@ -82,12 +67,10 @@ def test_agreement_does_not_depend_on_the_axes(seed: int, first: int, second: in
     assert agreement(one, np.zeros_like(other)) == 0
 
 
-def test_roles_have_more_negative_eigenvalues_than_groups() -> None:
+def test_weights_of_negative_eigenvalues_and_shares_of_views() -> None:
+    """Roles have more negative eigenvalues than groups; the shares add up to 1."""
     weights = [weight_of_negative(agreement) for agreement in (0.0, 0.45, 0.5, 0.6, 1.0)]
     assert weights == sorted(weights, reverse=True) and weights[0] > 1.5 > 1 > weights[-1]
-
-
-def test_shares_are_of_a_whole() -> None:
     for memory in (0.0, 0.3, 1.0):
         assert sum(shares(memory)) == pytest.approx(1) and shares(memory)[2] == min(memory, 0.9)
 
@@ -123,9 +106,11 @@ def test_roles_and_groups_are_both_found() -> None:
     for wanted in (within, (group[source] ^ 1) == group[target]):
         keep = wanted | (rng.random(9000) < 0.15)
         graph = Graph.from_edges(source[keep], target[keep], names=np.arange(600))
-        score = evaluate_labels(vectors(graph, dim=16), group.tolist(), ratios=(0.2,), repeats=3).ratios[0].micro_mean
-        chance = evaluate_labels(random_control(600, 16), group.tolist(), ratios=(0.2,), repeats=3)
-        assert score > 90 > 40 > chance.ratios[0].micro_mean
+        score, chance = (
+            evaluate_labels(rows, group.tolist(), ratios=(0.2,), repeats=3).ratios[0].micro_mean
+            for rows in (graphrefine.embed(graph, 16).vectors, random_control(600, 16))
+        )
+        assert score > 90 > 40 > chance
 
 
 def micro(name: str, ratio: float, repeats: int, **options: Any) -> float:

@@ -37,47 +37,38 @@ def alone() -> Iterator[None]:
         yield
 
 
-def in_memory(graph: Graph, chosen: RefineSettings, *, tier: Tier = FEW, reorder: bool = False) -> Floats:
-    """In the order that rows have on disk, or in that of a large graph."""
-    cache = StageCache(lambda columns: LocalEngine(graph, columns=columns, reorder=reorder, bfloat16=chosen.bfloat16))
+def in_memory(graph: Graph, chosen: RefineSettings, *, tier: Tier = FEW) -> Floats:
+    """In the order that rows have on disk."""
+    cache = StageCache(lambda columns: LocalEngine(graph, columns=columns, reorder=False, bfloat16=chosen.bfloat16))
     return joint_views(graph, chosen, tier, Stages(), stage_cache=cache)
 
 
-def in_blocks(
-    folder: Path, graph: Graph, chosen: RefineSettings, *, tier: Tier = FEW, threads: int = 1, **cuts: Any
-) -> Floats:
+def in_blocks(folder: Path, graph: Graph, chosen: RefineSettings, *, threads: int = 1, **cuts: Any) -> Floats:
     def make(place: Path, columns: int) -> BlockEngine:
         return engine_in(place, graph, columns, bfloat16=chosen.bfloat16, threads=threads, **cuts)
 
-    return joint_views(graph, chosen, tier, Stages(), threads=threads, stage_cache=FolderStageCache(folder, make))
+    return joint_views(graph, chosen, FEW, Stages(), threads=threads, stage_cache=FolderStageCache(folder, make))
+
+
+CUTS = st.fixed_dictionaries(
+    {
+        "rows": st.sampled_from([512, 1024]),
+        "panel": st.sampled_from([32, 64, 128]),
+        "chunk": st.sampled_from([None, 512]),
+        "threads": st.integers(1, 3),
+    }
+)
 
 
 @settings(max_examples=4, deadline=None)
-@given(
-    seed=st.integers(0, 99),
-    rows=st.sampled_from([512, 1024]),
-    panel=st.sampled_from([32, 64, 128]),
-    chunk=st.sampled_from([None, 512]),
-    degree=st.sampled_from([6, 40]),  # walks remember, or forget
-    weighted=st.booleans(),
-    bfloat16=st.booleans(),
-    threads=st.integers(1, 3),
-)
+@given(st.integers(0, 99), CUTS, st.sampled_from([6, 40]), st.booleans(), st.booleans())
 def test_the_bits_do_not_depend_on_the_cuts(
-    tmp_path_factory: pytest.TempPathFactory,
-    seed: int,
-    rows: int,
-    panel: int,
-    chunk: int | None,
-    degree: int,
-    weighted: bool,
-    bfloat16: bool,
-    threads: int,
+    tmp_path_factory: pytest.TempPathFactory, seed: int, cuts: dict[str, Any], degree: int, weighted: bool, half: bool
 ) -> None:
+    """Walks remember with a degree of 6, and forget with 40."""
     graph = random_graph(1100, degree=degree, seed=seed, weighted=weighted, isolated=3)
-    chosen = RefineSettings(dim=40, seed=seed, bfloat16=bfloat16)
-    folder = tmp_path_factory.mktemp("work")
-    made = in_blocks(folder, graph, chosen, threads=threads, rows=rows, panel=panel, chunk=chunk)
+    chosen = RefineSettings(dim=40, seed=seed, bfloat16=half)
+    made = in_blocks(tmp_path_factory.mktemp("work"), graph, chosen, **cuts)
     assert np.array_equal(made, in_memory(graph, chosen))
     assert np.abs(np.linalg.norm(made, axis=1) - 1)[graph.degrees() > 0].max() < 1e-3
 
@@ -99,8 +90,9 @@ class Clock:
     def __init__(self, folder: Path, graph: Graph, *, most: int | None = None) -> None:
         self.folder, self.graph, self.left, self.tasks = folder, graph, most, 0
 
-    def stage_cache(self) -> FolderStageCache:
-        return FolderStageCache(self.folder, self.make)
+    def vectors(self) -> Floats:
+        cache = FolderStageCache(self.folder, self.make)
+        return joint_views(self.graph, RefineSettings(dim=24), FEW, Stages(), stage_cache=cache)
 
     def make(self, place: Path, columns: int) -> BlockEngine:
         engine = engine_in(place, self.graph, columns, rows=1024, entries=10**6, panel=64)
@@ -124,8 +116,7 @@ class Clock:
 def whole(tmp_path_factory: pytest.TempPathFactory, alone: None) -> tuple[Graph, Floats, int]:
     graph = random_graph(1100, weighted=True)
     clock = Clock(tmp_path_factory.mktemp("whole"), graph)
-    made = joint_views(graph, RefineSettings(dim=24), FEW, Stages(), stage_cache=clock.stage_cache())
-    return graph, made, clock.tasks
+    return graph, clock.vectors(), clock.tasks
 
 
 @pytest.mark.parametrize("most", [0, 3, 25, 40, 46, 58, 70, 77])
@@ -133,10 +124,9 @@ def test_a_run_that_was_stopped_is_taken_up(tmp_path: Path, whole: tuple[Graph, 
     graph, expected, tasks = whole
     first = Clock(tmp_path, graph, most=most)
     with pytest.raises(StoppedError):
-        joint_views(graph, RefineSettings(dim=24), FEW, Stages(), stage_cache=first.stage_cache())
+        first.vectors()
     again = Clock(tmp_path, graph)
-    made = joint_views(graph, RefineSettings(dim=24), FEW, Stages(), stage_cache=again.stage_cache())
-    assert np.array_equal(made, expected)
+    assert np.array_equal(again.vectors(), expected)
     assert again.tasks <= tasks - first.tasks + 8, "what was done is not done again"
 
 
@@ -157,10 +147,9 @@ def test_a_run_that_was_stopped_while_views_were_joined_is_taken_up(
     with monkeypatch.context() as patch, pytest.raises(StoppedError):
         patch.setattr("graphrefine.refine.views.BLOCK", 512)
         patch.setattr("graphrefine.refine.views.unit_rows", unit_rows)
-        joint_views(graph, RefineSettings(dim=24), FEW, Stages(), stage_cache=clock.stage_cache())
+        clock.vectors()
     again = Clock(tmp_path, graph)
-    made = joint_views(graph, RefineSettings(dim=24), FEW, Stages(), stage_cache=again.stage_cache())
-    assert np.array_equal(made, expected) and again.tasks == 0
+    assert np.array_equal(again.vectors(), expected) and again.tasks == 0
 
 
 def test_a_complete_graph_has_refine_alone(tmp_path: Path) -> None:

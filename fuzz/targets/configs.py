@@ -72,13 +72,13 @@ def read(data: bytes, folder: Path) -> None:
 
     path = folder / "config.json"
     path.write_bytes(data)
-    config = read_config(path)
-    settings = make_settings(config.method, **config.settings)
-    if not is_quick(config.method, vars(settings)):
+    method, chosen = read_config(path)
+    settings = make_settings(method, **chosen)
+    if not is_quick(method, vars(settings)):
         return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        embedding = graphrefine.embed(EDGES, method=config.method, threads=1, **config.settings)
+        embedding = graphrefine.embed(EDGES, method=method, threads=1, **chosen)
     assert np.isfinite(embedding.vectors).all(), "vectors that are no numbers"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -165,6 +165,7 @@ def test_the_work_of_another_run_and_damaged_work_are_not_taken_up(tmp_path: Pat
     entries=st.integers(1, 60_000),
     chunk=st.integers(1, 3000),
 )
+@example(counts=[9] * 20, rows=700, entries=60_000, chunk=500)  # a block that is no whole number of units
 def test_cuts_cover_all_rows_within_their_limits(counts: list[int], rows: int, entries: int, chunk: int) -> None:
     indptr = np.concatenate([[0], np.cumsum(np.repeat(counts, 100))])
     bounds = cut_rows(indptr, columns=32, block_bytes=rows * 128, entries=entries)

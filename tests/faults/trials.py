@@ -113,7 +113,7 @@ class Trial:
         after = read_tree(self.place / "to")
         problems = [*self._judge_end(done, killed=fault.kind == "kill"), *self._judge_outputs(done, after)]
         # A process that is killed, or refused a removal, leaves its hidden folder, which the next run lets be.
-        left = fault.kind == "kill" or (done.hit is not None and done.hit.call.name in ("unlink", "unlinkat", "rmdir"))
+        left = fault.kind == "kill" or (done.hit is not None and _removes(done.hit))
         strays = [] if left else self._strays(after, failed=done.code != 0)
         problems += [f"stray file: {name}" for name in strays]
         if done.code != 0:
@@ -236,6 +236,12 @@ def _load(names: Sequence[str]) -> None:
                 import_module(name)
             except Exception:  # a module that is no file, or that only another makes
                 continue
+
+
+def _removes(seen: Seen) -> bool:
+    """Return whether a call is part of a removal; a hidden folder is opened for nothing else, to list what is in it."""
+    opens = seen.call.name in ("open", "openat") and seen.paths[-1].endswith(".tmp")
+    return opens or seen.call.name in ("unlink", "unlinkat", "rmdir")
 
 
 def _is_hidden(name: str) -> bool:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from graphrefine.display.console import format_table
 from graphrefine.display.html import count_of, render, shorten
-from graphrefine.errors import InputError, MissingExtraError, suggest
+from graphrefine.errors import InputError, require, suggest
 from graphrefine.system import as_plain
 from graphrefine.system.files import check_writable, replacing
 
@@ -143,18 +143,16 @@ class Table:
 
     def to_pandas(self) -> Any:
         """Return a pandas DataFrame."""
-        try:
-            import pandas as pd
-        except ModuleNotFoundError:
-            raise MissingExtraError("to_pandas()", "pandas") from None
+        require("pandas", "to_pandas()")
+        import pandas as pd
+
         return pd.DataFrame(self.columns)
 
     def to_polars(self) -> Any:
         """Return a polars DataFrame."""
-        try:
-            import polars as pl
-        except ModuleNotFoundError:
-            raise MissingExtraError("to_polars()", "polars") from None
+        require("polars", "to_polars()")
+        import polars as pl
+
         columns = {name: column.tolist() if column.dtype == object else column for name, column in self.columns.items()}
         return pl.DataFrame(columns)
 
@@ -287,10 +285,9 @@ def _writer(path: str | os.PathLike[str]) -> Callable[[Blocks, Path], None]:
 
 
 def _pyarrow(purpose: str) -> Any:
-    try:
-        import pyarrow
-    except ModuleNotFoundError:
-        raise MissingExtraError(purpose, "pyarrow", "io") from None
+    require("pyarrow", purpose, "io")
+    import pyarrow
+
     return pyarrow
 
 

@@ -3,10 +3,7 @@
 Raises MissingExtraError unless the packages of the extra are installed.
 """
 
-from importlib.util import find_spec
-
-from graphrefine.errors import MissingExtraError
+from graphrefine.errors import require
 
 for _package in ("fastapi", "uvicorn", "matplotlib"):
-    if find_spec(_package) is None:
-        raise MissingExtraError("a server (graphrefine explore, graphrefine live serve)", _package, "explore")
+    require(_package, "a server (graphrefine explore, graphrefine live serve)", "explore")

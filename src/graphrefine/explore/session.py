@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.errors import InputError, MissingExtraError, UnknownNameError
+from graphrefine.errors import InputError, UnknownNameError, require
 from graphrefine.explore.autocomplete import Autocomplete
 from graphrefine.explore.background import Background, Task, Watch
 from graphrefine.explore.columns import CategoryColumn, Column, NodeLabels, NumberColumn, as_number
@@ -52,8 +52,8 @@ class Session:
     ) -> None:
         check_finite(embedding.vectors, embedding.names)
         embedding, graph = _with_texts(embedding, graph)
-        if index and find_spec("usearch") is None:
-            raise MissingExtraError("an index of neighbors", "usearch", "ann")
+        if index:
+            require("usearch", "an index of neighbors", "ann")
         self.embedding, self.name = embedding, name
         self.graph = None if graph is None else MatchedGraph(graph, embedding)
         self.labels = None if labels is None else NodeLabels(labels, embedding.names, graph)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.display.table import Table, arrow_table, check_table_path, fill_gaps
-from graphrefine.errors import ArgumentWarning, InputError, MissingExtraError, suggest
+from graphrefine.errors import ArgumentWarning, InputError, require, suggest
 from graphrefine.graph.adjacency import (
     Adjacency,
     adjacency_of_matrix,
@@ -273,10 +273,9 @@ class Graph:
 
     def to_networkx(self) -> Any:
         """Return a NetworkX graph with direction, weights and attributes of nodes; of two sides, also ``bipartite``."""
-        try:
-            import networkx as nx
-        except ModuleNotFoundError:
-            raise MissingExtraError("to_networkx()", "networkx") from None
+        require("networkx", "to_networkx()")
+        import networkx as nx
+
         names = self.names.tolist()
         if self.sources is not None and len(set(names)) < len(names):
             targets = set(names[self.sources :])

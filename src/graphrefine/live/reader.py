@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from graphrefine import __version__
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.errors import InputError, MissingExtraError
+from graphrefine.errors import InputError, require
 from graphrefine.graph.lookup import Side
 from graphrefine.kernels import exact
 from graphrefine.kernels.numerics import KEY, version_of
@@ -44,10 +44,9 @@ class LiveIndex:
     """
 
     def __init__(self, table: VectorTable, *, threads: int = 1) -> None:
-        try:
-            from usearch.index import Index
-        except ModuleNotFoundError:
-            raise MissingExtraError("an index of neighbors", "usearch", "ann") from None
+        require("usearch", "an index of neighbors", "ann")
+        from usearch.index import Index
+
         self.table, self._threads = table, threads
         self._graph: Any = Index(ndim=table.dim, metric="ip", dtype="f16", connectivity=16, expansion_add=128)
         self._group = -1  # that the graph has followed

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.errors import FormatError, InputError, MissingExtraError
+from graphrefine.errors import FormatError, InputError, require
 from graphrefine.system.arrays import npy_header, read_npy_header
 
 
@@ -115,10 +115,9 @@ class RemoteStorage:
     """A storage that fsspec reaches: object stores, other file systems. See `Storage`."""
 
     def __init__(self, root: str) -> None:
-        try:
-            import fsspec
-        except ModuleNotFoundError:
-            raise MissingExtraError(f"reading {root}", "fsspec", "scale") from None
+        require("fsspec", f"reading {root}", "scale")
+        import fsspec
+
         self.root = root.rstrip("/")
         try:
             self._files, self._base = fsspec.core.url_to_fs(self.root)

@@ -8,7 +8,6 @@ Atlas: columns ``id``, the name of a node, ``x`` and ``y``, and ``label`` and ``
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from base64 import b64encode
 from dataclasses import dataclass
@@ -25,7 +24,7 @@ from graphrefine.display.maps.layout import obtain_layout
 from graphrefine.display.maps.points import OTHER, Classes, assign_classes
 from graphrefine.display.plots import can_draw, encode, figure_style, new_figure, plain
 from graphrefine.display.table import save_table
-from graphrefine.errors import InputError, MissingExtraError, OutputError
+from graphrefine.errors import InputError, OutputError, require
 from graphrefine.system.files import check_writable, replacing
 
 if TYPE_CHECKING:
@@ -131,8 +130,8 @@ def check_map_output(path: str | os.PathLike[str]) -> str:
         others = ", ".join(SUFFIXES[:-1])
         raise OutputError(f"{os.fspath(path)}: a map is saved as {others} or {SUFFIXES[-1]}; choose one of these")
     package, extra = _NEEDS.get(suffix, ("", ""))
-    if package and importlib.util.find_spec(package) is None:
-        raise MissingExtraError(f"a map as {suffix}", package, extra)
+    if package:
+        require(package, f"a map as {suffix}", extra)
     check_writable(path)
     return suffix
 

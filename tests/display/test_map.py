@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 from matplotlib.image import imread
+from matplotlib.transforms import Bbox
 
 import graphrefine
 from cli_runs import contents, refuses, works
 from graphrefine import Embedding
 from graphrefine.display.colors import DARK, LIGHT
 from graphrefine.display.maps import Map, find_layout, obtain_layout
-from graphrefine.display.maps.map import NO_CLASS, draw, hub_rows, render_page
+from graphrefine.display.maps import map as map_module
+from graphrefine.display.maps.map import NO_CLASS, draw, rank_hubs, render_page
 from graphrefine.display.maps.points import Classes, assign_classes
 from graphrefine.errors import InputError, MissingExtraError, OutputError
 
@@ -77,13 +79,26 @@ def test_the_picture_shows_each_class_in_its_color() -> None:
             assert count > 20 if code < 3 else count < 20, "three classes, and no other color"
 
 
-def test_hubs_are_named_highest_degree_first_and_apart() -> None:
-    drawn = hand_made()
-    assert hub_rows(drawn, 2).tolist() == [1, 2]
-    assert hub_rows(drawn, 10).tolist() == [1, 2, 0]  # a node without neighbors is no hub
-    assert hub_rows(hand_made(degrees=None), 5).tolist() == []
-    crowded = Map(np.arange(3), np.zeros((3, 2), np.float32), degrees=np.array([1, 3, 2], np.float32))
-    assert hub_rows(crowded, 3).tolist() == [1]
+def test_hubs_are_ranked_by_their_neighbors() -> None:
+    assert rank_hubs(hand_made()).tolist() == [1, 2, 0], "a node without neighbors is no hub"
+    assert rank_hubs(hand_made(degrees=None)).tolist() == []
+
+
+def test_names_on_a_picture_do_not_overlap(monkeypatch: pytest.MonkeyPatch) -> None:
+    boxes: list[Bbox] = []
+
+    def place(*arguments: Any, **style: Any) -> bool:
+        placed = original(*arguments, **style)
+        boxes[:] = arguments[4]
+        return placed
+
+    original = map_module._place
+    monkeypatch.setattr(map_module, "_place", place)
+    points = np.random.default_rng(0).normal(scale=0.05, size=(200, 2)).astype(np.float32)
+    crowded = Map(np.arange(200), points, degrees=np.arange(200, dtype=np.float32))
+    draw(crowded, "png", names=50)
+    assert 5 < len(boxes) < 50, "some names find room, and not all"
+    assert not any(one.count_overlaps(boxes[:at]) for at, one in enumerate(boxes))
 
 
 def test_the_page_holds_every_point_and_no_name_breaks_out() -> None:

@@ -26,7 +26,7 @@ from graphrefine.progress import Stages
         Option(["--method"], type=click.Choice(["auto", "clusters", "pca"]), default="auto", show_default=True,
                help="How nodes are arranged: near those that are like them, or on the principal plane."),
         Option(["--title"], metavar="TEXT", help="Of the picture.  [default: the embedding's name and size]"),
-        Option(["--names"], default="12", show_default=True, metavar="N|none",
+        Option(["--names"], default="40", show_default=True, metavar="N|none",
                help="How many nodes have their names on a picture: those with the most neighbors."),
         Option(["--dark"], is_flag=True, help="A picture for a dark page."),
         opt.VARIABLE, opt.FORMAT, opt.SEED, opt.THREADS, opt.JSON, *opt.LABEL_READING,

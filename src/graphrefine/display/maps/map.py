@@ -28,16 +28,20 @@ from graphrefine.errors import InputError, OutputError, require
 from graphrefine.system.files import check_writable, replacing
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
     from graphrefine.search.vectors import VectorTable
 
 SUFFIXES = (".png", ".svg", ".html", ".parquet")
 _NEEDS = {".png": ("matplotlib", "plot"), ".svg": ("matplotlib", "plot"), ".parquet": ("pyarrow", "io")}
-NAMES = 12  # of hubs, the nodes with the most neighbors, on the map
+NAMES = 40  # of hubs, the nodes with the most neighbors, on the map: at most, as none may overlap another
+BESIDE = ((5, 4), (-5, 4), (5, -11), (-5, -11))  # of a name from its point, in printer's points
 INCHES = 7.0
 LONGEST = 26  # letters of a class or a node
-APART = 0.06  # between hubs that are named, so that their names find room
 NO_CLASS = 255  # in a page: the code of points without a class
 PAGE_CLASSES = 41  # in a page; the rest are one of them
 
@@ -161,7 +165,7 @@ def draw(node_map: Map, format: str, *, names: int, dark: bool = False) -> bytes
         _draw_points(axes, node_map, classes, theme)
         if classes is not None and legend:
             _draw_legend(axes, classes, theme)
-        _write_names(axes, node_map, classes, hubs=names, theme=theme)
+        _write_names(figure, axes, node_map, classes, hubs=names, theme=theme)
         return encode(figure, format)
 
 
@@ -209,40 +213,61 @@ def _draw_legend(axes: Axes, classes: Classes, theme: Theme) -> None:
     axes.legend(handles=entries, loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, handletextpad=0.3)
 
 
-def _write_names(axes: Axes, node_map: Map, classes: Classes | None, *, hubs: int, theme: Theme) -> None:
-    """Write the names of classes in their middle, and of hubs next to their points."""
+def _write_names(
+    figure: Figure, axes: Axes, node_map: Map, classes: Classes | None, *, hubs: int, theme: Theme
+) -> None:
+    """Write the names of classes in their middle, and of hubs next to their points; no two names overlap."""
     from matplotlib.patheffects import withStroke
 
     style: dict[str, Any] = {"color": theme.ink, "path_effects": [withStroke(linewidth=3, foreground=theme.paper)]}
-    for row in hub_rows(node_map, hubs).tolist():
+    figure.draw_without_rendering()  # the layout decides where a name lies, in pixels
+    taken: list[Bbox] = []
+    if classes is not None:
+        bold = {"fontsize": 11, "fontweight": "bold", "va": "center", "zorder": 5, **style}
+        for code, name in enumerate(classes.names):
+            if name == OTHER and code == len(theme.classes):
+                continue
+            # At the median: the mean of a class with a few points far away lies where it has none.
+            x, y = np.median(node_map.coordinates[classes.codes == code], axis=0).tolist()
+            _place(axes, plain(shorten(name, LONGEST)), (x, y), [(0, 0)], taken, **bold)
+    named = 0
+    for row in rank_hubs(node_map)[: 20 * hubs].tolist():
         x, y = node_map.coordinates[row].tolist()
-        axes.scatter(x, y, s=14, facecolors="none", edgecolors=theme.ink, linewidths=0.8, zorder=3)
         text = plain(shorten(node_map.names[row], LONGEST))
-        axes.annotate(text, (x, y), xytext=(5, 4), textcoords="offset points", zorder=4, **style).set_in_layout(False)
-    if classes is None:
-        return
-    for code, name in enumerate(classes.names):
-        if name == OTHER and code == len(theme.classes):
-            continue
-        # At the median: the mean of a class with a few points far away lies where it has none.
-        x, y = np.median(node_map.coordinates[classes.codes == code], axis=0).tolist()
-        label = axes.text(x, y, plain(shorten(name, LONGEST)), fontsize=11, fontweight="bold", zorder=5, **style)
-        label.set(ha="center", va="center", in_layout=False)
-
-
-def hub_rows(node_map: Map, count: int) -> NDArray[np.int64]:
-    """Return the nodes with the most neighbors, passing over those close to one before them."""
-    degrees, coordinates = node_map.degrees, node_map.coordinates
-    if degrees is None or count < 1 or not len(node_map):
-        return np.zeros(0, np.int64)
-    hubs: list[int] = []
-    for row in np.argsort(-np.asarray(degrees), kind="stable")[: 20 * count].tolist():
-        distances = np.abs(coordinates[hubs] - coordinates[row]).max(axis=1) if hubs else np.ones(1)
-        if degrees[row] > 0 and distances.min() > APART:
-            hubs.append(row)
-        if len(hubs) == count:
+        if _place(axes, text, (x, y), BESIDE, taken, zorder=4, **style):
+            axes.scatter(x, y, s=14, facecolors="none", edgecolors=theme.ink, linewidths=0.8, zorder=3)
+            named += 1
+        if named == hubs:
             break
-    return np.array(hubs, np.int64)
+
+
+def _place(
+    axes: Axes,
+    text: str,
+    point: tuple[float, float],
+    offsets: Sequence[tuple[int, int]],
+    taken: list[Bbox],
+    **style: Any,
+) -> bool:
+    """Write a name at the first offset from its point where it overlaps no other; return whether there is one."""
+    for offset in offsets:
+        side = "center" if not offset[0] else "left" if offset[0] > 0 else "right"
+        name = axes.annotate(text, point, xytext=offset, textcoords="offset points", ha=side, **style)
+        name.set_in_layout(False)
+        box = name.get_window_extent()
+        if not box.count_overlaps(taken):
+            taken.append(box)
+            return True
+        name.remove()
+    return False
+
+
+def rank_hubs(node_map: Map) -> NDArray[np.int64]:
+    """Return the nodes with neighbors, the one with the most first."""
+    if node_map.degrees is None:
+        return np.zeros(0, np.int64)
+    order = np.argsort(-np.asarray(node_map.degrees), kind="stable")
+    return order[np.asarray(node_map.degrees)[order] > 0]
 
 
 def render_page(node_map: Map) -> str:

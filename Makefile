@@ -137,6 +137,7 @@ sbom: $(STAMP)
 docs: $(STAMP)
 	$(BIN)/python -m pip install --quiet --group docs
 	$(BIN)/sphinx-build -E -W --keep-going -q docs docs/_build
+	$(BIN)/python scripts/llms.py docs/_build
 	$(BIN)/python scripts/check_links.py docs/_build
 	@echo "docs/_build/index.html"
 

@@ -1,18 +1,12 @@
-"""Compute time of REFINE against ProNE and FastRP, twice: the packages that people install, and ours.
+"""Time and quality of graphrefine beside the packages that people install: 128 dimensions, one thread, their defaults.
 
-    pip install fastrp nodevectors
-    python benchmarks/peers.py [--graph web-google] [--rounds 3] [--prone-rounds 1] [--only paper,fastrp]
+    python -m venv peers && peers/bin/pip install fastrp pycleora scikit-network nodevectors pecanpy
+    python benchmarks/peers.py --python peers/bin/python [--rounds 3] [--limit 20] [--only fastrp,pycleora] [--save]
 
-Against the packages: what a user would get. Against our own: what the method is worth; the default may take 2.5 times
-as long as the preset "paper". One thread each (every contender runs in a process of its own, where no library starts
-more), k = 128, the graph already in memory as a SciPy matrix; all take turns. nodevectors' ProNE takes minutes on
-web-google, so it may have fewer rounds. The bars are those of web-google.
-
-``--only`` names contenders by words of their names. Where a package does not go with the versions of this environment,
-give it one of its own, and ``--python`` its interpreter:
-
-    python -m venv peers && peers/bin/pip install fastrp numpy scipy
-    python benchmarks/peers.py --only paper,fastrp --python peers/bin/python
+Each run has a process of its own, and the tools take turns. Seconds are those of the computation on an adjacency matrix
+in memory, the best of the rounds on a graph. A tool that takes more than a minute on a graph has one round there, and
+one that takes longer than the limit in minutes has none. F1 is the Micro F1 with half of the labels known (10 splits,
+C = 1, unit rows), of the same vectors. ``--save`` writes docs/results/peers.json.
 """
 
 from __future__ import annotations
@@ -22,96 +16,112 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
 
-from common import graph, machine, show
+import results
+from common import data, graph, machine
+from graphrefine.evaluate import evaluate_labels, read_labels
+from peer_worker import TOOLS
 
 ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS"), "1"
 )
-DEFAULT, PAPER = "graphrefine refine", "graphrefine refine, preset paper"
-OURS: dict[str, tuple[str, str | None]] = {
-    DEFAULT: ("refine", None),
-    PAPER: ("refine", "paper"),
-    "graphrefine prone": ("prone", None),
-    "graphrefine fastrp": ("fastrp", None),
+TITLES = {
+    "graphrefine-fast": 'graphrefine, `quality="fast"`',
+    "graphrefine-default": "graphrefine, default",
+    "fastrp": "fastrp",
+    "pycleora": "pycleora",
+    "scikit-network-GSVD": "scikit-network, GSVD",
+    "scikit-network-Spectral": "scikit-network, Spectral",
+    "nodevectors-ProNE": "nodevectors, ProNE",
+    "pecanpy-node2vec": "PecanPy, node2vec",
 }
-SLOW = "package nodevectors: ProNE"
-TOUCHED = 4 << 30  # bytes, more than any contender takes
-PACKAGES = {"package fastrp": "fastrp", SLOW: "nodevectors"}
-BARS = {  # how many times as fast the first must be
-    (DEFAULT, PAPER): 0.4,
-    (DEFAULT, "package fastrp"): 1.0,
-    (DEFAULT, SLOW): 80.0,
-    (PAPER, "package fastrp"): 4.0,
-}
+LABELED = {"ppi": "PPI", "blogcatalog": "BlogCatalog", "wikipedia-pos": "Wikipedia", "coauthor-cs": "coauthor-cs"}
+LARGE = "web-google"
+SLOW = 60.0  # seconds: one round is enough
+
+Seconds = dict[str, float]
 
 
-def run(contender: str, name: str, python: str, matrix: Path) -> float:
-    """Seconds of one contender in a process of its own."""
-    if contender in OURS:
-        command = [sys.executable, __file__, "--graph", name, "--contender", contender]
-    else:
-        command = [python, str(Path(__file__).with_name("peer_worker.py")), PACKAGES[contender], str(matrix)]
-    done = subprocess.run(command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True)
+def run(tool: str, matrix: Path, vectors: Path, given: argparse.Namespace) -> float | None:
+    """Run a tool once; return its seconds, or None beyond the limit."""
+    python = sys.executable if tool.startswith("graphrefine") else given.python
+    command = [python, str(Path(__file__).with_name("peer_worker.py")), tool, str(matrix), str(vectors)]
+    try:
+        done = subprocess.run(
+            command, env={**os.environ, **ONE_THREAD}, capture_output=True, text=True, timeout=60 * given.limit
+        )
+    except subprocess.TimeoutExpired:
+        return None
     if done.returncode:
-        sys.exit(f"{contender} failed: {done.stderr.strip().splitlines()[-1]}")
+        sys.exit(f"{tool} failed: {done.stderr.strip().splitlines()[-1]}")
     return float(done.stdout.splitlines()[-1])
 
 
-def contend(contender: str, name: str) -> None:
-    """One run of a method of ours."""
-    from graphrefine.methods.registry import make_settings
-    from graphrefine.pipeline.embed_run import embed_graph
-
-    method, preset = OURS[contender]
-    read, settings = graph(name), make_settings(method, preset)
-    start = time.perf_counter()
-    embed_graph(read, settings, method=method, threads=1)
-    print(time.perf_counter() - start)
-
-
-def measure(contenders: list[str], options: argparse.Namespace) -> dict[str, list[float]]:
-    """Seconds of all runs, in turns."""
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
-    np.ones(TOUCHED, np.uint8)  # a virtual machine gets its memory when it is first touched: not in somebody's turn
+def measure(name: str, tools: list[str], given: argparse.Namespace) -> tuple[Seconds, dict[str, float]]:
+    """Run all tools on a graph; return the best seconds of each, and its Micro F1 where there are labels."""
+    best: Seconds = {}
+    f1: dict[str, float] = {}
+    labels = read_labels(data(f"{name}.mat")) if name in LABELED else None
     with tempfile.TemporaryDirectory() as folder:
-        matrix = Path(folder) / "graph.npz"
-        sp.save_npz(matrix, sp.csr_matrix(graph(options.graph).to_scipy()), compressed=False)
-        for index in range(options.rounds):
-            for name, runs in seconds.items():
-                if name != SLOW or index < options.prone_rounds:
-                    runs.append(run(name, options.graph, options.python, matrix))
-    return {name: runs for name, runs in seconds.items() if runs}
+        matrix, vectors = Path(folder) / "graph.npz", Path(folder) / "vectors.npy"
+        sp.save_npz(matrix, sp.csr_matrix(graph(name).to_scipy()), compressed=False)
+        left = list(tools)
+        for index in range(given.rounds):
+            for tool in list(left):
+                seconds = run(tool, matrix, vectors, given)
+                if seconds is None or seconds > SLOW:
+                    left.remove(tool)
+                if seconds is None:
+                    print(f"{name}: {tool} took more than {given.limit:g} minutes", flush=True)
+                    continue
+                best[tool] = min(seconds, best.get(tool, seconds))
+                if labels is not None and index == 0:
+                    rows = np.nan_to_num(np.load(vectors))
+                    f1[tool] = evaluate_labels(rows, labels, ratios=(0.5,), repeats=10, C=1.0).ratios[0].micro_mean
+                print(f"{name}: {tool} {seconds:.3f} s, Micro F1 {f1.get(tool, float('nan')):.2f}", flush=True)
+    return best, f1
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--graph", default="web-google")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--prone-rounds", type=int, default=1)
-    parser.add_argument("--only", default="", help="contenders with one of these words in their names")
+    parser.add_argument("--limit", type=float, default=20.0, help="minutes of a run")
+    parser.add_argument("--only", help="some of the tools")
+    parser.add_argument("--graphs", default=",".join((*LABELED, LARGE)))
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has the packages")
-    parser.add_argument("--contender", choices=OURS, help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.contender:
-        return contend(options.contender, options.graph)
+    parser.add_argument("--save", action="store_true", help="write docs/results/peers.json")
+    given = parser.parse_args()
     print(machine())
-    words = options.only.split(",")
-    seconds = measure([name for name in (*OURS, *PACKAGES) if any(word in name for word in words)], options)
-    passed = True
-    for ours in (DEFAULT, PAPER):
-        for against in seconds:
-            bar = BARS.get((ours, against)) if options.graph == "web-google" else None
-            if ours in seconds and against != ours and (ours == DEFAULT or bar is not None or DEFAULT not in seconds):
-                both = {name: seconds[name] for name in (ours, against)}
-                bars = {} if bar is None else {ours: bar}
-                passed &= show(f"{options.graph}, one thread: against {against}", both, against=against, bars=bars)
-    sys.exit(0 if passed else 1)
+    tools = given.only.split(",") if given.only else list(TOOLS)
+    seconds, f1 = dict[str, Seconds](), dict[str, dict[str, float]]()
+    for name in given.graphs.split(","):
+        seconds[name], f1[name] = measure(name, tools, given)
+    if given.save:
+        save(tools, seconds, f1, given)
+
+
+def save(
+    tools: list[str], seconds: dict[str, Seconds], f1: dict[str, dict[str, float]], given: argparse.Namespace
+) -> None:
+    rows, times = [], []
+    for tool in tools:
+        scores = [f"{f1[name][tool]:.1f}" if tool in f1[name] else "-" for name in LABELED]
+        large = f"{seconds[LARGE][tool]:.1f}" if tool in seconds[LARGE] else f"> {60 * given.limit:.0f}"
+        rows.append([TITLES[tool], large, *scores])
+        times.append([TITLES[tool], *(f"{each[tool]:.2f}" if tool in each else "-" for each in seconds.values())])
+    script = "from importlib.metadata import version as v; print(*(f'{n} {v(n)}' for n in %r), sep='; ')"
+    names = ["fastrp", "pycleora", "scikit-network", "nodevectors", "pecanpy"]
+    packages = subprocess.check_output([given.python, "-c", script % names], text=True).strip().split("; ")
+    results.save(
+        "peers",
+        packages,
+        tools=results.Table(["", "seconds on web-google", *(f"F1 on {title}" for title in LABELED.values())], rows),
+        seconds=results.Table(["seconds", *(LABELED.get(name, name) for name in seconds)], times),
+    )
 
 
 if __name__ == "__main__":

@@ -1,12 +1,19 @@
-"""How Sphinx makes web pages of this folder: `make docs`."""
+"""How Sphinx builds the site from this folder: `make docs`."""
+
+import re
+import sys
+from pathlib import Path
 
 from graphrefine import __version__
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "scripts"))
 
 project = "graphrefine"
 author = "the graphrefine authors"
 release = version = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "results"]
 templates_path = ["_templates"]
 
 html_theme = "pydata_sphinx_theme"
@@ -27,6 +34,7 @@ html_theme_options = {
 copyright = "the graphrefine authors, BSD-3-Clause"
 
 myst_heading_anchors = 3
+myst_enable_extensions = ["amsmath", "deflist", "dollarmath"]
 suppress_warnings = [
     "myst.xref_missing",  # links to files outside docs/, which lead somewhere on the code's own pages
     "misc.highlighting_failure",  # console blocks that show what a program printed
@@ -40,3 +48,19 @@ napoleon_use_param = False  # settings that share a text stay together
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 toc_object_entries_show_parents = "hide"
+
+
+def describe_page(app, page, template, context, doctree):
+    """Use the first paragraph of a page as its description for search engines."""
+    found = re.search(r"<p>(.+?)</p>", context.get("body", ""), re.DOTALL)
+    if found:
+        text = re.sub(r"<[^>]+>|\s+", " ", found[1]).replace('"', "&quot;").strip()
+        context["metatags"] = f'{context.get("metatags", "")}<meta name="description" content="{text}" />'
+
+
+def setup(app):
+    """Write the reference pages before the build."""
+    import reference
+
+    reference.write()
+    app.connect("html-page-context", describe_page)

@@ -92,7 +92,7 @@ TOOLS: dict[str, Callable[[], Work]] = {
 def main() -> None:
     tool, path, output = sys.argv[1:]
     adjacency, work = csr_matrix(load_npz(path)), TOOLS[tool]()
-    small = random(300, 300, density=0.1, format="csr", random_state=0, dtype=np.float32)
+    small = csr_matrix(random(300, 300, density=0.1, random_state=0, dtype=np.float32))
     work(csr_matrix(small + small.T))
     start = time.perf_counter()
     vectors = work(adjacency)

@@ -12,6 +12,7 @@ import contextlib
 import doctest
 import importlib.util
 import io
+import json
 import re
 import shlex
 import sys
@@ -23,22 +24,23 @@ from unittest.mock import patch
 import pytest
 
 from graphrefine.cli.main import main
-from graphrefine.embedding.formats import FORMATS as EMBEDDING_FORMATS
-from graphrefine.readers.formats import FORMATS as GRAPH_FORMATS
 from graphrefine.refine import filters
-from graphrefine.tables.source import CODECS
 from reproduction.__main__ import main as reproduce
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT / "scripts"))
-import commands  # noqa: E402  likewise, for the page of commands
+import figures  # noqa: E402  scripts are no package
+import reference  # noqa: E402
 
-DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
-PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")), *DOCS]
-ELSEWHERE = ROOT / "docs" / "clients.md"  # its blocks need packages of their own: tests/clients
+PARTS = ("tutorials", "guides", "explanation")
+DOCS = [ROOT / "docs" / "index.md", ROOT / "docs" / "glossary.md", ROOT / "docs" / "architecture.md"]
+DOCS += [page for part in PARTS for page in sorted((ROOT / "docs" / part).glob("*.md"))]
+PAGES = [*(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")), *DOCS]
+REFERENCE = ROOT / "docs" / "reference"  # written before the links are followed
+ELSEWHERE = ROOT / "docs" / "guides" / "store-vectors.md"  # its blocks need packages of their own: tests/clients
 WITHOUT_EXAMPLES = (
-    *("CONTRIBUTING.md", "SECURITY.md", "docs/api.md", "docs/architecture.md", "docs/commands.md"),
-    *("docs/explore_page.md", "docs/figures.md", "docs/notebooks/index.md", "docs/results.md", "docs/scale.md"),
+    *("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/architecture.md", "docs/glossary.md"),
+    *("docs/explanation/performance.md", "docs/explanation/limits.md", "docs/explanation/versions.md"),
 )
 FENCE = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|<img[^>]* src=\"([^\"]+)\"")
@@ -166,11 +168,25 @@ def test_a_wrong_example_is_noticed(page: str, tmp_path: Path, monkeypatch: pyte
         run_page(page, "wrong.md")
 
 
+@pytest.fixture(scope="module")
+def written_reference(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages of the reference, as `make docs` writes them."""
+    folder = tmp_path_factory.mktemp("reference")
+    reference.write(folder)
+    return folder
+
+
+def follow_link(page: Path, link: str, written: Path) -> Path:
+    """Where a link of a page leads; pages of the reference are those just written."""
+    target = (page.parent / link).resolve()
+    return written / target.name if target.parent == REFERENCE else target
+
+
 @pytest.mark.parametrize("page", PAGES, ids=place_of)
-def test_links_between_files_lead_somewhere(page: Path) -> None:
+def test_links_between_files_lead_somewhere(page: Path, written_reference: Path) -> None:
     links = [first or second for first, second in LINK.findall(page.read_text(encoding="utf-8"))]
-    lost = [link for link in links if "://" not in link and not (page.parent / link).exists()]
-    assert not lost
+    local = [link for link in links if "://" not in link]
+    assert [link for link in local if not follow_link(page, link, written_reference).exists()] == []
 
 
 def headings(page: Path) -> set[str]:
@@ -181,32 +197,20 @@ def headings(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=place_of)
-def test_links_lead_to_headings(page: Path) -> None:
-    links = ANCHOR.findall(page.read_text(encoding="utf-8"))
-    assert [link for link in links if link[1] not in headings(page.parent / link[0] if link[0] else page)] == []
-
-
-def test_formats_page_names_every_format_and_suffix() -> None:
-    page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
-    reading, writing = page.split("## Embeddings")
-    known = [suffix for each in GRAPH_FORMATS for suffix in (each.name, *each.suffixes)]
-    known += [codec.suffix for codec in CODECS]
-    assert [suffix for suffix in known if f"`{suffix}`" not in reading] == []
-    known = [suffix for each in EMBEDDING_FORMATS for suffix in (each.name, *each.suffixes)]
-    assert [suffix for suffix in known if f"`{suffix}`" not in writing] == []
+def test_links_lead_to_headings(page: Path, written_reference: Path) -> None:
+    for link, anchor in ANCHOR.findall(page.read_text(encoding="utf-8")):
+        assert anchor in headings(follow_link(page, link, written_reference) if link else page), f"{link}#{anchor}"
 
 
 def test_method_page_names_every_filter() -> None:
-    page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "method.md").read_text(encoding="utf-8")
     assert [name for name in (*filters.FILTERS, "none") if f'`"{name}"`' not in page] == []
 
 
-def test_commands_page_has_what_help_shows() -> None:
-    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
-    assert page == commands.write_page(), "run: python scripts/commands.py"
-
-
-SCRIPTS = ["arm_root", "arm_rows", "check_arm", "check_links", "check_versions", "commands", "sbom", "trace_row"]
+SCRIPTS = (
+    *("arm_root", "arm_rows", "check_arm", "check_links", "check_versions", "figures", "reference", "sbom"),
+    "trace_row",
+)
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
@@ -236,3 +240,69 @@ def test_the_files_of_common_changes_exist() -> None:
     roots = (ROOT / "src" / "graphrefine", ROOT)
     assert len(files) >= 20
     assert [file for file in files if not any((root / file).exists() for root in roots)] == []
+
+
+# What is not typed by hand: durations, sizes in memory, ratios of speed, scores. Shares of labels, edges and nodes are
+# settings of an experiment; what a command takes stands in code, and tables come from results.
+TYPED = re.compile(
+    r"(?<![\w.-])\d[\d.,]*\s?(?:ms|µs|us|s|seconds?|minutes?|min|hours?|[KMGT]i?B|x|times|points?)\b(?!-)"
+    r"|(?<![\w.-])\d[\d.,]*\s?%(?! of the (?:labels|edges|nodes))"
+    r"|(?<![\w.])0?\.\d{2,}(?![\w.])"
+)
+GENERATED = re.compile(r"<!-- (table|figure): .*?<!-- /\1 -->", re.DOTALL)
+
+
+def find_typed_figures(text: str) -> list[str]:
+    """The numbers with units in the prose of a page."""
+    prose = re.sub(r"`[^`]*`", "", GENERATED.sub("", FENCE.sub("", text)))
+    return [found[0] for found in TYPED.finditer(prose)]
+
+
+@pytest.mark.parametrize("page", [*figures.find_pages()], ids=place_of)
+def test_figures_are_those_of_the_results(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert figures.fill(text) == text, "run: python scripts/figures.py"
+    assert find_typed_figures(text) == []
+
+
+def test_figures_that_are_typed_or_old_are_noticed(tmp_path: Path) -> None:
+    assert find_typed_figures("It takes 3.5 s, 2 GB, and is 12 times as fast: 0.93 at 40%.") == [
+        *("3.5 s", "2 GB", "12 times", "0.93", "40%")
+    ]
+    assert find_typed_figures("`--memory 8GB`, 128 dimensions, 10% of the labels, Python 3.11") == []
+    result = {"date": "2026-01-02T03:04", "command": "python benchmarks/a.py", "version": "0.1.0"}
+    result |= {
+        "machine": {"cpu": "Z80", "cores": 1},
+        "tables": {"t": {"columns": ["", "s"], "rows": [["fast", "2.6"]]}},
+    }
+    (tmp_path / "a.json").write_text(json.dumps(result))
+    page = "<!-- table: a.t -->\n| old |\n<!-- /table -->\nin <!-- figure: a.t | fast | s -->9<!-- /figure --> s\n"
+    filled = figures.fill(page, tmp_path)
+    assert "| fast | 2.6 |" in filled and "old" not in filled and "-->2.6<!--" in filled
+    assert "2026-01-02, Z80" in filled and figures.fill(filled, tmp_path) == filled
+
+
+@pytest.mark.parametrize("path", sorted(figures.RESULTS.glob("*.json")), ids=lambda path: path.stem)
+def test_results_say_where_they_are_from(path: Path) -> None:
+    result = json.loads(path.read_text(encoding="utf-8"))
+    assert {"date", "command", "version", "commit", "machine", "tables"} <= result.keys()
+    script = result["command"].split()[1]
+    assert (ROOT / script).exists() or script == "-m"
+    assert any(f"{path.stem}." in page.read_text(encoding="utf-8") for page in figures.find_pages()), "no page shows it"
+
+
+# Words of the pages written by hand, code among them.
+MOST_WORDS = {"README.md": 700, "CONTRIBUTING.md": 1500, "docs/architecture.md": 2000, "CHANGELOG.md": 600}
+ALL_WORDS = 42_000
+COUNTS = {"tutorials": 8, "guides": 12, "explanation": 8}
+
+
+def count_words(page: Path) -> int:
+    return len(GENERATED.sub("", page.read_text(encoding="utf-8")).split())
+
+
+def test_pages_stay_short() -> None:
+    words = {place_of(page): count_words(page) for page in PAGES}
+    assert {name: words[name] for name, most in MOST_WORDS.items() if words[name] > most} == {}
+    assert sum(words.values()) <= ALL_WORDS
+    assert all(len([*(ROOT / "docs" / part).glob("*.md")]) <= most for part, most in COUNTS.items())

@@ -1,8 +1,8 @@
 """The fingerprint of an embedding: digits for graph, settings, numerics and vectors, and one name for all of them.
 
 Equal fingerprints are equal names and vectors, bit for bit, by the same settings and numerics from the same graph.
-The definition has a version, the 1 in ``grf1:``; docs/reproducibility.md states it. What is learned from the graph
-(degrees, fold map) has its digits in ``state``, which is no part of the name: its last bits depend on the processor.
+The definition, version 1 as in ``grf1:``, is in docs/explanation/reproducibility.md. The learned state (degrees, fold
+map) has its digits in ``state``, which is no part of the name: its last bits depend on the processor.
 """
 
 from __future__ import annotations

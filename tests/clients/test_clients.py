@@ -27,7 +27,7 @@ from sklearn.manifold import trustworthiness
 import graphrefine
 from graphrefine import Embedding, datasets
 from postgres_server import running
-from test_docs import Block, blocks_of, run_commands, run_python
+from test_docs import Block, blocks_of, run_python
 
 pytestmark = [
     pytest.mark.filterwarnings("default"),  # what other packages warn of is not ours to mend
@@ -108,8 +108,6 @@ def run_section(section: Section, address: str = "") -> dict[str, Any]:
         if block.language == "python":
             block = block._replace(text=block.text.replace(ADDRESS, address))
             run_python(block, f"{PAGE.name}, {section.name}", namespace)
-        elif block.language == "console":
-            run_commands(block, PAGE.name)
     return namespace
 
 

@@ -37,7 +37,7 @@ help:
 	@echo "make quick       the tests of kernels, readers, method and formats, in less than a minute"
 	@echo "make check-slow  the tests that take minutes; those on real graphs need GRAPHREFINE_DATA"
 	@echo "make check-torch install torch and PyG (6 GB) and test graphs of theirs; check-slow does it if TORCH=1"
-	@echo "make check-clients  install faiss, DuckDB, Qdrant and others and run docs/clients.md; check-slow does it if CLIENTS=1"
+	@echo "make check-clients  install faiss, DuckDB, Qdrant and others and run docs/guides/store-vectors.md; check-slow does it if CLIENTS=1"
 	@echo "make check-arm   compile for ARM, and compare its vectors with those of x86-64; check-slow does it if ARM=1"
 	@echo "make check-minimum  the tests with the oldest versions of all that the package requires; check-newest: with the newest"
 	@echo "make fuzz        changed inputs for every reader, format, kernel and endpoint: MINUTES=10; check-slow: 1 if FUZZ=1"
@@ -86,7 +86,7 @@ check-slow: $(STAMP)
 	$(BIN)/python -m pytest -m slow $(TESTS)
 	@if test -n "$$FUZZ"; then $(MAKE) fuzz MINUTES=1; else echo "make fuzz tries changed inputs for some minutes"; fi
 	@if test -n "$$TORCH"; then $(MAKE) check-torch; else echo "make check-torch tests graphs of torch and PyG: 6 GB"; fi
-	@if test -n "$$CLIENTS"; then $(MAKE) check-clients; else echo "make check-clients runs docs/clients.md: 1.1 GB"; fi
+	@if test -n "$$CLIENTS"; then $(MAKE) check-clients; else echo "make check-clients runs docs/guides/store-vectors.md: 1.1 GB"; fi
 	@if test -n "$$ARM"; then $(MAKE) check-arm; else echo "make check-arm compares vectors with those of ARM: 0.5 GB"; fi
 
 # torch is large, and nothing else needs it.

@@ -1,4 +1,4 @@
-"""Run docs/clients.md with the newest version of every client: `make check-clients`.
+"""Run docs/guides/store-vectors.md with the newest version of every client: `make check-clients`.
 
 The clients (dependency groups `clients` and `clients-alone`) are installed into ``.venv-clients``, which lies on top of
 the environment of the project: what is there is used, and what a client needs in another version is put above it. So
@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".venv-clients"
 PYTHON = str(FOLDER / ("Scripts" if sys.platform == "win32" else "bin") / "python")
-PAGE = ROOT / "docs" / "clients.md"
+PAGE = ROOT / "docs" / "guides" / "store-vectors.md"
 REPORT = FOLDER / "report.xml"
 VERSIONS = "import sys; from importlib.metadata import version\nfor name in sys.argv[1:]: print(name, version(name))"
 

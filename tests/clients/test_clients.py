@@ -1,4 +1,4 @@
-"""Every block of docs/clients.md runs with the real package, and its answer is that of `Embedding.neighbors`.
+"""Every block of docs/guides/store-vectors.md runs with the real package; answers are those of `Embedding.neighbors`.
 
 A section (``###``) is a client. It runs in a folder of its own, after the blocks before the first section and those of
 its own chapter (``##``). Sections whose packages are not here are skipped; `make check-clients` installs them.
@@ -33,7 +33,7 @@ pytestmark = [
     pytest.mark.filterwarnings("default"),  # what other packages warn of is not ours to mend
     pytest.mark.timeout(900),  # numba compiles UMAP at its first use
 ]
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "clients.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "store-vectors.md"
 ADDRESS = "postgresql://ada@localhost/graphs"
 APPROXIMATE = ("hnswlib", "usearch", "Chroma")
 PICTURES = ("UMAP", "Embedding Atlas", "TensorBoard projector", "Gephi")  # each has a test of its own

@@ -1,4 +1,4 @@
-"""The recipe of docs/live.md, from a stream of Redis into live vectors: nothing lost, nothing counted twice."""
+"""The recipe of docs/guides/live.md, from a stream of Redis into live vectors: nothing lost, nothing counted twice."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from live_servers import write_folder
 from graphrefine import live
 from processes import start_process
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "live.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "live.md"
 CRASH = """
 import os, redis, runpy, sys
 redis.Redis.xack = lambda *_: os._exit(9)

@@ -8,7 +8,7 @@ for every method). The vectors of other methods are kept in FOLDER (GRAPH-METHOD
 second run computes those of the tiers alone. A method that takes more than ``--limit`` minutes of processor on a graph
 is given up there; ``--kept`` makes no vectors of other methods. Tiers have ``--seeds`` seeds, the others seed 0 and
 those further ones whose vectors are kept. `best` is printed, but no leader: it costs more than the default. ``--table``
-prints the rows of the table in docs/quality.md, of these methods.
+prints the rows of the table in docs/explanation/quality.md, of these methods.
 
 ``--rules`` leaves one graph out: the rules of h in `graphrefine.refine.views` (exponent of the far view's spectrum,
 shares of the views) were chosen on these graphs. For every graph, the setting of a small grid with the best mean over

@@ -1,4 +1,4 @@
-"""Turn a report of ``python -m reproduction`` into docs/results.md, with its plots and its raw figures.
+"""Turn a report of ``python -m reproduction`` into docs/results/paper.md, with its plots and its raw figures.
 
 Usage: ``python scripts/publish_results.py report/``, and for a later report of single experiments, which replace those
 on the page or join them, ``python scripts/publish_results.py --add report/``.
@@ -16,16 +16,11 @@ from typing import Any
 from reproduction import EXPERIMENTS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-HEAD = """# Results
+HEAD = """# The paper, reproduced
 
-This page is the report of a run of `make reproduce` ([how](reproduce.md)), unchanged; its last lines name the
-machine and the date. All of its figures, with their spread, are in [results.json](images/results/results.json).
-"""
-ADDED = """# Results
-
-This page is the report of a run of `make reproduce` ([how](reproduce.md)), with single experiments of later runs
-in their places, all unchanged; its last lines name the machine and the dates. All figures, with their spread, are in
-[results.json](images/results/results.json).
+For readers of the REFINE paper: its tables, figures and claims, measured with graphrefine. The report is the output of
+`python -m reproduction`, and its last lines name the machine and the dates. `make reproduce` runs a short version of it.
+The numbers with their spread are in [results.json](../images/results/results.json).
 """
 ORDER = [experiment.title for experiment in EXPERIMENTS]
 
@@ -39,13 +34,13 @@ def main(report: Path, *, add: bool) -> None:
     pictures.mkdir(parents=True, exist_ok=True)
     for name in re.findall(r"\]\(plots/([^)]+)\)", text):
         shutil.copyfile(report / "plots" / name, pictures / name)
-    body = re.sub(r"\]\(plots/", "](images/results/", text.partition("\n")[2])
-    page, figures = DOCS / "results.md", json.loads((report / "results.json").read_text(encoding="utf-8"))
+    body = re.sub(r"\]\(plots/", "](../images/results/", text.partition("\n")[2])
+    page, figures = DOCS / "results" / "paper.md", json.loads((report / "results.json").read_text(encoding="utf-8"))
     if add:
         body = merge_pages(page.read_text(encoding="utf-8"), body)
         figures = merge_figures(json.loads((pictures / "results.json").read_text(encoding="utf-8")), figures)
     (pictures / "results.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    page.write_text((ADDED if add else HEAD) + body, encoding="utf-8")
+    page.write_text(HEAD + body, encoding="utf-8")
 
 
 def split_page(body: str) -> tuple[list[str], dict[str, str], dict[str, str], str]:

@@ -27,7 +27,7 @@ from graphrefine.pipeline.settings import RunSettings
 from graphrefine.readers.formats import FORMATS as GRAPH_FORMATS
 from graphrefine.readers.formats import import_loader
 from graphrefine.readers.options import ReadOptions
-from graphrefine.refine.settings import MethodSettings, RefineSettings, describe_setting
+from graphrefine.refine.settings import PRESETS, MethodSettings, RefineSettings, describe_setting
 from graphrefine.tables.source import CODECS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -224,7 +224,11 @@ def write_formats() -> str:
 
 def write_settings() -> str:
     """Return the page of the settings."""
-    parts = [SETTINGS, "## REFINE\n", *_setting_rows(RefineSettings), "\n## A run\n", *_setting_rows(RunSettings)]
+    parts = [SETTINGS, "## REFINE\n", *_setting_rows(RefineSettings), "\n### Presets\n"]
+    for name, values in PRESETS.items():
+        shown = ", ".join(f"`{setting}={value!r}`" for setting, value in values.items())
+        parts.append(f"* `{name}`: {shown or 'the defaults'}")
+    parts += ["\n## A run\n", *_setting_rows(RunSettings)]
     for name in METHODS:
         kind = find_method(name).settings
         if kind is not RefineSettings:

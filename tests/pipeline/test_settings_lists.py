@@ -1,10 +1,9 @@
-"""The lists of settings agree: signatures, command line and documentation follow the two dataclasses."""
+"""The lists of settings agree: signatures and command line follow the two dataclasses."""
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import MISSING, Field, fields
-from pathlib import Path
+from dataclasses import fields
 from typing import Any
 
 import click
@@ -15,34 +14,12 @@ from graphrefine.cli.embed import embed as embed_command
 from graphrefine.methods.registry import METHODS, find_method
 from graphrefine.pipeline.settings import RunSettings
 from graphrefine.readers.options import ReadOptions
-from graphrefine.refine.settings import PRESETS, RefineSettings
+from graphrefine.refine.settings import RefineSettings
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "settings.md"
 KINDS = {"REFINE": RefineSettings, "run": RunSettings}
 NOT_SETTINGS_OF_PYTHON = {"graph", "method", "features", "align_to", "preset", "watcher", "others"}
 EMBED = inspect.signature(graphrefine.embed).parameters
 READING = {each.name for each in fields(ReadOptions)} - {"threads"}  # which is a setting of the run, too
-
-
-def option_of(each: Field[Any]) -> str:
-    """The option that changes a setting on the command line."""
-    flag = each.metadata["flag"] if each.default is not False else None  # which turns off what is on
-    return f"--{flag or each.name.replace('_', '-')}"
-
-
-def default_of(each: Field[Any]) -> str:
-    """The default in words."""
-    assert each.default is not MISSING
-    plain = {True: "yes", False: "no", None: "none"}
-    if each.metadata["default"]:
-        return str(each.metadata["default"])
-    if each.default is None or isinstance(each.default, bool):
-        return plain[each.default]
-    return f"`{each.default:g}`" if isinstance(each.default, float) else f"`{each.default}`"
-
-
-def row_of(each: Field[Any]) -> str:
-    return f"| `{each.name}` | `{option_of(each)}` | {default_of(each)} | {each.metadata['help']} |"
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
@@ -50,22 +27,6 @@ def test_every_setting_has_a_help_text(kind: type) -> None:
     for each in fields(kind):
         assert each.metadata["help"].endswith("."), each.name
         assert each.default is not None or each.metadata["default"] or each.name == "scheduler", each.name
-
-
-@pytest.mark.parametrize("heading", KINDS)
-def test_the_page_has_every_setting_with_its_default_and_help(heading: str) -> None:
-    text = PAGE.read_text(encoding="utf-8").split(
-        f"## Settings of {heading}\n" if heading == "REFINE" else "## Settings of a run\n"
-    )[1]
-    table = text.split("|---|---|---|---|\n")[1].split("\n\n")[0]
-    assert table.splitlines() == [row_of(each) for each in fields(KINDS[heading])]
-
-
-def test_the_page_has_the_presets() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    for name, values in PRESETS.items():
-        shown = ", ".join(f"`{setting}={value!r}`" for setting, value in values.items())
-        assert not values or f"`{name}`: {shown}" in " ".join(text.split()), name
 
 
 def test_embed_takes_every_setting_and_no_other() -> None:

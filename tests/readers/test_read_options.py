@@ -16,8 +16,6 @@ from graphrefine.cli.options import READING, THREADS, Option
 from graphrefine.errors import InputError
 from graphrefine.readers.options import ReadKeywords, ReadOptions
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
-
 
 @pytest.mark.parametrize("function", [graphrefine.read, graphrefine.ingest])
 def test_signatures_list_every_option_with_its_default(function: Any) -> None:
@@ -59,16 +57,6 @@ def test_command_line_takes_every_option_with_its_default_and_help() -> None:
         assert str(option.help).startswith(each.metadata["help"].removesuffix("."))
         default = each.metadata["otherwise"] or each.default
         assert (f"[default: {default}]" in help_record[1]) == (default is not False), help_record
-
-
-def test_documentation_has_the_table_of_options() -> None:
-    expected = [
-        f"| `{each.name}` | {each.metadata['help'].removesuffix('.')} | "
-        f"{each.metadata['otherwise'] or f'`{each.default}`'} |"
-        for each in fields(ReadOptions)
-    ]
-    rows = [line for line in PAGE.read_text(encoding="utf-8").split("\n") if line.startswith("| `")]
-    assert [row for row in rows if row in expected] == expected
 
 
 EDGES = "a,b\n1,2\n2,3\n"

@@ -72,7 +72,7 @@ def test_paper_preset_is_the_reference_to_1e_4(weighted: bool) -> None:
 
 
 def in_numpy(graph: Graph, chosen: RefineSettings) -> NDArray[Any]:
-    """The default in dense NumPy, as `docs/method.md` has it."""
+    """The default in dense NumPy, as `docs/explanation/method.md` has it."""
     A, live = graph.to_scipy().toarray().astype(np.float64), ~graph.without_edges()
     M = proximity(graph).to_scipy().toarray().astype(np.float64)
     Y = signs(graph, chosen)

@@ -6,8 +6,8 @@ A new format, such as ``.dot``, takes three steps:
    (`MatrixTable`). For nodes and edges with attributes `attributed_graph.AttributedGraph` collects them: ``add_node``,
    ``add_edge``, and ``table()`` at the end; `pajek` is an example. Raise ``source.error(problem, line=line)`` for what
    cannot be read. Names, duplicates, directions and counts are handled for all formats, in `read`;
-2. a line in `FORMATS`, with the options that apply; and its name in the docstring of `read.read` and in
-   docs/formats.md, which tests hold to the table;
+2. a line in `FORMATS`, with the options that apply; and its name in the docstring of `read.read`, which a test holds to
+   the table. The reference of formats shows the first line of the docstring of ``load``;
 3. a line in `WRITERS` of ``tests/readers/format_writers.py``, by which files with any names, damage and weights are
    tested, and one for each error in ``tests/readers/test_refusals.py``.
 """

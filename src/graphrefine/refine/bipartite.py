@@ -37,7 +37,7 @@ from graphrefine.refine.weighted_factors import Pairs, solve_sources, solve_targ
 DEGREE_POWER = 0.3
 STRENGTH = 4.0
 # Regularization, a sweep each: the strong values of the first sweeps find the large structures. Chosen with a look at
-# recall on those graphs of docs/sides.md that have no mark there, which flatters them.
+# recall on those graphs of docs/guides/node-data.md that have no mark there, which flatters them.
 PATH = (0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025, 0.018, 0.025, 0.035)
 USUAL = 5  # sweeps along the path where no edges can be held out
 LAST = 2  # further sweeps with the best value

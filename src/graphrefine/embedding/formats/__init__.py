@@ -1,4 +1,4 @@
-"""The file formats of an embedding, one line each in ``FORMATS``; docs/formats.md says what each of them keeps.
+"""The file formats of an embedding, one line each in ``FORMATS``.
 
 A format is a module here with a function that writes an ``EmbeddingData`` to a path and one that reads it back.
 ``formats.io`` makes a write one step, and turns all that a reader raises into a FormatError.

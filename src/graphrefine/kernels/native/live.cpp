@@ -1,4 +1,4 @@
-// A graph that changes, and the vectors that follow it; the mathematics is in docs/live.md.
+// A graph that changes, and the vectors that follow it; the mathematics is in docs/explanation/live-bounds.md.
 //
 // G is kept near the fixed point of  G = a R + (1 - a) T G.  T is (A + loop I) with rows that add up to 1, and row i of R is a
 // function of row i of A and of parts that are frozen:  R_i = (q / |q| - mean) W,  q = sum over j of (ln A_ij - ln d_i + shift_j) B_j.

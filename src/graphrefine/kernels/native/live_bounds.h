@@ -1,5 +1,5 @@
 // Bounds of live vectors: what a change of an edge adds to the lag and the drift of its ends, and the errors that follow.
-// docs/live.md has the proofs.
+// docs/explanation/live-bounds.md has the proofs.
 #pragma once
 
 #include "live_state.h"
@@ -52,7 +52,7 @@ public:
         for (std::size_t u = 0; u < nodes_.size(); ++u) out.data()[u] = total_lag(nodes_[u]);
     }
 
-    // out[u] <- a bound of the distance of F from the fixed point's: see docs/live.md. Each round makes it sharper.
+    // out[u] <- a bound of the distance of F from the fixed point's: see docs/explanation/live-bounds.md. Each round makes it sharper.
     void bounds(const Numbers &out, int rounds) const {
         need(static_cast<std::int64_t>(out.shape(0)) == nodes() && rounds >= 0, "`out` must have one number for each node");
         Released released;

@@ -1,4 +1,4 @@
-// Hubs of live vectors: nodes of many neighbors, whose sums follow each change of an edge. See "Hubs" in docs/live.md.
+// Hubs of live vectors: nodes of many neighbors, whose sums follow each change of an edge. See "Hubs" in docs/explanation/live-bounds.md.
 #pragma once
 
 #include "live_undo.h"

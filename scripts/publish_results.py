@@ -19,8 +19,8 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 HEAD = """# The paper, reproduced
 
 For readers of the REFINE paper: its tables, figures and claims, measured with graphrefine. The report is the output of
-`python -m reproduction`, and its last lines name the machine and the dates. `make reproduce` runs a short version of it.
-The numbers with their spread are in [results.json](../images/results/results.json).
+`python -m reproduction`; its last lines name the machine and the dates. `make reproduce` runs a short version. The
+numbers with their spread are in [results.json](../images/results/results.json).
 """
 ORDER = [experiment.title for experiment in EXPERIMENTS]
 

@@ -226,7 +226,7 @@ def test_labels_of_test_nodes_do_not_choose_the_penalty() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), [("ppi", 24.5), ("wikipedia-pos", 60.0)])
 def test_scores_on_real_graphs(name: str, least: float) -> None:
-    """The default's Micro F1 of docs/explanation/quality.md, less a point; random vectors and shuffled labels stay far below."""
+    """The default's Micro F1, less a point; random vectors and shuffled labels stay far below."""
     path = data_folder() / f"{name}.mat"
     graph, labels = graphrefine.read(path), read_labels(path)
     vectors = graphrefine.embed(graph).vectors

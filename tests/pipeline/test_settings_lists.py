@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
+from dataclasses import MISSING, Field, fields
 from typing import Any
 
 import click
@@ -20,6 +20,23 @@ KINDS = {"REFINE": RefineSettings, "run": RunSettings}
 NOT_SETTINGS_OF_PYTHON = {"graph", "method", "features", "align_to", "preset", "watcher", "others"}
 EMBED = inspect.signature(graphrefine.embed).parameters
 READING = {each.name for each in fields(ReadOptions)} - {"threads"}  # which is a setting of the run, too
+
+
+def option_of(each: Field[Any]) -> str:
+    """The option that changes a setting on the command line."""
+    flag = each.metadata["flag"] if each.default is not False else None  # which turns off what is on
+    return f"--{flag or each.name.replace('_', '-')}"
+
+
+def default_of(each: Field[Any]) -> str:
+    """The default in words."""
+    assert each.default is not MISSING
+    plain = {True: "yes", False: "no", None: "none"}
+    if each.metadata["default"]:
+        return str(each.metadata["default"])
+    if each.default is None or isinstance(each.default, bool):
+        return plain[each.default]
+    return f"`{each.default:g}`" if isinstance(each.default, float) else f"`{each.default}`"
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())

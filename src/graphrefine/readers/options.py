@@ -2,7 +2,7 @@
 """Options of reading a graph: the one list that `read`, `ingest`, the command line and the documentation share.
 
 Each option is a field of `ReadOptions`: its default, the kind of its value and a line of help. The options of the
-commands are made from these fields; tests hold `ReadKeywords` and the docstrings to them, and the reference of formats is made from them.
+commands and the reference of formats are made from these fields; tests hold `ReadKeywords` and the docstrings to them.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,10 +11,14 @@ import pytest
 
 import graphrefine
 from graphrefine import evaluate
-from test_docs import AUTO, DOCS, LINK, ROOT
+from graphrefine.embedding.formats import FORMATS as EMBEDDING_FORMATS
+from graphrefine.readers.formats import FORMATS as GRAPH_FORMATS
+from test_docs import DOCS, LINK, ROOT
 
 sys.path.append(str(ROOT / "scripts"))
 import check_links
+import llms
+import reference
 
 SITE = ROOT / "docs"
 FRONT = SITE / "index.md"
@@ -23,11 +26,11 @@ TREE = re.compile(r"^```\{toctree\}\n:hidden:\n:caption: (.+)\n\n((?:.+\n)+)```$
 CLICK = re.compile(r"\[([^\]]+)\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
-def test_every_page_stands_once_in_the_side_bar() -> None:
+def test_the_side_bar_has_every_page_once() -> None:
     lines = [line for _, group in TREE.findall(FRONT.read_text(encoding="utf-8")) for line in group.splitlines()]
     listed = [re.sub(r".*<(.+)>$", r"\1", line) for line in lines]
     pages = {page.relative_to(SITE).with_suffix("").as_posix() for page in DOCS if page != FRONT}
-    assert sorted(listed) == sorted(pages)
+    assert sorted(listed) == sorted([*pages, "notebooks/index", *(f"reference/{name}" for name in reference.PAGES)])
 
 
 def test_notebooks_and_pictures_are_linked() -> None:
@@ -38,13 +41,26 @@ def test_notebooks_and_pictures_are_linked() -> None:
 
 
 def test_the_reference_has_every_public_name_and_no_other() -> None:
-    entries = set(AUTO.findall((SITE / "api.md").read_text(encoding="utf-8")))
+    entries = {f"graphrefine.{name}" for names in reference.SECTIONS.values() for name in names}
     public = {f"graphrefine.{name}" for name in graphrefine.__all__ if name != "__version__"}
     public |= {f"graphrefine.evaluate.{name}" for name in evaluate.__all__}
     assert public - entries == set()
-    for name in entries:
-        module, _, member = name.rpartition(".")
-        assert member in dir(import_module(module)), name
+    assert all(f":: {name}\n" in reference.write_python() for name in entries)
+
+
+def test_the_reference_has_every_format() -> None:
+    page = reference.write_formats()
+    names = [each.name for each in (*GRAPH_FORMATS, *EMBEDDING_FORMATS)]
+    assert [name for name in names if f"| `{name}` |" not in page] == []
+
+
+def test_llms_txt_lists_every_page_and_full_has_their_text(tmp_path: Path) -> None:
+    llms.write(tmp_path)
+    index, full = ((tmp_path / name).read_text(encoding="utf-8") for name in ("llms.txt", "llms-full.txt"))
+    for part in ("tutorials", "guides", "explanation"):
+        for page in (SITE / part).glob("*.md"):
+            assert f"({part}/{page.stem}.html): For " in index, "a page begins with whom it is for"
+            assert page.read_text(encoding="utf-8").partition("\n")[0] in full
 
 
 class Task(NamedTuple):
@@ -56,22 +72,22 @@ class Task(NamedTuple):
 
 
 TASKS = [
-    Task("install it with parquet support", ("Install",), '".[io,plot]"'),
-    Task("get vectors from my csv", ("Quickstart",), "graphrefine embed messages.csv --weights messages"),
-    Task("predict the labels of the other nodes", ("Classify nodes",), "graphrefine.predict_labels(embedding, table)"),
-    Task("recommend films to a viewer", ("Recommend",), 'embedding.recommend("viewer 7", 3, exclude=graph)'),
-    Task("score how likely a link is", ("how likely an edge is",), "embedding.score(3, 14)"),
-    Task("list the edges that are missing", ("Missing edges",), "graphrefine predict links"),
-    Task("give a new node a vector", ("Embed every day", "how good it is"), "embedding.fold_in("),
-    Task("learn whether I need --directed", ("How to choose", "directed or not?"), "`directed=True`: a source"),
-    Task("replace my call of node2vec", ("Coming from another library",), "`Node2Vec(graph, dimensions=64"),
-    Task("put vectors into PostgreSQL", ("Vectors in databases", "the table and\nits columns"), "--index"),
-    Task("know why two leaves are identical", ("Deduplicate", "why"), "nothing in\nthe graph tells them apart"),
-    Task("embed a graph larger than memory", ("Memory and machines",), "graphrefine embed web.grf -o web --memory 8GB"),
-    Task("use the vectors in Qdrant", ("twenty clients", "Qdrant"), "upload_collection"),
-    Task("get a data frame", ("Vectors where you work",), "to_pandas()"),
-    Task("learn when a name may go", ("Python reference", "policy of versions and\ndeprecations"), "deprecat"),
-    Task("look up an option of neighbors", ("Commands", "`neighbors`"), "`--unlinked GRAPH`"),
+    Task("install it with parquet support", ("Install",), "[io"),
+    Task("get vectors from my csv", ("quickstart",), "graphrefine embed messages.csv --weights messages"),
+    Task("find the nearest nodes", ("Find similar nodes",), ".neighbors("),
+    Task("predict the labels of the other nodes", ("Classify nodes",), "graphrefine.predict_labels(embedding, known)"),
+    Task("recommend films to a viewer", ("Recommend items",), 'embedding.recommend("viewer 24"'),
+    Task("list the edges that are missing", ("Predict",), "graphrefine predict links"),
+    Task("run every day and see the drift", ("Embed every day",), "graphrefine check monday --against tuesday"),
+    Task("draw a map with names", ("Draw and explore",), "graphrefine map"),
+    Task("embed a graph larger than memory", ("Embed large graphs",), "--memory"),
+    Task("give a new node a vector", ("Keep vectors up to date",), "fold_in("),
+    Task("replace my call of node2vec", ("Coming from another library",), "dimensions=64"),
+    Task("put vectors into PostgreSQL", ("Store vectors",), "postgresql://"),
+    Task("learn whether I need directed=True", ("Choose settings",), "`directed=True`"),
+    Task("get a data frame", ("scikit-learn and data frames",), "to_pandas()"),
+    Task("learn when a name may go", ("versions and roadmap",), "Deprecat"),
+    Task("know when another tool is better", ("what graphrefine does not do",), "PyKEEN"),
 ]
 
 

@@ -37,6 +37,7 @@ myst_heading_anchors = 3
 myst_enable_extensions = ["amsmath", "deflist", "dollarmath"]
 suppress_warnings = [
     "myst.xref_missing",  # links to files outside docs/, which lead somewhere on the code's own pages
+    "ref.python",  # `dim` in a docstring is an attribute of three classes
     "misc.highlighting_failure",  # console blocks that show what a program printed
 ]
 

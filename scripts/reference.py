@@ -82,6 +82,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Tables and progress": ("display.table.Table", "progress.Watcher"),
     "Errors": ("GraphRefineError",),
 }
+INHERITED = ("Embedding", "live.Live", "live.LiveReader")  # of classes of ours; scikit-learn documents its own
 EXCLUDED = {"Embedding": "from_parts", "REFINE": "set_fit_request, set_transform_request"}
 
 
@@ -184,7 +185,8 @@ def write_python() -> str:
             kind = "exception" if kind == "class" and issubclass(value, Exception) else kind
             parts.append(f".. auto{kind}:: graphrefine.{name}")
             if kind == "class":
-                parts.append("   :members:\n   :inherited-members: object, BaseEstimator, tuple")
+                parts.append("   :members:")
+                parts.extend(["   :inherited-members:"] if name in INHERITED else [])
                 parts.extend([f"   :exclude-members: {EXCLUDED[name]}"] if name in EXCLUDED else [])
             parts.append("")
         parts.append("```\n")

@@ -254,11 +254,10 @@ def backup(folder: str, output: str, as_json: bool) -> None:
     graphrefine live backup web.live -o monday.live
     """  # noqa: D301
     from graphrefine.live.store import Store
-    from graphrefine.live.writer import copy_live
 
     check_not_input(output, [folder])
     with closing(Store(folder, write=False)) as store:
-        copy_live(store, output)
+        store.backup(output)
         group = store.group
     _report(as_json, {"folder": folder, "output": output, "group": group}, f"{output}: a copy of {folder}")
 

@@ -58,6 +58,11 @@ class LiveSettings(MethodSettings):
     tolerance: float = setting(0.1, "Bound of the error of unit rows, for 99 % of them.", above=0, most=1)
     keep: float = setting(0.2, "Weight of a node's own row in the filter.", least=0.01, most=0.9)
 
+    @property
+    def publish(self) -> float:
+        """Share of its length that a vector may move by before it is published."""
+        return (1 - LAG_SHARE) * self.tolerance
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -70,7 +75,6 @@ class Model:
     mean: Reals  # (k,)
     loop: float
     lag: float  # the largest total lag of a node
-    publish: float  # share of its length that a vector may move by before it is published
     share: float = 0.0  # of M's energy that the basis holds
 
     @property
@@ -93,7 +97,7 @@ class Model:
             tolerance=self.lag,
             rounding=self.rounding,
             spread=1 + 1e-6,
-            publish=self.publish,
+            publish=self.settings.publish,
             hub=HUB,
         )
 
@@ -169,7 +173,6 @@ def fit_model(
             mean=np.pad(mean, (0, basis.shape[1] - len(mean))),
             loop=loop,
             lag=1.0,
-            publish=(1 - LAG_SHARE) * settings.tolerance,
         )
         kernel = model.make_kernel(graph.indptr, graph.indices, graph.weights)
         kernel.make_targets()
@@ -186,7 +189,8 @@ def _settle(model: Model, kernel: Any) -> Model:
     present = lengths[lengths > 0]
     short = float(np.quantile(present, QUANTILE)) if len(present) else 1.0
     a, tolerance = model.settings.keep, model.settings.tolerance
-    share = tolerance * float(np.sqrt(1 - tolerance * tolerance / 4)) - model.publish  # whose chord is the tolerance
+    most = tolerance * float(np.sqrt(1 - tolerance * tolerance / 4))  # whose chord is the tolerance
+    share = most - model.settings.publish
     lag = a * (1 - a) * share * short
     tight = replace(model, lag=max(lag, FLOOR * model.rounding / a), share=captured_share(kernel))
     kernel.set_tolerance(tight.lag)

@@ -17,7 +17,7 @@ import numpy as np
 
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
-from graphrefine.live.change_log import ChangeGroup
+from graphrefine.live.change_log import Update
 from graphrefine.live.model import ComputedVectors, Floats, Model, Reals, captured_share, fit_model
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.progress import Stages
@@ -55,7 +55,7 @@ class Refresh:
         indptr, indices, weights = kernel.rows()
         names = np.arange(kernel.nodes, dtype=np.int64)
         self._graph = Graph(indptr, indices, None if np.all(weights == 1) else weights, names)
-        rows = np.flatnonzero((table.lengths > 0) & ~table.removed)
+        rows = np.flatnonzero(table.lengths > 0)
         # Chosen evenly over all rows: new nodes come at the end, and would be missing among the first.
         sample = rows if len(rows) <= SAMPLE else rows[spread_rows(len(rows), SAMPLE, seed=0)]
         self._anchors = sample, table.rows(sample)
@@ -89,12 +89,12 @@ class Refresh:
         wait([self._fitted])
 
     def result(
-        self, groups: Iterable[tuple[int, ChangeGroup]], table: VectorTable
+        self, updates: Iterable[Update], table: VectorTable
     ) -> tuple[Model, Any, ComputedVectors, dict[str, Any]]:
         """Return model, kernel and vectors after the groups that came since, and stats; ``table`` is that of now."""
         model, kernel, seconds = self._fitted.result()
-        for _, group in groups:
-            group.apply(kernel)
+        for update in updates:
+            update.group.apply(kernel)
             kernel.commit()
         fresh = ComputedVectors(model, kernel)
         stats = {
@@ -109,7 +109,7 @@ class Refresh:
 
 def measure_drift(fresh: ComputedVectors, old: VectorTable) -> dict[str, float]:
     """Return the mean and the 99th percentile of the distance of unit rows."""
-    rows = np.flatnonzero((fresh.lengths > 0) & (old.lengths > 0) & ~old.removed)
+    rows = np.flatnonzero((fresh.lengths > 0) & (old.lengths > 0))
     steps = np.empty(len(rows))
     for start in range(0, len(rows), SAMPLE):
         some = rows[start : start + SAMPLE]

@@ -8,7 +8,6 @@ that were committed are applied again when the folder is opened, with the same b
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine import __version__
-from graphrefine.errors import FormatError, InputError, OutputError, UnknownNameError
+from graphrefine.errors import FormatError, InputError, UnknownNameError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import SIDES, Side, quote_name
 from graphrefine.graph.node_ids import is_text, object_array
@@ -50,12 +49,12 @@ from graphrefine.live.model import (
 )
 from graphrefine.live.reader import LiveVectors, chord_bounds
 from graphrefine.live.refresh import Refresh, refresh_reason
-from graphrefine.live.store import ADVICE, SUFFIX, Store, disk_errors
+from graphrefine.live.store import ADVICE, Store, new_folder, refuse_existing
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.progress import Stages, Watcher
-from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
+SUFFIX = ".live"
 # Changes and vectors that moved in the log, after which closing the folder makes a new checkpoint: the next writer
 # applies them again before it answers.
 LOGGED = 200_000
@@ -77,7 +76,7 @@ def create_live(
     target, stages = Path(path), Stages(watcher)
     if target.suffix != SUFFIX:
         raise InputError(f"{target} must end in {SUFFIX}", argument="path")
-    _refuse_existing(target)
+    refuse_existing(target)
     has_integers = graph.names.dtype != object
     if not has_integers and not is_text(graph.names):
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
@@ -86,30 +85,12 @@ def create_live(
         keys = object_array([f"{'st'[row >= graph.sources]}{name}" for row, name in enumerate(graph.names.tolist())])
         graph = Graph(graph.indptr, graph.indices, graph.weights, keys, source=graph.source)
     model, kernel = fit_model(graph, settings, stages, threads=usable_threads(threads))
-    replacing = replacing_folder(target, replaceable=_refuse_existing, durable=True)
-    with stages.stage("write"), disk_errors(target), replacing as folder:
+    with stages.stage("write"), new_folder(target) as folder:
         first, vectors, rows = folder / "generation-000001", ComputedVectors(model, kernel), np.arange(graph.nodes)
-        save_checkpoint(first, model, kernel, vectors, names=graph.names, rows=rows, group=0)
-        facts = {"created": time.time(), "graphrefine": __version__, "sides": sides, **numerics_entry()}
-        Store.create(folder, facts)
+        contents = save_checkpoint(first, model, kernel, vectors, names=graph.names, rows=rows)
+        facts = {"graphrefine": __version__, "sides": sides, "settings": vars(settings), **numerics_entry()}
+        Store.create(folder, facts, contents)
     return stages.seconds
-
-
-def _refuse_existing(path: Path) -> None:
-    if path.exists():
-        raise OutputError(f"{path} exists already, and live vectors are not replaced; remove it or choose another path")
-
-
-def copy_live(store: Store, path: str | os.PathLike[str]) -> None:
-    """Copy a folder as one moment has it, while it is written, to a new path."""
-    target = Path(path)
-
-    def copy() -> None:
-        with replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
-            Checkpoint(store.copy_to(folder)).check_files()
-
-    with disk_errors(target):
-        store.retry(copy)
 
 
 class Commit(NamedTuple):
@@ -237,17 +218,14 @@ class Live(LiveVectors):
         with self._stages.stage("open"):
             self._store.remove_old_files()  # first, as they take room
             try:
-                checkpoint = Checkpoint(self._store.folder(self._store.generation))
+                checkpoint = Checkpoint(self._store)
                 self._model, self._kernel = checkpoint.load()
-                self._take_checkpoint(checkpoint, checkpoint.table(self._store.facts["sides"]))
+                self._take(checkpoint, checkpoint.table())
             except FileNotFoundError as error:  # only a writer removes any
                 raise FormatError(self.path, f"{Path(error.filename).name} is missing; {ADVICE}") from None
-            self.group = checkpoint.group
             self._logged = self._since_look = 0
-            for number, group in self._store.groups(after=self.group):
-                group.apply(self._kernel)
-                update = self._make_update(number, group)
-                self._store.restore(update)
+            for update in self._store.updates(after=self.group):
+                update.group.apply(self._kernel)
                 self._accept(update)
         self._is_stale = False
 
@@ -447,7 +425,7 @@ class Live(LiveVectors):
     def _finish_refresh(self) -> dict[str, Any]:
         refresh, self._refresh = self._refresh, None
         assert refresh is not None
-        model, kernel, vectors, stats = refresh.result(self._store.groups(after=refresh.group), self._table)
+        model, kernel, vectors, stats = refresh.result(self._store.updates(after=refresh.group), self._table)
         self._save(model, kernel, vectors, stats)
         del refresh, model, kernel, vectors  # what is opened takes as much memory
         # The new checkpoint counts already, and a disk that fails once must not make the refresh look as if it had
@@ -466,9 +444,9 @@ class Live(LiveVectors):
         folder, names = self._store.folder(generation), self._table.keys(rows)
         # The arrays are on the disk before the transaction names them. Rows have other numbers from then on, so that
         # memory counts for nothing until the new checkpoint is opened, also where that is interrupted.
-        save_checkpoint(folder, model, kernel, vectors, names=names, rows=rows, group=self.group)
+        contents = save_checkpoint(folder, model, kernel, vectors, names=names, rows=rows)
         self._is_stale = True
-        self._store.switch(generation, refresh=refresh)
+        self._store.switch(generation, contents, refresh=refresh)
         self.refresh_problem = None
 
     def refresh(self, reason: str = "by request") -> dict[str, Any]:
@@ -513,7 +491,7 @@ class Live(LiveVectors):
         radii = np.empty(self._kernel.nodes)
         self._kernel.bounds(radii, rounds=rounds)
         rows = self._table.ordered()
-        return chord_bounds(self._table.lengths[rows], radii[rows], self._publish)
+        return chord_bounds(self._table.lengths[rows], radii[rows], self.settings.publish)
 
     def stats(self) -> dict[str, Any]:
         """Return counts of the moment, ready for JSON."""
@@ -539,11 +517,10 @@ class Live(LiveVectors):
         With ``deep`` every row of R is computed again, and every residual is compared with the lag that is kept of it.
         """
         stats = {**self.stats(), "database": self._store.find_damage()}
-        checkpoint = Checkpoint(self._store.folder(self._store.generation))
-        checkpoint.check_files()
-        for _ in self._store.updates(0, 0)[2]:  # which have checksums
+        self._checkpoint.check_files()
+        for _ in self._store.updates(after=self._checkpoint.group):  # which have checksums
             pass
-        stats["files"] = len(checkpoint.manifest["files"])
+        stats["files"] = len(self._checkpoint.contents["files"])
         if not deep:
             return stats
         kernel, columns = self._kernel, self._model.basis.shape[1]
@@ -569,7 +546,7 @@ class Live(LiveVectors):
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Copy the folder as it is now, committed changes and all, to a new path."""
         self._catch_up()
-        copy_live(self._store, path)
+        self._store.backup(path)
 
     def close(self) -> None:
         """Close the folder; changes that were not committed are dropped.

@@ -368,6 +368,7 @@ def test_an_interruption_leaves_what_the_disk_has(
     monkeypatch.setattr(owner, name, lambda *args, **options: stopped(*args, **options))
     with pytest.raises(KeyboardInterrupt):
         (live.refresh if refreshing else live.commit)()
+        len(live)  # opens what a refresh has made
     monkeypatch.undo()
     reader.update()  # the moment before, or the one after
     assert not refreshing or reader.group == 2

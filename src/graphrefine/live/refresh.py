@@ -59,7 +59,7 @@ class Refresh:
         # Chosen evenly over all rows: new nodes come at the end, and would be missing among the first.
         sample = rows if len(rows) <= SAMPLE else rows[spread_rows(len(rows), SAMPLE, seed=0)]
         self._anchors = sample, table.rows(sample)
-        self._fitted: Future[tuple[Model, Any, float]] = Future()
+        self.fitted: Future[tuple[Model, Any, float]] = Future()
         # Not a thread of a pool, which Python waits for before it ends.
         Thread(target=self._work, name="graphrefine refresh", daemon=True).start()
 
@@ -68,9 +68,9 @@ class Refresh:
         options: dict[str, Any] = {"threads": self._threads, "warm": self._warm_rows, "anchors": self._anchors}
         try:
             model, kernel = fit_model(self._graph, self._model.settings, Stages(), **options)
-            self._fitted.set_result((model, kernel, perf_counter() - start))
+            self.fitted.set_result((model, kernel, perf_counter() - start))
         except BaseException as error:  # raised where the result is asked for
-            self._fitted.set_exception(error)
+            self.fitted.set_exception(error)
         release_free_memory()
 
     def _warm_rows(self, start: int, stop: int) -> Floats:
@@ -80,19 +80,15 @@ class Refresh:
         rows[: len(known)] = known
         return rows
 
-    def is_ready(self) -> bool:
-        """Return whether `result` need not wait."""
-        return self._fitted.done()
-
     def wait(self) -> None:
         """Wait until it is ready."""
-        wait([self._fitted])
+        wait([self.fitted])
 
     def result(
         self, updates: Iterable[Update], table: VectorTable
     ) -> tuple[Model, Any, ComputedVectors, dict[str, Any]]:
         """Return model, kernel and vectors after the groups that came since, and stats; ``table`` is that of now."""
-        model, kernel, seconds = self._fitted.result()
+        model, kernel, seconds = self.fitted.result()
         for update in updates:
             update.group.apply(kernel)
             kernel.commit()

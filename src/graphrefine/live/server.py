@@ -14,7 +14,6 @@ import secrets
 import sys
 import threading
 import time
-import webbrowser
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -50,8 +49,8 @@ CHANGES = 10_000  # of a request
 MAX_REQUEST = 200  # characters of a request's id
 MAP, MOVED = 20_000, 5_000  # nodes of the map, and nodes that moved, of an answer
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}  # of the bounds
-MINUTE = 60  # seconds of the mean rate
 INTERVAL, INTERVALS = 5, 60  # seconds of each point of the rate's line, and points
+MINUTE = 12  # points of the mean rate
 REFRESHES = 100  # the last ones that are listed
 DIGITS = 5  # of a coordinate: a screen has fewer, and the answer is a third shorter
 
@@ -144,17 +143,17 @@ class LiveService(Live):
         last = int(now) // INTERVAL
         counts = self._store.count_changes(now - INTERVAL * INTERVALS, seconds=INTERVAL)
         rates = [counts.get(part, 0) / INTERVAL for part in range(last - INTERVALS + 1, last + 1)]
-        minute = self._store.count_changes(now - MINUTE, seconds=MINUTE)
         quantiles = dict.fromkeys(QUANTILES)
         if len(bounds := self.bounds()):
             values = np.quantile(bounds, list(QUANTILES.values()), method="inverted_cdf").tolist()
             quantiles = {key: value if value < 2 else None for key, value in zip(QUANTILES, values, strict=True)}
         return {
+            "name": self.path.name,
             **self.stats(),
             "bounds": quantiles,
             "refreshes": self.drift()[-REFRESHES:],
             "dim": self.dim,
-            "rate": sum(minute.values()) / MINUTE,
+            "rate": sum(rates[-MINUTE:]) / MINUTE,
             "rates": {"seconds": INTERVAL, "values": rates},
             "last_commit": self._store.last_time(),
             "time": now,
@@ -233,7 +232,7 @@ async def post_edges(request: Request, params: EdgeChanges) -> Answer:
 @router.get("/api/live", dependencies=NO_QUERY)
 async def get_live_state(request: Request) -> Answer:
     """Return counts, bounds, rate of changes and refreshes."""
-    state = await _ask(request, lambda live: {"name": live.path.name, **live.state()})
+    state = await _ask(request, LiveService.state)
     return {**state, "snapshot": request.app.state.backend.moment}
 
 
@@ -308,7 +307,7 @@ class Backend:
         self._end = threading.Event()
         self._retired: list[Background] = []  # work of former sessions that has not ended yet
         pages = page_handlers(PAGE)
-        session, self.moment = self._take()
+        session, self.moment = self._take_snapshot()
         self.app = make_app(
             session,
             token=access.token,
@@ -339,16 +338,20 @@ class Backend:
         self._folder.shutdown(wait=True, cancel_futures=True)
         return [*self._retired, self.session.background]
 
-    def _take(self) -> tuple[Session, Answer]:
+    def _take_snapshot(self) -> tuple[Session, Answer]:
+        def copy(live: LiveService) -> tuple[Embedding, Graph | None, Answer]:
+            return live.snapshot(), live.graph() if len(live) else None, {**live.moment(), "time": time.time()}
+
         # Only the copies are made in the folder's thread; the session may take long, and changes go on meanwhile.
-        embedding, graph, moment = self.submit(_copy).result()
+        embedding, graph, moment = self.submit(copy).result()
         self._taken = time.monotonic()
         return Session(embedding, graph=graph, index=False, name=self._live.path.name), moment
 
     def _watch(self) -> None:
         while not self._end.wait(LOOK):
             try:
-                if self._is_due(self.submit(_finish_refresh).result()):
+                self.submit(LiveService.finish_ready_refresh).result()
+                if self._is_due(self.submit(LiveService.moment).result()):
                     self._renew_session()
             except Exception:  # the old session stays, and the next look may do better
                 if self._end.is_set():
@@ -364,7 +367,7 @@ class Backend:
         return is_old and newest["group"] != self.moment["group"]
 
     def _renew_session(self) -> None:
-        session, moment = self._take()
+        session, moment = self._take_snapshot()
         session.background.start()
         self._retired.append(self.session.background)
         # One assignment that requests see: each keeps to the session that it began with.
@@ -373,59 +376,38 @@ class Backend:
         gc.collect()  # a session refers to itself: its vectors would stay until the collector comes by
 
 
-def _finish_refresh(live: LiveService) -> dict[str, int]:
-    """Return the moment of the folder, after a refresh that was ready."""
-    live.finish_ready_refresh()
-    return live.moment()
-
-
-def _copy(live: LiveService) -> tuple[Embedding, Graph | None, Answer]:
-    graph = live.graph() if len(live) else None
-    return live.snapshot(), graph, {**live.moment(), "time": time.time()}
-
-
 # ---- the server ------------------------------------------------------------------------------------------------------
 
 
 def serve_live(
     path: str | os.PathLike[str],
     *,
-    host: str = "127.0.0.1",
-    port: int = 0,
-    token: str | None = None,
-    renew: float = 60.0,
-    browser: bool = False,
-    threads: int | None = None,
-    on_start: Callable[[str, int, str, LiveService], None] | None = None,
-    on_end: Callable[[LiveService], None] | None = None,
+    host: str,
+    port: int,
+    token: str | None,
+    renew: float,
+    browser: bool,
+    threads: int | None,
+    on_start: Callable[[str, int, str, LiveService], None],
+    on_end: Callable[[LiveService], None],
 ) -> None:
     """Serve a folder of live vectors until it is stopped (Ctrl-C), as its one writer.
 
     ``on_start`` is called with the page's address, port, token and folder once it can be reached; ``on_end`` with the
     folder before it is closed, which waits for a refresh that is under way. Without a ``token`` one is made.
     """
-    if token is not None and not token.strip():
-        raise InputError("token='' is empty; leave it out, and one is made", argument="token")
     with bind(host, port) as listening:
         bound = listening.getsockname()[1]
         token = token or secrets.token_urlsafe(24)
         access = make_access(host, bound, token)
         live = LiveService(path, threads=threads)
-        work: list[Background] = []
+        backend = Backend(live, access, renew=renew)
         try:
-            backend = Backend(live, access, renew=renew)
-            try:
-                if on_start is not None:
-                    on_start(access.url, bound, token, live)
-                if browser:
-                    threading.Thread(target=webbrowser.open, args=(access.url,), daemon=True).start()
-                answer_requests(backend.app, listening)
-            finally:
-                work = backend.stop()
+            on_start(access.url, bound, token, live)
+            answer_requests(backend.app, listening, url=access.url if browser else None)
         finally:
-            if on_end is not None:
-                on_end(live)
-            # The folder first: background work that does not stop in time ends the process.
+            work = backend.stop()
+            on_end(live)
             live.close()
-            for each in work:
+            for each in work:  # the last step: what does not stop in time ends the process
                 end_background(each)

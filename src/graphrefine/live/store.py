@@ -46,6 +46,9 @@ REQUESTS = 100_000  # groups back that ids of requests are remembered for
 BUSY = 30.0
 TRIES = 100  # of opening or copying a checkpoint that a writer may be replacing
 ADVICE = "go back to a backup"
+# FULL: a commit returns when the disk has it. NORMAL would lose the last groups in a power cut. By secure_delete, names
+# that were removed leave the file.
+WRITING = "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
 # The vacuum gives the room of an emptied log back to the disk. A checksum is of the other columns: SQLite has none.
 TABLES = f"""
 PRAGMA auto_vacuum = FULL;
@@ -91,18 +94,19 @@ class Store:
     def _check_database(self) -> None:
         """Raise FormatError unless the database is of this version and, for a writer, sound."""
         version = self._all("PRAGMA user_version")[0][0]
-        if version in range(VERSION):  # 0: as in formats before 4
-            raise FormatError(self.path, "was written by an older graphrefine, or is damaged; create it again")
-        if newer := version_problem(version, VERSION):
-            raise FormatError(self.path, newer)
-        if self._write and (problem := self._all("PRAGMA quick_check(1)")[0][0]) != "ok":
-            raise FormatError(self.path, f"the database is damaged: {problem}; {ADVICE}")
+        if version != VERSION:
+            problem = version_problem(version, VERSION) or "was written by an older graphrefine; create it again"
+            raise FormatError(self.path, problem)
+        if self._write:
+            self._connection.executescript(WRITING)
+            if (damage := self._all("PRAGMA quick_check(1)")[0][0]) != "ok":
+                raise FormatError(self.path, f"the database is damaged: {damage}; {ADVICE}")
 
     @classmethod
     def create(cls, folder: Path, facts: dict[str, Any], contents: dict[str, Any]) -> None:
         """Create the database in a folder that is being filled, with the contents of its first checkpoint."""
         with closing(_connect(folder / DATABASE, mode="rwc")) as connection:
-            connection.executescript(TABLES)
+            connection.executescript(WRITING + TABLES)
             row = _with_checksum(json.dumps({"id": secrets.token_hex(8), "created": time.time(), **facts}))
             connection.execute("INSERT INTO about VALUES (?, ?)", row)
             row = _with_checksum(1, time.time(), 0, None, json.dumps(contents))
@@ -190,9 +194,7 @@ class Store:
     def append(self, update: Update, origin: Origin, *, changes: int) -> None:
         """Commit a group with the vectors that moved."""
         number, group, moved = update
-        row = _with_checksum(
-            number, group.changes.tobytes(), json.dumps(group.names), int(group.skip), moved.tobytes()
-        )
+        row = _with_checksum(number, group.changes.tobytes(), json.dumps(group.names), int(group.skip), moved.tobytes())
         # The id of the request and the position in the stream are committed with the group: after a kill the sender
         # repeats what was not acknowledged, and what counts already is known.
         with self.transaction():
@@ -276,15 +278,7 @@ def _with_checksum(*row: Any) -> tuple[Any, ...]:
 def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?mode={mode}"
     # One thread at a time uses it, but not always the same: that of a server is not the one that opened the folder.
-    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY, check_same_thread=False)
-    try:
-        # FULL: a commit returns when the disk has it. NORMAL would lose the last groups in a power cut.
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA secure_delete=ON")  # names that were removed leave the file
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY, check_same_thread=False)
 
 
 def refuse_existing(path: Path) -> None:

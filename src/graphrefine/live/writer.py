@@ -119,14 +119,15 @@ class NameResolution:
         self._new: list[Any] = []
         self._positions: list[int] = []  # of the changes by rows among those by names
 
-    def _row(self, name: Any) -> int | None:
-        return self._rows[name] if name in self._rows else self._table.row_of(name)
-
-    def _row_or_new(self, name: Any) -> int:
-        row = self._row(name)
+    def _row(self, key: Any, *, add: bool) -> int:
+        """Return the row of a key; where there is none, that of a new node, or UnknownNameError."""
+        row = self._rows[key] if key in self._rows else self._table.row_of(key)
+        if row is None and not add:
+            shown = quote_name(self._table.name(key))
+            raise UnknownNameError(f"no node is called {shown}, so there is nothing to remove; {_SKIP}")
         if row is None:
-            row = self._rows[name] = len(self._table) + len(self._new)
-            self._new.append(name)
+            row = self._rows[key] = len(self._table) + len(self._new)
+            self._new.append(key)
         return row
 
     def resolve(self, changes: Sequence[Change], *, skip: bool) -> tuple[ChangeGroup, int]:
@@ -151,22 +152,16 @@ class NameResolution:
         if change.source is None and not self._table.has_sides:
             raise InputError("the source is empty; only a change of a bipartite graph has a target alone")
         ends = zip((change.source, change.target), SIDES, strict=True)
-        names = [self._table.key(name, side) for name, side in ends if name is not None]
-        if len(names) == 2 and names[0] == names[1]:  # also 1 and "1"
+        keys = [self._table.key(name, side) for name, side in ends if name is not None]
+        if len(keys) == 2 and keys[0] == keys[1]:  # also 1 and "1"
             raise InputError(f"the edge {_edge(change)} is a self-loop; live graphs have none")
-        if change.sign != "-":
-            rows = [self._row_or_new(name) for name in names]
-            return (None if len(names) == 1 else SIGNS[change.sign]), rows
-        rows = []
-        for name in names:
-            if (row := self._row(name)) is None:
-                shown = quote_name(self._table.name(name))
-                raise UnknownNameError(f"no node is called {shown}, so there is nothing to remove; {_SKIP}")
-            rows.append(row)
-        if len(names) == 1:
-            self._rows[names[0]] = None
-            return REMOVE_NODE, rows
-        return SIGNS["-"], rows
+        rows = [self._row(key, add=change.sign != "-") for key in keys]
+        if len(keys) == 2:
+            return SIGNS[change.sign], rows
+        if change.sign == "+":
+            return None, rows
+        self._rows[keys[0]] = None
+        return REMOVE_NODE, rows
 
     def refusal(self, problem: int, changes: Sequence[Change], index: int) -> InputError:
         """Return the error of a change of the group that the kernel's graph cannot take."""
@@ -286,10 +281,9 @@ class Live(LiveVectors):
         self._pending += [check_change(sign, *each) for each in ends]
 
     def _collect(self, sign: str, source: Any, target: Any, weight: Any = None) -> None:
-        sources, targets, weights = [source], [target], [weight]
-        if isinstance(source, list | tuple | np.ndarray):
-            sources, targets = list_values(source), list_values(target)
-            weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
+        are_lists = isinstance(source, list | tuple | np.ndarray)
+        sources, targets = (list_values(each) if are_lists else [each] for each in (source, target))
+        weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
         if not len(sources) == len(targets) == len(weights):
             counts = f"{len(sources)} sources, {len(targets)} targets and {len(weights)} weights"
             raise InputError(f"there are {counts}; pass lists of one length")
@@ -352,7 +346,6 @@ class Live(LiveVectors):
             with suppress(Exception):  # if this fails, the next answer opens the folder
                 self._kernel.undo()
                 self._is_stale = self._store.group != self.group
-                self._catch_up()
             raise
         # The group counts by now: an error of what follows must not look as if it did not.
         if not self.finish_ready_refresh() and self._refresh is None:
@@ -392,7 +385,6 @@ class Live(LiveVectors):
         if self._logged > LOGGED + 2 * len(self):
             self._logged = 0  # if it fails, the next try comes after as many changes again
             self._save(self._model, self._kernel, self._table)
-            self._open()
         self._since_look += changes
         if not self.auto_refresh or self._since_look < max(LOOK, LOOK_SHARE * len(self)):
             return
@@ -407,7 +399,7 @@ class Live(LiveVectors):
 
     def finish_ready_refresh(self) -> bool:
         """Go over to a refresh that is ready; return whether there was one. A failure is a warning."""
-        if self._refresh is None or not self._refresh.is_ready():
+        if self._refresh is None or not self._refresh.fitted.done():
             return False
         with self._warning():
             self._finish_refresh()
@@ -425,21 +417,14 @@ class Live(LiveVectors):
     def _finish_refresh(self) -> dict[str, Any]:
         refresh, self._refresh = self._refresh, None
         assert refresh is not None
-        model, kernel, vectors, stats = refresh.result(self._store.updates(after=refresh.group), self._table)
+        model, kernel, vectors, stats = refresh.result(self._store.updates(after=refresh.group), self._vectors)
         self._save(model, kernel, vectors, stats)
-        del refresh, model, kernel, vectors  # what is opened takes as much memory
-        # The new checkpoint counts already, and a disk that fails once must not make the refresh look as if it had
-        # failed. If it fails again, each later answer tries to open the checkpoint.
-        try:
-            self._open()
-        except OSError:
-            self._open()
         return stats
 
     def _save(
         self, model: Model, kernel: Any, vectors: VectorTable | ComputedVectors, refresh: dict[str, Any] | None = None
     ) -> None:
-        """Write a checkpoint of this moment, which is then to be opened: removed rows drop, and others move up."""
+        """Write a checkpoint of this moment, which the next answer opens: removed rows drop, and others move up."""
         generation, rows = self._store.generation + 1, self._table.present()
         folder, names = self._store.folder(generation), self._table.keys(rows)
         # The arrays are on the disk before the transaction names them. Rows have other numbers from then on, so that
@@ -545,7 +530,6 @@ class Live(LiveVectors):
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Copy the folder as it is now, committed changes and all, to a new path."""
-        self._catch_up()
         self._store.backup(path)
 
     def close(self) -> None:

@@ -238,9 +238,10 @@ def _export_table(live: LiveReader, address: str, table: str) -> tuple[int, str]
     check_address(address)
     # Two sides are written whole: the lengths of all targets change with the mean of their degrees.
     recipe = None if live.sources is not None else table_recipe(address, table=table)
-    some = live.snapshot(after=live.group if recipe is None else int(recipe.get("group", 0)))
+    known = {} if recipe is None else recipe
+    some = live.snapshot(after=known.get("group", live.group), generation=known.get("generation"))
     # A refresh moves all vectors without a group of its own: rows that moved since a group are those of one generation.
-    if recipe is None or any(recipe.get(key) != some.recipe[key] for key in ("folder", "generation")):
+    if any(known.get(key) != some.recipe[key] for key in ("folder", "generation")):
         some = live.snapshot()
         write(address, some.data, table=table)
     else:

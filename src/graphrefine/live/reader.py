@@ -200,9 +200,9 @@ class LiveVectors:
         table = self._vectors
         row = table.row(name, side)
         vector = table.rows(np.array([row]))[0]
-        if index and table.has_sides:
-            raise InputError("index=True: the index is for graphs that are not bipartite", argument="index")
         if index:
+            if table.has_sides:
+                raise InputError("index=True: the index is for graphs that are not bipartite", argument="index")
             if self._index is None or self._index.table is not table:
                 self._index = LiveIndex(table, threads=self.threads)
             return self._list(self._index.nearest(vector, k, exclude=row))
@@ -239,16 +239,17 @@ class LiveVectors:
         names = self._vectors.names(np.array([row for row, _ in near], np.int64))
         return [Neighbor(name, score) for name, (_, score) in zip(names.tolist(), near, strict=True)]
 
-    def snapshot(self, *, after: int | None = None) -> Embedding:
+    def snapshot(self, *, after: int | None = None, generation: int | None = None) -> Embedding:
         """Return an `Embedding` of this moment, a copy that changes no more.
 
         With ``after``, the number of a group, it has only the nodes whose vectors came or moved since; those of a newer
-        checkpoint or refresh all have. In a bipartite graph, vectors of targets are as long as their popularity says,
-        so that `Embedding.recommend` ranks as `recommend` does.
+        checkpoint all have, and so do those of a refresh at that very group, unless ``generation`` (of the recipe) says
+        that it had come. In a bipartite graph, vectors of targets are as long as their popularity says, so that
+        `Embedding.recommend` ranks as `recommend` does.
         """
         table = self._vectors
         rows = table.ordered()
-        if after is not None and self._has_moves(after):
+        if after is not None and self._has_moves(after, generation):
             rows = rows[table.groups[rows] > after]
         recipe = {"method": "live", **vars(self.settings), "folder": self.id, "group": self.group}
         recipe |= {"generation": self._checkpoint.generation, "version": __version__}
@@ -260,9 +261,11 @@ class LiveVectors:
         vectors = vectors * self._popularity()[rows][:, None]
         return Embedding(names, vectors, recipe, degrees=table.degrees[rows].astype(np.float32))
 
-    def _has_moves(self, after: int) -> bool:
-        """Return whether the table says which vectors moved after a group: no checkpoint, no refresh came since."""
-        return after >= self._checkpoint.group and not any(each["ended"] >= after for each in self.drift())
+    def _has_moves(self, after: int, generation: int | None) -> bool:
+        """Return whether the table says which vectors moved after a group, one of that generation if it is known."""
+        if generation is None and any(each["ended"] >= after for each in self.drift()):
+            return False  # vectors of before the refresh may be meant
+        return generation in (None, self._checkpoint.generation) and after >= self._checkpoint.group
 
     def drift(self) -> list[dict[str, Any]]:
         """Return the stats of all refreshes, the oldest first: time, groups, reason, drift of the vectors."""

@@ -178,7 +178,7 @@ class LiveService(Live):
         """
         table = self._vectors
         rows = np.flatnonzero(table.groups > after)
-        is_complete = self._checkpoint.group <= after <= self.group and generation in (None, self._store.generation)
+        is_complete = after <= self.group and self._has_moves(after, generation)
         if len(rows) > MOVED:  # those of the newest groups, as far as they are few enough
             rows = rows[table.groups[rows] > np.sort(table.groups[rows])[-MOVED - 1]]
             is_complete = False

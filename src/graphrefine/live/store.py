@@ -281,7 +281,7 @@ def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY, check_same_thread=False)
 
 
-def refuse_existing(path: Path) -> None:
+def _refuse_existing(path: Path) -> None:
     """Raise OutputError if there is anything at a path."""
     if path.exists():
         raise OutputError(f"{path} exists already, and live vectors are not replaced; remove it or choose another path")
@@ -291,7 +291,7 @@ def refuse_existing(path: Path) -> None:
 def new_folder(path: Path) -> Iterator[Path]:
     """Fill a folder of live vectors, which gets its name in one step; errors of databases and disks become ours."""
     try:
-        with replacing_folder(path, replaceable=refuse_existing, durable=True) as folder:
+        with replacing_folder(path, replaceable=_refuse_existing, durable=True) as folder:
             yield folder
     except (sqlite3.Error, OSError) as error:
         # A file that is missing is one of a checkpoint that was replaced: see `Store.retry`.

@@ -49,7 +49,7 @@ from graphrefine.live.model import (
 )
 from graphrefine.live.reader import LiveVectors, chord_bounds
 from graphrefine.live.refresh import Refresh, refresh_reason
-from graphrefine.live.store import ADVICE, Store, new_folder, refuse_existing
+from graphrefine.live.store import ADVICE, Store, new_folder
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.progress import Stages, Watcher
 from graphrefine.system.threads import usable_threads
@@ -76,7 +76,6 @@ def create_live(
     target, stages = Path(path), Stages(watcher)
     if target.suffix != SUFFIX:
         raise InputError(f"{target} must end in {SUFFIX}", argument="path")
-    refuse_existing(target)
     has_integers = graph.names.dtype != object
     if not has_integers and not is_text(graph.names):
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
@@ -84,12 +83,13 @@ def create_live(
     if graph.sources is not None:  # both sides as one set of nodes, by the keys of `VectorTable`
         keys = object_array([f"{'st'[row >= graph.sources]}{name}" for row, name in enumerate(graph.names.tolist())])
         graph = Graph(graph.indptr, graph.indices, graph.weights, keys, source=graph.source)
-    model, kernel = fit_model(graph, settings, stages, threads=usable_threads(threads))
-    with stages.stage("write"), new_folder(target) as folder:
-        first, vectors, rows = folder / "generation-000001", ComputedVectors(model, kernel), np.arange(graph.nodes)
-        contents = save_checkpoint(first, model, kernel, vectors, names=graph.names, rows=rows)
-        facts = {"graphrefine": __version__, "sides": sides, "settings": vars(settings), **numerics_entry()}
-        Store.create(folder, facts, contents)
+    with new_folder(target) as folder:
+        model, kernel = fit_model(graph, settings, stages, threads=usable_threads(threads))
+        with stages.stage("write"):
+            first, vectors, rows = folder / "generation-000001", ComputedVectors(model, kernel), np.arange(graph.nodes)
+            contents = save_checkpoint(first, model, kernel, vectors, names=graph.names, rows=rows)
+            facts = {"graphrefine": __version__, "sides": sides, "settings": vars(settings), **numerics_entry()}
+            Store.create(folder, facts, contents)
     return stages.seconds
 
 

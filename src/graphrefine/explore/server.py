@@ -78,10 +78,9 @@ def make_server(app: Any) -> uvicorn.Server:
 
 
 def answer_requests(app: Any, listening: socket.socket, *, url: str | None = None) -> None:
-    """Open a page in the browser, if there is one, and answer requests until a signal."""
+    """Open ``url`` in a browser, if given, and answer requests until a signal; one waits for the event loop."""
     if url is not None:
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-    # A signal waits while the event loop is being made, which nothing may interrupt.
     server = make_server(app)
     with server.capture_signals():
         server.run(sockets=[listening])

@@ -164,9 +164,7 @@ class Checkpoint:
             model = Model(self.settings, **parts, **self.contents["frozen"])
             weights = self._array("weights") if "weights.npy" in self.contents["files"] else None
             kernel = model.make_kernel(self._array("indptr"), self._array("indices"), weights)
-            arrays = [self._array(name) for name, *_ in KERNEL_ARRAYS]
-            for start in range(0, self.contents["nodes"], BLOCK_ROWS):
-                kernel.put_in(start, *(array[start : start + BLOCK_ROWS] for array in arrays))
+            kernel.put_in(0, *(self._array(name) for name, *_ in KERNEL_ARRAYS))
             # Sums of hubs are computed from the rows, never stored: the bits are those of the groups alone, however
             # often the folder was opened between them.
             kernel.begin()

@@ -79,9 +79,8 @@ def test_a_file_has_what_moved_since_a_group(folder: Path, tmp_path: Path) -> No
     assert none["after"] == 1 and none["written"] == 0
     with graphrefine.live.open(folder) as rings:
         rings.refresh()  # at that very group: all vectors of before are others
-    for after in ("0", "1"):
-        every = works("live", "export", folder, "-o", tmp_path / "all.npz", "--json", "--changed-since", after).figures
-        assert every["written"] == 60
+    every = works("live", "export", folder, "-o", tmp_path / "all.npz", "--json", "--changed-since", "1").figures
+    assert every["written"] == 60
     server = ["--to", "postgresql://nobody@localhost/none", "--changed-since", "0"]
     check_refused(run("live", "export", folder, *server), "--changed-since")
     for targets in ([], ["-o", "x.npz", "--to", "postgresql://nobody@localhost/none"]):

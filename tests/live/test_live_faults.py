@@ -221,15 +221,11 @@ def test_damage_of_an_update_is_seen(live: Live) -> None:
     live.add([0, 1], [14, 15])
     live.commit()
     with closing(sqlite3.connect(live.path / "live.db", isolation_level=None)) as database:
-        ((data,),) = database.execute("SELECT moved FROM groups WHERE id = 2").fetchall()
-        database.execute("UPDATE groups SET moved = ? WHERE id = 2", (data[:-1] + bytes([data[-1] ^ 1]),))
+        database.execute("UPDATE groups SET moved = zeroblob(length(moved)) WHERE id = 2")
         for action in (reader.update, live.check):
             with pytest.raises(FormatError, match="group 2 is damaged"):
                 action()
-        assert published_bits(reader) == state
-        database.execute("UPDATE groups SET moved = ? WHERE id = 2", (data,))
-    reader.update()
-    assert published_bits(reader) == published_bits(live)
+    assert published_bits(reader) == state
     reader.close()
 
 
@@ -239,9 +235,8 @@ def test_leftovers_of_a_killed_writer_go(live: Live) -> None:
         (live.path / name).mkdir()
         (live.path / name / "indptr.npy").write_bytes(b"half")
     Live(live.path, threads=1).close()
-    assert sorted(each.name for each in live.path.iterdir()) == [
-        "generation-000001", "live.db", "lock"
-    ]  # fmt: skip
+    left = sorted(each.name for each in live.path.iterdir())
+    assert left == ["generation-000001", "live.db", "lock"]
 
 
 # ---- time, room and interruptions --------------------------------------------------------------------------------
@@ -368,7 +363,7 @@ def test_an_interruption_leaves_what_the_disk_has(
     monkeypatch.setattr(owner, name, lambda *args, **options: stopped(*args, **options))
     with pytest.raises(KeyboardInterrupt):
         (live.refresh if refreshing else live.commit)()
-        len(live)  # opens what a refresh has made
+        len(live)  # opens what was made
     monkeypatch.undo()
     reader.update()  # the moment before, or the one after
     assert not refreshing or reader.group == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,10 +44,7 @@ def explore(
     token = read_token(token, token_file)
     vectors, links, _ = load_with_graph(embedding, graph, sources, format=embedding_format)
     session, readings = _make_session(vectors, links, name=Path(embedding).name, **sources)
-
-    def on_start(url: str, bound: int) -> None:
-        print_address(as_json, url, port=bound, nodes=len(vectors), dim=vectors.dim, **readings)
-
+    on_start = partial(print_address, as_json, nodes=len(vectors), dim=vectors.dim, **readings)
     browser = not no_browser and can_open_browser()
     serve(session, host=host, port=port, token=token, browser=browser, on_start=on_start)
 

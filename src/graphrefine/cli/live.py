@@ -156,12 +156,9 @@ def refresh(folder: str, threads: int | None, as_json: bool) -> None:
     "check",
     short_help="Files, database and bounds.",
     params=[
-        FOLDER,
-        Option(["--quick"], is_flag=True, help="Leave out the residuals of all rows."),
-        opt.THREADS,
-        opt.JSON,
+        FOLDER, Option(["--quick"], is_flag=True, help="Leave out the residuals of all rows."), opt.THREADS, opt.JSON,
     ],
-)
+)  # fmt: skip
 def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
     """Check that files and database are whole, and that every bound is true of the vectors of this moment.
 
@@ -296,7 +293,7 @@ def serve(
     from graphrefine.live.server import serve_live
 
     def on_start(url: str, bound: int, token: str, live: Live) -> None:
-        print_address(as_json, url, port=bound, token=token, nodes=len(live), dim=live.dim, group=live.group)
+        print_address(as_json, url, bound, token=token, nodes=len(live), dim=live.dim, group=live.group)
 
     def note_refresh(live: Live) -> None:
         if live.refreshing:

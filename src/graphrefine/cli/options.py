@@ -412,11 +412,11 @@ def read_token(token: str | None, file: str | None) -> str | None:
     return None if token is None else token.strip()
 
 
-def print_address(as_json: bool, url: str, **stats: Any) -> None:
+def print_address(as_json: bool, url: str, port: int, **stats: Any) -> None:
     """Print the address of a server, or one line of JSON."""
     if as_json:
         # Flushed, as a program that has started the server waits for this line.
-        print(json.dumps({"url": url, **stats}), flush=True)
+        print(json.dumps({"url": url, "port": port, **stats}), flush=True)
     else:
         note(f"{url}  (Ctrl-C ends it)")
 

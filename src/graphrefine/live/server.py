@@ -49,8 +49,8 @@ CHANGES = 10_000  # of a request
 MAX_REQUEST = 200  # characters of a request's id
 MAP, MOVED = 20_000, 5_000  # nodes of the map, and nodes that moved, of an answer
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99}  # of the bounds
+MINUTE = 60  # seconds of the mean rate
 INTERVAL, INTERVALS = 5, 60  # seconds of each point of the rate's line, and points
-MINUTE = 12  # points of the mean rate
 REFRESHES = 100  # the last ones that are listed
 DIGITS = 5  # of a coordinate: a screen has fewer, and the answer is a third shorter
 
@@ -143,6 +143,7 @@ class LiveService(Live):
         last = int(now) // INTERVAL
         counts = self._store.count_changes(now - INTERVAL * INTERVALS, seconds=INTERVAL)
         rates = [counts.get(part, 0) / INTERVAL for part in range(last - INTERVALS + 1, last + 1)]
+        minute = self._store.count_changes(now - MINUTE, seconds=MINUTE)
         quantiles = dict.fromkeys(QUANTILES)
         if len(bounds := self.bounds()):
             values = np.quantile(bounds, list(QUANTILES.values()), method="inverted_cdf").tolist()
@@ -153,7 +154,7 @@ class LiveService(Live):
             "bounds": quantiles,
             "refreshes": self.drift()[-REFRESHES:],
             "dim": self.dim,
-            "rate": sum(rates[-MINUTE:]) / MINUTE,
+            "rate": sum(minute.values()) / MINUTE,
             "rates": {"seconds": INTERVAL, "values": rates},
             "last_commit": self._store.last_time(),
             "time": now,

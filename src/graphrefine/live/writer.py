@@ -42,13 +42,14 @@ from graphrefine.live.model import (
     ComputedVectors,
     LiveSettings,
     Model,
+    Refresh,
     captured_share,
     degrees,
     fit_model,
+    refresh_reason,
     unit_vectors,
 )
 from graphrefine.live.reader import LiveVectors, chord_bounds
-from graphrefine.live.refresh import Refresh, refresh_reason
 from graphrefine.live.store import ADVICE, Store, new_folder
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.progress import Stages, Watcher

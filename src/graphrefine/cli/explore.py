@@ -44,7 +44,8 @@ def explore(
     token = read_token(token, token_file)
     vectors, links, _ = load_with_graph(embedding, graph, sources, format=embedding_format)
     session, readings = _make_session(vectors, links, name=Path(embedding).name, **sources)
-    on_start = partial(print_address, as_json, nodes=len(vectors), dim=vectors.dim, **readings)
+    stats: dict[str, Any] = {"nodes": len(vectors), "dim": vectors.dim, **readings}
+    on_start = partial(print_address, as_json, **stats)
     browser = not no_browser and can_open_browser()
     serve(session, host=host, port=port, token=token, browser=browser, on_start=on_start)
 

@@ -221,10 +221,9 @@ def export(
             count, target = len(embedding), output
         else:
             raise InputError("give -o, a file, or --to, the address of a PostgreSQL server", argument="output")
-        stats = {"folder": folder, "output": target, "nodes": len(live), "written": count, "dim": live.dim}
-        stats |= {"group": live.group, "after": changed_since}
-    text = f"{target}: {count:,} of {stats['nodes']:,} nodes x {stats['dim']}, after group {stats['group']:,}"
-    _report(as_json, stats, text)
+        counts = {"nodes": len(live), "written": count, "dim": live.dim, "group": live.group}
+    text = f"{target}: {count:,} of {counts['nodes']:,} nodes x {counts['dim']}, after group {counts['group']:,}"
+    _report(as_json, {"folder": folder, "output": target, **counts, "after": changed_since}, text)
 
 
 def _export_table(live: LiveReader, address: str, table: str) -> tuple[int, str]:

@@ -167,10 +167,12 @@ def test_a_wrong_example_is_noticed(page: str, tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("page", PAGES, ids=place_of)
-def test_links_between_files_lead_somewhere(page: Path) -> None:
+def test_links_lead_to_files_and_headings(page: Path) -> None:
     links = [first or second for first, second in LINK.findall(page.read_text(encoding="utf-8"))]
     lost = [link for link in links if "://" not in link and not (page.parent / link).exists()]
     assert not lost
+    links = ANCHOR.findall(page.read_text(encoding="utf-8"))
+    assert [link for link in links if link[1] not in headings(page.parent / link[0] if link[0] else page)] == []
 
 
 def headings(page: Path) -> set[str]:
@@ -180,13 +182,7 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in lines} | set(AUTO.findall(text))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=place_of)
-def test_links_lead_to_headings(page: Path) -> None:
-    links = ANCHOR.findall(page.read_text(encoding="utf-8"))
-    assert [link for link in links if link[1] not in headings(page.parent / link[0] if link[0] else page)] == []
-
-
-def test_formats_page_names_every_format_and_suffix() -> None:
+def test_pages_name_every_format_suffix_filter_and_command() -> None:
     page = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
     reading, writing = page.split("## Embeddings")
     known = [suffix for each in GRAPH_FORMATS for suffix in (each.name, *each.suffixes)]
@@ -194,14 +190,8 @@ def test_formats_page_names_every_format_and_suffix() -> None:
     assert [suffix for suffix in known if f"`{suffix}`" not in reading] == []
     known = [suffix for each in EMBEDDING_FORMATS for suffix in (each.name, *each.suffixes)]
     assert [suffix for suffix in known if f"`{suffix}`" not in writing] == []
-
-
-def test_method_page_names_every_filter() -> None:
     page = (ROOT / "docs" / "method.md").read_text(encoding="utf-8")
     assert [name for name in (*filters.FILTERS, "none") if f'`"{name}"`' not in page] == []
-
-
-def test_commands_page_has_what_help_shows() -> None:
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
     assert page == commands.write_page(), "run: python scripts/commands.py"
 

@@ -23,14 +23,11 @@ TREE = re.compile(r"^```\{toctree\}\n:hidden:\n:caption: (.+)\n\n((?:.+\n)+)```$
 CLICK = re.compile(r"\[([^\]]+)\]\(([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
-def test_every_page_stands_once_in_the_side_bar() -> None:
+def test_every_page_stands_once_in_the_side_bar_and_pictures_are_linked() -> None:
     lines = [line for _, group in TREE.findall(FRONT.read_text(encoding="utf-8")) for line in group.splitlines()]
     listed = [re.sub(r".*<(.+)>$", r"\1", line) for line in lines]
     pages = {page.relative_to(SITE).with_suffix("").as_posix() for page in DOCS if page != FRONT}
     assert sorted(listed) == sorted(pages)
-
-
-def test_notebooks_and_pictures_are_linked() -> None:
     texts = [(page, page.read_text(encoding="utf-8")) for page in [ROOT / "README.md", *DOCS]]
     linked = {(page.parent / (one or other)).resolve() for page, text in texts for one, other in LINK.findall(text)}
     files = [*SITE.glob("notebooks/*.ipynb"), *SITE.glob("images/*.png")]

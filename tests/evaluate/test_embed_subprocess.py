@@ -53,10 +53,10 @@ def test_a_child_is_the_library_or_says_why_not(graph: Path, tmp_path: Path, mon
     made = load(tmp_path / "out")
     same = embed(graph, dim=4, seed=3, directed=False)
     assert np.array_equal(made.vectors, same.vectors) and made.recipe == same.recipe
-    given: dict[str, Any] = {"method": "refine", "seed": 0, "threads": 1, "output": tmp_path / "out"}
+    given: dict[str, Any] = {"method": "refine", "seed": 0, "threads": 1, "output": tmp_path / "none"}
     outcome = run_embed(graph, dim=21, **given)
     assert outcome.status == "failed" and "--dim 21" in outcome.message
-    assert outcome.seconds is None and not (tmp_path / "out").exists()
+    assert outcome.seconds is None and not (tmp_path / "none").exists()
     # A bug is told by the last line of its traceback.
     (tmp_path / "sitecustomize.py").write_text(
         "import graphrefine.cli.main\ndef broken(): raise ZeroDivisionError('of a method')\n"

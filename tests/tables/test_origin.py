@@ -126,13 +126,13 @@ def test_tables_that_are_refused_in_every_form(
 
 @pytest.mark.parametrize("last", ["Undirected", "Directed"])
 def test_the_direction_of_every_edge_of_a_long_table_counts(last: str, tmp_path: Path) -> None:
-    """Beyond the rows that a sample has: all are looked at, or the direction is asked for."""
+    """Beyond the rows that a sample has, all are looked at in every form."""
     rows = 3000
     kinds = ["Undirected"] * (rows - 1) + [last]
     columns = {"Source": range(rows), "Target": range(1, rows + 1), "Type": kinds, "Id": range(rows)}
     for form, table in forms_of({name: list(values) for name, values in columns.items()}, tmp_path).items():
-        if last == "Undirected" and form in ("pandas", "arrow table", "csv"):
-            assert not read(table).directed
+        if last == "Undirected":
+            assert not read(table).directed, form
         else:
             with pytest.raises(InputError, match=r"pass directed=True .* directed=False"):
                 read(table)
@@ -166,6 +166,11 @@ def test_tables_of_nodes_of_gephi_are_refused(text: str, tmp_path: Path) -> None
 def test_tables_that_may_be_edges_are_read(text: str, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_text(text)
     assert read(tmp_path / "edges.csv").edges > 1
+
+
+def test_a_table_of_edges_that_all_have_a_direction(tmp_path: Path) -> None:
+    for form, table in forms_of({**TABLES["gephi"], "Type": ["Directed"] * 2}, tmp_path).items():
+        assert read(table).directed, form
 
 
 def test_ids_and_labels_as_two_sets(tmp_path: Path) -> None:

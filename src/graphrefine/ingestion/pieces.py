@@ -72,11 +72,6 @@ class EdgeFile:
     def _report(self, comments: int, encoding: str) -> dict[str, Any]:
         return {} if self.roles is None else self.roles.report
 
-    def _set_roles(self, roles: EdgeRoles) -> None:
-        self.roles = roles
-        if roles.origin is not None:
-            roles.origin.refuse_two_spaces(self.source, self.options.hints)
-
     def _select(self, piece: Piece, times: NDArray[np.float64] | None, *, dates: bool) -> Piece:
         """Return the records of a piece that count by their times, with their weights."""
         if times is None:
@@ -104,8 +99,7 @@ class TextFile(EdgeFile):
         super().__init__(source, options)
         self.encoding = options.encoding
         self.layout: Layout | None = self._find_layout(None if like is None else like.layout)
-        if self.layout is not None:
-            self._set_roles(self.layout.roles)
+        self.roles = None if self.layout is None else self.layout.roles
 
     def _report(self, comments: int, encoding: str) -> dict[str, Any]:
         return {} if self.layout is None else self.layout.report(comments, encoding)
@@ -251,8 +245,7 @@ class TableFile(EdgeFile):
 
     def _find_columns(self, schema: Any, take_sample: Callable[[], Any]) -> None:
         self._names = list(schema.names)
-        self.columns = find_table_columns(schema, take_sample, self.options)
-        self._set_roles(self.columns)
+        self.roles = self.columns = find_table_columns(schema, take_sample, self.options)
 
     def _batches(self, rows: int) -> Iterator[tuple[Any, list[int]]]:
         """Yield batches, and the positions of source, target and weight in them."""

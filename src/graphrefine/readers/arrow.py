@@ -32,9 +32,8 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
     names = list(file.schema_arrow.names)
     if len(set(names)) < len(names):  # columns are selected by name, which does not tell these apart
         return number_edges(_read_rows(source, file).column, roles, options, as_text=True)
-    used = [at for at in roles.positions if at is not None]
-    table = _read_rows(source, file, [names[at] for at in used])
-    return number_edges(table.column, roles.within(used), options, as_text=True)
+    table = _read_rows(source, file, [names[at] for at in roles.used])
+    return number_edges(table.column, roles.within(roles.used), options, as_text=True)
 
 
 def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
@@ -56,8 +55,7 @@ def read_arrow_table(source: Source) -> Any:
 def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
     """Return the edges of an Arrow table; only the columns of the edges must be sound."""
     roles = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
-    used = [at for at in roles.positions if at is not None]
-    return number_edges(sound(table.select(used)).column, roles.within(used), options, as_text=True)
+    return number_edges(sound(table.select(roles.used)).column, roles.within(roles.used), options, as_text=True)
 
 
 def _read_rows(source: Source, file: Any, columns: list[str] | None = None) -> Any:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -21,7 +20,7 @@ from graphrefine.kernels.edge_lists import number_texts
 from graphrefine.readers.attributed_graph import parse_weight
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.times import edges_with_times
+from graphrefine.readers.times import times_of, use_times
 from graphrefine.tables.kinds import MOST
 from graphrefine.tables.roles import EdgeRoles
 from graphrefine.tables.sniff import find_edges
@@ -73,7 +72,6 @@ class Records:
 def edges_of_columns(table: ColumnTable, options: ReadOptions) -> EdgeTable:
     """Return the edges of a table, whose columns the options or usual names find."""
     roles = find_edges(table.names, table.numeric, lambda at: _sample(table.column(at)), options.hints)
-    roles = replace(roles, sample=lambda at: _values(table.column(at)).tolist())
     return number_edges(table.column, roles, options)
 
 
@@ -88,9 +86,8 @@ def edges_of_rows(names: list[str], rows: Iterable[Sequence[Any]], options: Read
     columns = [list(column) for column in zip(*sample, strict=True)]
     first = [column[:MOST] for column in columns]
     roles = find_edges(names, list(map(is_numeric, first)), first.__getitem__, options.hints)
-    used = [at for at in roles.positions if at is not None]
     for row in iterator:
-        for at in used:
+        for at in roles.used:
             columns[at].append(row[at])
     return number_edges(columns.__getitem__, roles, options)
 
@@ -102,7 +99,11 @@ def number_edges(
     weights = None if roles.weight is None else _weights(column(roles.weight))
     times = None if roles.time is None else _values(column(roles.time))
     ends = number_ends(column(roles.source), column(roles.target), options, as_text=as_text)
-    return edges_with_times(ends, weights, roles, times, options)
+    directed = roles.find_direction(lambda at: _values(column(at)).tolist(), options.hints)
+    if times is not None:
+        seconds, dates = times_of(times)
+        ends, weights = use_times(ends, weights, seconds, options, roles.report, dates=dates)
+    return EdgeTable(ends, weights, roles.report, directed=directed, sets=roles.sets)
 
 
 def number_ends(source: Any, target: Any, options: ReadOptions, *, as_text: bool = False) -> Numbered:

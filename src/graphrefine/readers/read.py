@@ -24,7 +24,6 @@ from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format, is_
 from graphrefine.readers.odd_names import add_name_notes, are_plain
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.small_table import read_names
-from graphrefine.tables.roles import refuse_two_kinds
 from graphrefine.tables.source import Source, wrap_errors
 
 _log = logging.getLogger(__name__)
@@ -297,7 +296,8 @@ def _edge_adjacency(
         "threads": options.thread_count,
         "report": table.report,
     }
-    refuse_two_kinds(table.report.get("columns", ()), numbered, options.bipartite)
+    if table.sets is not None and options.bipartite is None:
+        table.sets.check(numbered)
     if options.bipartite:
         numbered, settings["sources"] = split_sides(numbered, all_rows=table.row_numbers)
     return merge_edges(numbered, table.weights, **settings)

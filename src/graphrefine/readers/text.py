@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,9 +90,7 @@ def load(source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
     layout = find_layout(source, sample, hints)
     text = np.frombuffer(data, dtype=np.uint8)[sample.dialect.skip :]
     parsed = parse(source, text, layout, before=sample.dialect.line, threads=options.thread_count)
-    origin, directed = layout.roles.origin, None
-    if origin is not None:
-        directed = origin.find_direction(text, layout.columns, layout.marks, hints)
+    directed = layout.roles.find_direction(partial(_distinct_values, text, layout), hints)
     del data, text
     if len(parsed.source) == 0:
         raise source.error("there is no edge in the file, only a header", argument="header")
@@ -104,9 +103,7 @@ def load(source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
         from graphrefine.readers.times import use_times  # for tables with times alone
 
         numbered, weights = use_times(numbered, weights, times, options, report, dates=layout.dates)
-    if origin is not None:
-        origin.check_spaces(numbered, hints)
-    return EdgeTable(numbered, weights, report, directed=None if options.bipartite else directed)
+    return EdgeTable(numbered, weights, report, directed=directed, sets=layout.roles.sets)
 
 
 def find_layout(source: Source, sample: Sample, hints: Hints) -> Layout:
@@ -173,6 +170,13 @@ def parse_decimal_commas(text: NDArray[np.uint8], columns: Columns, marks: Marks
             argument="weights",
         )
     return parsed._replace(weights=check_weights(values[parsed.source], len(parsed.source)))
+
+
+def _distinct_values(text: NDArray[np.uint8], layout: Layout, at: int) -> list[str]:
+    # The column is parsed as if both ends of edges were in it: the names are then its different values.
+    columns = (at, at, -1, -1, layout.columns[4])
+    parsed = edge_lists.parse_strings(text, columns, layout.marks, dates=False, threads=1)
+    return as_text(parsed.names).split("\n")
 
 
 def _number(parsed: Parsed, encoding: str | None, options: ReadOptions) -> tuple[Numbered, str]:

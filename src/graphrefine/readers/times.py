@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Numbered, is_missing_id
-from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import Moment, ReadOptions
 from graphrefine.tables.kinds import read_days, unit_of
-from graphrefine.tables.roles import EdgeRoles
 
 SPANS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86400, "w": 604800, "month": 2629800, "y": 31557600}
 # Dates as ISO 8601 has them, also with slashes. `datetime.fromisoformat` alone takes more, such as 20240131 and
@@ -213,23 +211,3 @@ def times_of(values: NDArray[Any]) -> tuple[NDArray[np.float64], bool]:
         at = int(wrong[0])
         raise InputError(f"record {at + 1}: time {values[at]!r} is missing, or no time", argument="time")
     return seconds, kind == "M"
-
-
-def edges_with_times(
-    numbered: Numbered,
-    weights: NDArray[np.float32] | None,
-    roles: EdgeRoles,
-    times: NDArray[Any] | None,
-    options: ReadOptions,
-) -> EdgeTable:
-    """Return the edges of a table: those that count by the column of their times, if there is one."""
-    report, origin = roles.report, roles.origin
-    directed = None
-    if origin is not None:
-        directed = origin.find_whole_direction(options.hints, roles.sample, rows=len(numbered[0]))
-    if times is not None:
-        values, dates = times_of(times)
-        numbered, weights = use_times(numbered, weights, values, options, report, dates=dates)
-    if origin is not None:
-        origin.check_spaces(numbered, options.hints)
-    return EdgeTable(numbered, weights, report, directed=directed)

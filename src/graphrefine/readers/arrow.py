@@ -128,8 +128,8 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
         except (ValueError, OverflowError, KeyError):  # times that Python does not have, texts that are none, damage
             return []
 
-    columns = find_edges(list(schema.names), numeric_columns(schema), values, options.hints)
-    if len(set(numeric_columns(schema.field(at) for at in columns.positions[:2]))) > 1:
+    columns = find_edges(list(schema.names), values, options.hints)
+    if len({is_number_type(schema.field(at).type) for at in columns.positions[:2]}) > 1:
         columns.report["notes"] = ["ids are numbers in one column, texts in the other: 1 and '1' are one node"]
     return columns
 
@@ -152,12 +152,11 @@ def parquet_batches(file: Any, **options: Any) -> Iterator[Any]:
     return iter(file.iter_batches(**options) if file.metadata.num_row_groups else ())
 
 
-def numeric_columns(schema: Any) -> list[bool]:
-    """Return for each column whether it holds numbers."""
+def is_number_type(kind: Any) -> bool:
+    """Return whether a type of Arrow holds numbers."""
     import pyarrow.types as types
 
-    tests = (types.is_integer, types.is_floating, types.is_decimal)
-    return [any(test(field.type) for test in tests) for field in schema]
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def import_pyarrow(purpose: str) -> Any:

@@ -22,7 +22,7 @@ from graphrefine.errors import AmbiguousTable, FormatError, InputError, require
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import list_some
 from graphrefine.graph.node_ids import from_strings, is_missing_id, object_array, sort_rows
-from graphrefine.readers.columns import Records
+from graphrefine.readers.columns import ColumnTable, table_of_records
 from graphrefine.readers.frames import is_counted
 from graphrefine.readers.matrix_files import read_npy, read_variable
 from graphrefine.readers.small_table import is_binary
@@ -291,7 +291,7 @@ def _parse_content(source: Source) -> Any:
         return content
     if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
         raise InputError("a mapping from nodes to labels is expected, or objects with a node and a label in each")
-    return Records(content)
+    return table_of_records(content)
 
 
 def _read_mat(source: Source, variable: str) -> Entries:
@@ -333,9 +333,9 @@ def _find_entries(labels: Any, options: LabelOptions, known: Known) -> Entries:
     """Return the entries of labels in memory, whose form is recognized by their attributes."""
     if hasattr(labels, "detach"):
         labels = labels.detach().cpu().numpy()
-    if isinstance(labels, Records):
+    if isinstance(labels, ColumnTable):
         columns = [labels.column(at) for at in range(len(labels.names))]
-        return _read_table(columns, labels.names, options, known)
+        return _read_table(columns, list(map(str, labels.names)), options, known)
     if hasattr(labels, "iloc"):
         return _read_pandas(labels if hasattr(labels, "columns") else labels.to_frame(), options, known)
     if hasattr(labels, "get_columns"):
@@ -379,7 +379,7 @@ def _read_table(
 
 
 def _make_column(title: str | None, at: int, values: Sequence[Any]) -> Column:
-    return Column(title, at, lambda: values, is_numeric=False)
+    return Column(title, at, lambda: values)
 
 
 def _read_pandas(frame: Any, options: LabelOptions, known: Known) -> Entries:

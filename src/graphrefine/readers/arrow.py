@@ -28,11 +28,8 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(pa.BufferReader(source.data))
-    roles = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
-    names = list(file.schema_arrow.names)
-    if len(set(names)) < len(names):  # columns are selected by name, which does not tell these apart
-        return number_edges(_read_rows(source, file).column, roles, options, as_text=True)
-    table = _read_rows(source, file, [names[at] for at in roles.used])
+    roles = find_table_columns(file.schema_arrow, lambda: first_rows(file), options)
+    table = _read_rows(source, file, [file.schema_arrow.names[at] for at in roles.used])
     return number_edges(table.column, roles.within(roles.used), options, as_text=True)
 
 
@@ -134,15 +131,12 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
     return columns
 
 
-def first_batch(file: Any) -> Any:
-    """Return the first records of an open parquet file, of its first columns; None if it has none."""
-    names = list(file.schema_arrow.names)
-    columns = names[:LOOKED_AT] if len(set(names)) == len(names) else None
-    return first_rows(parquet_batches(file, batch_size=MOST, columns=columns))
-
-
-def first_rows(batches: Iterator[Any]) -> Any:
-    """Return records at the beginning of batches, not checked; None if there are none."""
+def first_rows(file: Any) -> Any:
+    """Return the first records of an open parquet or Arrow file, of its first columns, not checked; None if empty."""
+    if hasattr(file, "schema_arrow"):
+        batches = parquet_batches(file, batch_size=MOST, columns=list(file.schema_arrow.names)[:LOOKED_AT])
+    else:
+        batches = iterate_batches(file)
     batch = next(batches, None)
     return None if batch is None else batch.slice(0, MOST)
 

@@ -241,12 +241,12 @@ def judge_labels(columns: Sequence[Sequence[str]], known: AbstractSet[str] | Non
         if below[node] and all(name in known for name in below[node]) and (any(words) or not recurs):
             return True
     verdict = _judge_types(first, below)
-    if verdict is None or (any(words) and not verdict):
-        if any(words):
-            return None if recurs or verdict is False else True
-        if recurs or not below[node] or (known is not None and not known & set(columns[node])):
-            return False
-    return verdict
+    if verdict or (verdict is False and not any(words)):
+        return verdict
+    if any(words):
+        return None if recurs or verdict is False else True
+    are_strangers = known is not None and not known & set(columns[node])
+    return False if recurs or not below[node] or are_strangers else None
 
 
 def _judge_types(first: list[str], below: Sequence[Sequence[str]]) -> bool | None:

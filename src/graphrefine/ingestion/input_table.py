@@ -121,11 +121,11 @@ def _alone(nodes: Any, spool: Spool) -> PieceEdges:
         filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
         lowest = min((entry.lowest for entry in filled), default=0)
         highest = max((entry.highest for entry in filled), default=-1)
-        if any(entry.names for entry in spool.entries) or lowest < 0 or highest >= nodes:
-            other = "strings" if any(entry.names for entry in spool.entries) else lowest if lowest < 0 else highest
-            raise InputError(
-                f"nodes={nodes} means nodes 0 to {nodes - 1}, and the edges mention {other}", argument="nodes"
-            )
+        others = ["strings"] if any(entry.names for entry in spool.entries) else []
+        others += [str(id) for id in (lowest, highest) if not 0 <= id < nodes and filled]
+        if others:
+            problem = f"nodes={nodes} means nodes 0 to {nodes - 1}, and the edges mention {others[0]}"
+            raise InputError(problem, argument="nodes")
         nodes = np.arange(nodes, dtype=np.int64)
     if nodes.dtype != object:
         return PieceEdges(Edges(empty, empty, alone=np.unique(nodes)), None, none)

@@ -48,7 +48,9 @@ class ColumnTable:
 
     def _sample(self, at: int) -> list[Any]:
         first = self.column(at)[:MOST]
-        return first if isinstance(first, list) else list(first.to_pylist() if is_arrow(first) else first.tolist())
+        if is_arrow(first):
+            return list(first.to_pylist())
+        return first if isinstance(first, list) else list(first.tolist())
 
 
 def table_of_records(records: Sequence[dict[str, Any]]) -> ColumnTable:

@@ -430,31 +430,20 @@ def _read_arrow(labels: Any, options: LabelOptions, known: Known) -> Entries:
 
 
 def _read_mapping(labels: Mapping[Any, Any], known: Known) -> Entries:
-    """Read from nodes to labels, as columns, or from labels to nodes, the last only where nothing else can be meant."""
+    """Read a mapping from nodes to labels; refuse one that may lead from labels to nodes."""
     keys, values = list(labels), list(labels.values())
-    if _are_columns(labels, known):
-        return _read_table([_as_list(column) for column in values], keys, LabelOptions(), known)
     members = {text_of(each) for value in values if _is_collection(value) for each in value}
-    if known is None or not members or not members <= known:
-        return Entries(values, keys, "nodes by the keys")
-    as_nodes = sum(text_of(key) in known for key in keys)
-    if not as_nodes:
-        pairs = [(node, key) for key, value in labels.items() for node in (value if _is_collection(value) else [value])]
-        return Entries([key for _, key in pairs], [node for node, _ in pairs], "labels by the keys")
-    if as_nodes <= len(members):
+    if (
+        known is not None
+        and members
+        and members <= known
+        and sum(text_of(key) in known for key in keys) <= len(members)
+    ):
         raise InputError(
-            f"both the keys ({list_some(keys)}) and the values ({list_some(values)}) of the mapping are names of "
-            "nodes: pass a pair (nodes, labels), or a table (node, label)"
+            f"the values of the mapping ({list_some(values)}) are names of nodes, and labels are expected there, the "
+            f"nodes as keys ({list_some(keys)}): pass a pair (nodes, labels), or a table (node, label)"
         )
     return Entries(values, keys, "nodes by the keys")
-
-
-def _are_columns(labels: Mapping[Any, Any], known: Known) -> bool:
-    """Return whether keys are titles of columns: one is a usual title of nodes, none is a node, lengths agree."""
-    titles = [key.strip().lower() for key in labels if isinstance(key, str) and key not in (known or ())]
-    if len(titles) < len(labels) or not NODES & set(titles) or not all(map(_is_collection, labels.values())):
-        return False
-    return len({len(column) for column in labels.values()}) == 1
 
 
 def _read_attribute(graph: Graph, attribute: Any) -> Entries:

@@ -282,7 +282,8 @@ def _matrix_adjacency(table: MatrixTable, options: ReadOptions, names: int | NDA
         settings |= {"names": table.names, "column_names": table.column_names}
         adjacency = adjacency_of_bipartite_matrix(table.matrix, **settings)
     else:
-        row_names = table.names if names is None else range(names) if isinstance(names, int) else names
+        chosen = range(names) if isinstance(names, int) else names
+        row_names = table.names if chosen is None else chosen
         adjacency = adjacency_of_matrix(table.matrix, directed=bool(options.directed), names=row_names, **settings)
     return adjacency._replace(report={**adjacency.report, **table.report})
 

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.adjacency import check_weights, describe_outside
+from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import Numbered, from_strings
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import PAIR, Columns, Marks, Parsed, Status
+from graphrefine.readers.attributed_graph import parse_weight
 from graphrefine.readers.formats import EdgeTable, MatrixTable, make_report
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.decode import as_text, decode
@@ -227,7 +228,11 @@ def _describe_problem(parsed: Parsed, text: NDArray[np.uint8], layout: Layout) -
         kind = "a date such as 2024-01-31 or 2024-01-31T12:30:00Z" if layout.dates else "a number"
         return f"time {fields[min(time, len(fields) - 1)]!r} is not {kind}, as the times before are", "time"
     value = fields[min(weight, len(fields) - 1)]
-    return f"weight {value!r} {_weight_problem(value)}", "weights"
+    try:
+        parse_weight(value)
+    except InputError as error:
+        return str(error), "weights"
+    return f"weight {value!r} is not written as a number is", "weights"  # but as Python does, such as 1_000
 
 
 def _fields_of(record: str, layout: Layout) -> list[str]:
@@ -235,19 +240,6 @@ def _fields_of(record: str, layout: Layout) -> list[str]:
         return next((fields for *_, fields in split_records(record, layout.sample.dialect)), [record])
     except QuoteError:  # quotes over several lines, of which this is the first
         return record.split(layout.marks[0])
-
-
-def _weight_problem(text: str) -> str:
-    try:
-        value = float(text)
-    except ValueError:
-        return "is not a number; weights=False reads the edges without weights"
-    if value < 0 or text.startswith("-"):
-        return (
-            "is negative, and weights must be positive (0: no edge): pass weights=False to leave them out "
-            "(--weights none), or write absolute values"
-        )
-    return describe_outside(value, text=text) or "is not a finite float32 number"
 
 
 def _read_matrix(records: Sequence[Record], *, is_bipartite: bool) -> MatrixTable:

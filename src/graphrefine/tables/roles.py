@@ -190,9 +190,11 @@ def _find_ends(
         if len(free) > 2:
             pair = _choose_ends(free) if names else pair
             _refuse_relation(free, pair[1])
-    first, second = pair or (0, 1)
-    source = source if source is not None else first if first != target else second
-    target = target if target is not None else second if second != source else first
+    pair = pair or (0, 1)
+    if source is None:
+        source = next(at for at in pair if at != target)
+    if target is None:
+        target = next(at for at in reversed(pair) if at != source)
     if source == target:
         problem = f"source and target are the same column ({columns[source].label!r}); name both"
         raise InputError(problem, argument="target")

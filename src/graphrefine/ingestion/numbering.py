@@ -121,26 +121,26 @@ def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: P
 
 def _refuse_overlap(job: Job, table: InputTable, spool: Spool) -> None:
     """Refuse integers on both sides of edges whose ends are of two sets, and other ids if these may be."""
-    part = next((part for part in table.parts if part.roles is not None and part.roles.sets is not None), None)
-    if part is None or part.roles is None or (sets := part.roles.sets) is None or job.options.bipartite is not None:
+    found = [(part.source, part.roles.sets) for part in table.parts if part.roles and part.roles.sets]
+    if not found or job.options.bipartite is not None:
         return
+    source, sets = found[0]
     is_text = any(entry.names for entry in spool.entries)
     if is_text and not sets.is_declared:
         return
     filled = [entry for entry in spool.entries if entry.highest >= entry.lowest and entry.file < len(job.inputs)]
     whole = min((entry.lowest for entry in filled), default=0), max((entry.highest for entry in filled), default=-1)
     if is_text or 2 * IdSet.bytes_for(*whole) > job.budget.bits:
-        raise part.source.error(sets.refuse("ids may be in both"))
+        raise source.error(sets.refuse("ids may be in both"))
     sides = IdSet(*whole), IdSet(*whole)
-    for source, target, _, alone, alone_targets in map(spool.edges, filled):
-        for ids, side in ((sides[0], (source, alone)), (sides[1], (target, alone_targets))):
-            for each in side:
-                ids.add(each)
-    both = np.flatnonzero(sides[0].bits & sides[1].bits)
-    if len(both):
-        word = int(sides[0].bits[both[0]] & sides[1].bits[both[0]])
-        shared = whole[0] + 64 * int(both[0]) + (word & -word).bit_length() - 1
-        raise part.source.error(sets.refuse(f"{shared} is in both"))
+    for edges in map(spool.edges, filled):
+        for ids, side in zip(sides * 2, (edges.source, edges.target, edges.alone, edges.alone_targets), strict=True):
+            ids.add(side)
+    both = sides[0].bits & sides[1].bits
+    if both.any():
+        at = int(np.flatnonzero(both)[0])
+        lowest_bit = (int(both[at]) & -int(both[at])).bit_length() - 1
+        raise source.error(sets.refuse(f"{whole[0] + 64 * at + lowest_bit} is in both"))
 
 
 def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object] | None:

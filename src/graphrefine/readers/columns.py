@@ -78,12 +78,12 @@ def edges_of_rows(names: list[str], rows: Iterable[Sequence[Any]], options: Read
     if not sample:
         raise InputError("there is no edge: the table or query has no rows")
     columns = [list(column) for column in zip(*sample, strict=True)]
-    table = ColumnTable(names, columns.__getitem__)
-    roles = table.find_edges(options)
+    roles = ColumnTable(names, columns.__getitem__).find_edges(options)
+    used = roles.used
     for row in iterator:
-        for at in roles.used:
+        for at in used:
             columns[at].append(row[at])
-    return number_edges(table.column, roles, options)
+    return number_edges(columns.__getitem__, roles, options)
 
 
 def number_edges(

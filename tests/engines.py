@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 from graphrefine.engine.block_compute import BlockCompute
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
+from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
+from graphrefine.progress import Stages
+from graphrefine.refine.refine import refine
+from graphrefine.refine.settings import RefineSettings
 from graphrefine.system.storage import open_storage
 
 
@@ -39,10 +43,10 @@ def engine_in(
     return BlockEngine(storage, layout, Pipeline(compute), **options)
 
 
-def engine_of_many_blocks(folder: Path, graph: Graph, columns: int, *, blocks: int) -> BlockEngine:
-    """Blocks of any number of rows, of a graph of any size, gathered in two chunks; in float32."""
-    bounds = np.unique(np.linspace(0, graph.nodes, blocks + 1).astype(np.int64))
-    return engine_in(folder, graph, columns, bounds=bounds, chunk=-(-graph.nodes // 2), bfloat16=False)
+def in_memory(graph: Graph, chosen: RefineSettings) -> NDArray[np.float32]:
+    """REFINE's vectors by the engine in memory, in the order that the rows have on disk."""
+    engine = LocalEngine(graph, columns=chosen.dim, reorder=False, bfloat16=chosen.bfloat16, threads=2)
+    return refine(engine, graph, chosen, Stages())
 
 
 class StoppedError(Exception):

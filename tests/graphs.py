@@ -78,6 +78,19 @@ def _joins_sides(graph: Graph, sources: int) -> bool:
     return bool((graph.indices[:split] >= sources).all() and (graph.indices[split:] < sources).all())
 
 
+def dense(graph: Graph) -> NDArray[np.float64]:
+    """The adjacency matrix in float64."""
+    return np.asarray(graph.to_scipy().toarray(), np.float64)
+
+
+def dense_walk(graph: Graph) -> NDArray[np.float64]:
+    """P = D^-1 A in float64, the rows of isolated nodes zero."""
+    A = dense(graph)
+    sums = A.sum(axis=1, keepdims=True)
+    P: NDArray[np.float64] = np.divide(A, sums, out=np.zeros_like(A), where=sums > 0)
+    return P
+
+
 def permuted(graph: Graph, order: NDArray[Any]) -> Graph:
     """The same graph with node order[i] in row i."""
     rank = np.argsort(order)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.live.checkpoint import kernel_blocks
+from graphrefine.live.model import Refresh
 from graphrefine.live.reader import LiveVectors
-from graphrefine.live.refresh import Refresh
 from graphrefine.live.writer import Live
 
 Edges = dict[frozenset[Any], float]

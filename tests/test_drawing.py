@@ -174,10 +174,7 @@ def test_a_cycle_is_seen(tmp_path: Path, style: str) -> None:
     assert upward(draw(root)) == []
 
 
-def test_every_box_has_a_layer_and_imports_point_down() -> None:
+def test_every_box_has_a_layer_imports_point_down_and_nothing_goes_round() -> None:
     assert {box_of(module) for module in module_files(ROOT)} <= set(LEVELS)
     assert upward(draw(ROOT)) == []
-
-
-def test_nothing_goes_round() -> None:
     assert cycles(draw(ROOT)) == []

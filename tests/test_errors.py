@@ -31,14 +31,11 @@ def test_the_tree(name: str, parent: type[Exception]) -> None:
     assert name in (errors.__doc__ or "")
 
 
-def test_errors_carry_the_argument_to_blame() -> None:
+def test_errors_carry_the_argument_to_blame_and_name_packages() -> None:
     assert InputError("dim must be at least 1, not 0", argument="dim").argument == "dim"
     assert FormatError("a.csv", "has no column w", line=3, argument="weights").argument == "weights"
     assert InputError("the file is empty").argument is None
     assert ArgumentWarning("dim is reduced to 6", argument="dim").argument == "dim"
     again = pickle.loads(pickle.dumps(OutputError("the disk is full", argument="work")))
     assert (str(again), again.argument) == ("the disk is full", "work")
-
-
-def test_a_missing_package_is_named_with_its_extra() -> None:
     assert 'pip install "graphrefine[scale]"' in str(MissingExtraError("reading", "fsspec", "scale"))

@@ -49,12 +49,9 @@ def test_unknown_names_are_refused() -> None:
         graphrefine.embedd  # noqa: B018
 
 
-def test_importing_loads_nothing_heavy() -> None:
+def test_importing_loads_nothing_heavy_and_names_load_on_first_use() -> None:
     assert not HEAVY & modules_after("import graphrefine")
     assert not HEAVY & modules_after("import graphrefine; graphrefine.__version__, dir(graphrefine)")
-
-
-def test_names_load_on_first_use_and_scikit_learn_only_for_the_estimator() -> None:
     light = "from graphrefine import embed, read, load, Graph, Embedding, GraphRefineError"
     assert "sklearn" not in modules_after(light)
     assert {"numpy", "sklearn"} <= modules_after("from graphrefine import REFINE")
@@ -78,7 +75,7 @@ def test_embedding_a_file_loads_no_library_that_it_does_not_need(quality: str, t
     code = f"sys.argv = ['graphrefine', 'embed', {str(path)!r}, '-o', {str(tmp_path / 'out.npz')!r}"
     code += f", '--dim', '16', '--json', '--quality', {quality!r}]\nfrom graphrefine.cli.main import main\n"
     code += "try: main()\nexcept SystemExit as stop: assert stop.code == 0"
-    unneeded = {"scipy", "numpy.testing", "numpy.f2py", "sklearn", "pyarrow", "matplotlib", "rich", "jinja2"}
+    unneeded = {"scipy", "numpy.testing", "numpy.f2py", "sklearn", "pyarrow", "pandas", "matplotlib", "rich", "jinja2"}
     assert not unneeded & modules_after(code)
 
 
@@ -95,17 +92,13 @@ def test_the_program_is_installed_under_its_name() -> None:
 
 
 @pytest.mark.skipif(not (ROOT / "src").is_dir(), reason="the source is not here")
-def test_the_source_knows_no_machine() -> None:
+def test_the_source_knows_no_machine_and_unpickles_nothing() -> None:
     machine = re.compile(r"/(?:work|root|home|Users)/\w")
     for folder in ("src", "benchmarks", "docs", "scripts"):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in {".py", ".cpp", ".h", ".md", ".toml", ".txt", ".json", ".cmake"}:
                 found = machine.search(path.read_text(encoding="utf-8"))
                 assert found is None, f"{path}: {found}"
-
-
-@pytest.mark.skipif(not (ROOT / "src").is_dir(), reason="the source is not here")
-def test_nothing_is_ever_unpickled() -> None:
     for path in (ROOT / "src").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"^\s*(?:import|from) (?:pickle|joblib)|allow_pickle=True", text, re.MULTILINE), path

@@ -14,7 +14,6 @@ PAGE = " ".join((Path(__file__).resolve().parents[1] / "SECURITY.md").read_text(
 
 
 def test_the_limits_of_the_api() -> None:
-    pytest.importorskip("fastapi")
     from graphrefine.explore import app, request_params
     from graphrefine.explore.server import SETTINGS
 
@@ -26,7 +25,7 @@ def test_the_limits_of_the_api() -> None:
     assert stated in PAGE
 
 
-def test_what_is_closed_by_default() -> None:
+def test_what_is_closed_by_default_and_where_servers_listen() -> None:
     assert "`--scheduler tcp://...` is **refused** unless you add `--trusted-network`" in PAGE
     with pytest.raises(InputError, match="trusted_network=True"):
         RunSettings(executor="dask", scheduler="tcp://head:8786")
@@ -36,9 +35,6 @@ def test_what_is_closed_by_default() -> None:
     from graphrefine.datasets import DATASETS
 
     assert [entry.title for entry in DATASETS.values() if entry.sha256 is None] == ["Flickr", "YouTube"]
-
-
-def test_the_server_listens_on_this_machine_unless_told() -> None:
     from graphrefine.cli.commands import cli
 
     live = cli.commands["live"]

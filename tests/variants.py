@@ -23,28 +23,51 @@ from graphrefine.kernels import exact, native, to_bfloat16, to_float32
 from graphs import random_graph
 from oracles.live import apply_group, random_history, snapshot
 
-NODES = 700
+NODES, ISOLATED = 700, 7  # of most cases; without edges
+KINDS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "fast": {"quality": "fast"},
+    "best": {"quality": "best"},
+    "directed": {"directed": True},
+    "directed, fast": {"directed": True, "quality": "fast"},
+    "bipartite": {"bipartite": True},
+    "bipartite, fast": {"bipartite": True, "quality": "fast"},
+    "features": {"features": True},
+}
 
 
-def taken(*, weighted: bool) -> Graph:
-    """Return users and the items that they took, some by most of them."""
-    rng = np.random.default_rng(0)
-    user, item = rng.integers(0, NODES, 6 * NODES), (90 * rng.random(6 * NODES) ** 2).astype(int)
-    weights = rng.uniform(0.1, 9, len(user)) if weighted else np.ones(len(user))
-    once = sorted({(int(u), int(i)): float(w) for u, i, w in zip(user, item, weights, strict=True)}.items())
-    edges = [(f"u{u}", f"i{i}", w) if weighted else (f"u{u}", f"i{i}") for (u, i), w in once]
-    return graphrefine.read(edges, bipartite=True)
-
-
-def features(*, sparse: bool) -> NDArray[np.float64]:
-    """Return numbers of nodes, 60 columns; most of them zero if ``sparse``."""
+def make_graph(kind: str, *, nodes: int, orders: float = 0.5, unit: float = 1.0, weighted: bool = True) -> Graph:
+    """Return a graph with weights over so many orders of magnitude, and nodes without edges at its end."""
     rng = np.random.default_rng(1)
-    numbers = rng.uniform(0.5, 2, (NODES, 60)) + np.arange(NODES)[:, None] % 7 * rng.uniform(0, 1, 60)
-    return np.where(rng.random((NODES, 60)) < 0.2, numbers, 0.0) if sparse else numbers
+    if kind.startswith("bipartite"):
+        user, item = rng.integers(0, nodes // 2, 4 * nodes), (nodes // 3 * rng.random(4 * nodes) ** 2).astype(int)
+        matrix = np.zeros((nodes // 2 + ISOLATED, nodes // 3), np.float32)
+        matrix[user, item] = unit * 10.0 ** rng.uniform(-orders, orders, 4 * nodes) if weighted else 1
+        return graphrefine.read(matrix, bipartite=True)
+    plain = random_graph(nodes, directed=kind.startswith("directed"), isolated=ISOLATED, seed=1)
+    if not weighted:
+        return plain
+    rows = np.repeat(np.arange(nodes), plain.out_counts)
+    once = np.ones(len(rows), bool) if plain.directed else rows < plain.indices
+    weights = unit * 10.0 ** rng.uniform(-orders, orders, len(rows))
+    ends = rows[once], plain.indices[once]
+    return Graph.from_edges(*ends, weights[once], names=np.arange(nodes), directed=plain.directed)
 
 
-def vectors_of(graph: Graph, *, threads: int, dim: Any = 24, **options: Any) -> NDArray[np.float32]:
-    return graphrefine.embed(graph, dim=dim, threads=threads, **options).vectors
+def make_features(nodes: int, *, sparse: bool = False) -> NDArray[np.float64]:
+    """Return numbers of nodes, 40 columns; zeros for the nodes without edges, and most others if ``sparse``."""
+    rng = np.random.default_rng(2)
+    numbers = rng.random((nodes, 40)) + np.arange(nodes)[:, None] % 5
+    numbers[-ISOLATED:] = 0
+    return np.where(rng.random(numbers.shape) < 0.2, numbers, 0.0) if sparse else numbers
+
+
+def embed_kind(kind: str, graph: Graph, **options: Any) -> NDArray[np.float32]:
+    """Return the vectors of a graph that `make_graph` made for a kind."""
+    chosen = {name: value for name, value in KINDS[kind].items() if name == "quality"}
+    if kind == "features":
+        chosen["features"] = make_features(graph.nodes)
+    return graphrefine.embed(graph, **{"dim": 24, "seed": 0, **chosen, **options}).vectors
 
 
 def hubs(*, threads: int) -> NDArray[np.float32]:
@@ -114,30 +137,24 @@ def live(*, threads: int) -> NDArray[np.float32]:
 
 def cases() -> dict[str, Callable[..., NDArray[Any]]]:
     """What is computed, by name: functions of ``threads``."""
-    plain, heavy = random_graph(NODES), random_graph(NODES, weighted=True, isolated=3)
-    arcs, heavy_arcs = (random_graph(NODES, directed=True, weighted=weighted, seed=2) for weighted in (False, True))
-    walks = {"walks": 2, "length": 10}
+    graphs = {kind: make_graph(kind, nodes=NODES) for kind in KINDS}
+    bare = {kind: make_graph(kind, nodes=NODES, weighted=False) for kind in ("fast", "directed", "bipartite")}
+    plain, heavy, arcs = bare["fast"], graphs["default"], graphs["directed"]
+    sparse, walks = make_features(NODES, sparse=True), {"walks": 2, "length": 10}
     return {
-        "fast": partial(vectors_of, plain, quality="fast"),
-        "default": partial(vectors_of, heavy),
-        "directed": partial(vectors_of, arcs),
-        "directed, weighted": partial(vectors_of, heavy_arcs),
-        "directed, fast": partial(vectors_of, heavy_arcs, quality="fast"),
-        "bipartite": partial(vectors_of, taken(weighted=False)),
-        "bipartite, weighted": partial(vectors_of, taken(weighted=True)),
-        "bipartite, fast": partial(vectors_of, taken(weighted=True), quality="fast"),
-        "features": partial(vectors_of, heavy, features=features(sparse=False)),
-        "sparse features": partial(vectors_of, plain, features=features(sparse=True)),
-        "directed features": partial(vectors_of, heavy_arcs, two_sided=False, features=features(sparse=True)),
-        "automatic dimension": partial(vectors_of, heavy, dim="auto", quality="fast"),
-        "deepwalk": partial(vectors_of, plain, method="deepwalk", **walks),
-        "node2vec": partial(vectors_of, heavy, dim=40, method="node2vec", **walks),
-        "line": partial(vectors_of, heavy_arcs, method="line", samples=0.02),
+        **{kind: partial(embed_kind, kind, graph) for kind, graph in graphs.items()},
+        **{f"{kind}, unweighted": partial(embed_kind, kind, graph) for kind, graph in bare.items()},
+        "sparse features": partial(embed_kind, "default", plain, features=sparse),
+        "directed features": partial(embed_kind, "directed", arcs, two_sided=False, features=sparse),
+        "automatic dimension": partial(embed_kind, "fast", heavy, dim="auto"),
+        "deepwalk": partial(embed_kind, "default", plain, method="deepwalk", **walks),
+        "node2vec": partial(embed_kind, "default", heavy, dim=40, method="node2vec", **walks),
+        "line": partial(embed_kind, "default", arcs, method="line", samples=0.02),
+        "pte": partial(embed_kind, "default", plain, method="pte", samples=0.02),
         "hubs": hubs,
         "tall matrices": tall_matrices,
         "exact algebra": exact_algebra,
         "live": live,
-        "pte": partial(vectors_of, plain, method="pte", samples=0.02),
     }
 
 

@@ -30,7 +30,7 @@ sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests")]  # this scr
 
 import graphrefine.live  # noqa: E402
 from common import machine  # noqa: E402
-from graphrefine.live import refresh as refreshing  # noqa: E402
+from graphrefine.live import model as fitting  # noqa: E402
 from graphrefine.live import writer  # noqa: E402
 from graphrefine.live.change_log import Change  # noqa: E402
 from graphrefine.live.reader import LiveReader  # noqa: E402
@@ -84,7 +84,7 @@ class Workload:
 def lower_thresholds() -> None:
     """Refreshes and checkpoints after a few changes."""
     writer.LOOK, writer.LOGGED = 40, 40
-    refreshing.MOST_NEW = 0.05
+    fitting.MOST_NEW = 0.05
 
 
 def write(path: Path, groups: dict[int, list[Change]], tell: Connection) -> None:

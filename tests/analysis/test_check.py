@@ -173,22 +173,6 @@ def whole(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("options", "argument"),
-    [
-        ({"k": 3}, "against"), ({"sample": None}, "against"), ({"seed": 1}, "against"),
-        ({"max_drift": 0.1}, "max_drift"), ({"against": "x"}, "against"),
-        ({"against": "x", "max_drift": 3}, "max_drift"), ({"against": "x", "min_neighbors": -1}, "min_neighbors"),
-        ({"features": "nosuch.csv"}, "graph"), ({"reading": {"directed": False}}, "graph"), ({"table": "x"}, "table"),
-        ({"expect": "grf1:abc"}, "expect"),
-    ],
-)  # fmt: skip
-def test_options_that_do_not_go_together_are_refused(options: dict[str, Any], argument: str, whole: Path) -> None:
-    with pytest.raises(InputError) as refused:
-        check(whole, **options)
-    assert refused.value.argument == argument
-
-
-@pytest.mark.parametrize(
     ("shape", "names", "fact"),
     [
         ((9, 4), np.array(["a", "a", *"bcdefgh"]), "'a'"),
@@ -233,6 +217,9 @@ def test_a_path_without_an_embedding_is_a_mistake_in_either_place(whole: Path) -
     for path in (whole.parent / "nothing", whole.parent / "nothing.npz", other):
         for words in ([path], [whole, "--against", path, "--max-drift", "1"]):
             refuses("check", *words, folder=whole.parent, expected=(str(path),))
+    with pytest.raises(InputError) as refused:
+        check(whole, table="x")
+    assert refused.value.argument == "table"
 
 
 def test_names_that_do_not_meet_are_given_with_their_files(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -13,11 +12,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import normalized_mutual_info_score
 
 import graphrefine
-from cli_runs import refuses, works
 from graphrefine import Embedding, Graph, find_communities
 from graphrefine.analysis.communities import modularity
 from graphrefine.datasets import block_model
-from graphrefine.errors import InputError
 from graphs import graphs
 from strategies import PATIENT
 
@@ -72,21 +69,3 @@ def test_the_facts_of_each_community() -> None:
 def test_few_and_equal_nodes(vectors: Any) -> None:
     table = find_communities(Embedding(None, vectors))
     assert len(table.stats["communities"]) == bool(np.any(vectors))
-
-
-@pytest.mark.parametrize("settings", [{"count": 0}, {"count": 3}, {"count": 2.5}, {"graph": [("x", "y")]}])
-def test_what_cannot_be_used_is_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=r"count=|none of its 2 nodes"):
-        find_communities(Embedding(["a", "b"], [[1, 0], [0, 1]]), **settings)
-
-
-def test_the_command(tmp_path: Path) -> None:
-    embedding, _, _ = blocks(3)
-    embedding.save(tmp_path / "e")
-    out = works("communities", tmp_path / "e", "--count", "3", "-o", tmp_path / "c.tsv")
-    assert out.out == f"{tmp_path / 'c.tsv'}: 600 rows\n" and "cohesion" in out.err
-    assert (tmp_path / "c.tsv").read_text().splitlines()[0] == "node\tcommunity\tname\tcosine"
-    assert "cohesion" in works("communities", tmp_path / "e").out
-    figures = works("communities", tmp_path / "e", "--count", "2", "--json").figures
-    assert len(figures["communities"]) == 2 and len(figures["rows"]) == 600
-    refuses("communities", tmp_path / "e", "--count", "few", folder=tmp_path, expected=("'auto'",))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -12,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import graphrefine
-from cli_runs import refuses, works
 from graphrefine import Embedding, Graph, find_duplicates
 from graphrefine.analysis.duplicates import NeighborSets
 from graphrefine.datasets import block_model
@@ -101,17 +99,12 @@ def test_leaves_of_one_hub_are_told_apart_from_twins() -> None:
     assert len({row.group for row in table if "leaf" in row.node}) == 1
     bound = find_duplicates(embedding, graph, above=0.5, min_degree=1)
     assert (bound["cosine"] >= 0.5 - 1e-6).all() and (bound["overlap"] >= 0.5).all()
-
-
-def test_without_a_graph_degrees_tell_leaves_apart() -> None:
-    embedding, _ = hub_and_twins()
+    # Without a graph, degrees tell leaves apart; without degrees, nothing does.
     assert not any(str(name).startswith("leaf") for pair in pairs_of(find_duplicates(embedding)) for name in pair)
-    kinds = {row.kind for row in find_duplicates(embedding, min_degree=1) if "leaf" in row.node}
-    assert kinds == {"leaves"}
-    bare = Embedding(embedding.names, embedding.vectors)
-    table = find_duplicates(bare)
-    assert "kind" not in table.columns and table.stats["kinds"] is None
-    assert sum("leaf" in row.other for row in table) >= 39
+    assert {row.kind for row in find_duplicates(embedding, min_degree=1) if "leaf" in row.node} == {"leaves"}
+    bare = find_duplicates(Embedding(embedding.names, embedding.vectors))
+    assert "kind" not in bare.columns and bare.stats["kinds"] is None
+    assert sum("leaf" in row.other for row in bare) >= 39
 
 
 def test_a_planted_twin_is_named_though_its_cosine_is_below_the_usual_bound() -> None:
@@ -148,31 +141,3 @@ def test_small_and_zero_embeddings(graph: Any) -> None:
         table = find_duplicates(Embedding(["a", "b"], vectors), graph)
         assert len(table) == 0 and table.stats["pairs"] == 0
     assert len(find_duplicates(Embedding(["a"], [[1.0]]))) == 0
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"above": 0}, "above=0"),
-        ({"above": 1.5}, "above=1.5 must be"),
-        ({"overlap": 0.5}, "overlap=0.5 is a share of neighbors"),
-        ({"min_degree": 3}, "min_degree=3: the embedding holds no degrees"),
-        ({"min_degree": -1}, "min_degree=-1"),
-        ({"graph": [("x", "y")]}, "none of its 2 nodes is in the embedding"),
-    ],
-)
-def test_what_cannot_be_used_is_refused(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=message):
-        find_duplicates(Embedding(["a", "b"], [[1, 0], [0, 1]]), **settings)
-
-
-def test_the_command(tmp_path: Path) -> None:
-    embedding, graph = hub_and_twins()
-    embedding.save(tmp_path / "e")
-    lines = [f"{graph.names[u]},{graph.names[v]}" for u, v in zip(*graph.to_scipy().nonzero(), strict=True) if u < v]
-    (tmp_path / "g.csv").write_text("\n".join(lines) + "\n")
-    works("duplicates", tmp_path / "e", "--graph", tmp_path / "g.csv", "-o", tmp_path / "p.csv")
-    assert "other twin,twin," in (tmp_path / "p.csv").read_text()
-    figures = works("duplicates", tmp_path / "e", "--min-degree", "1", "--json").figures
-    assert figures["above"] == 0.98 and len(figures["rows"]) == figures["count"]
-    refuses("duplicates", tmp_path / "e", "--above", "2", folder=tmp_path, expected=("--above 2.0",))

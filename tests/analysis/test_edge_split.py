@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import graphrefine
-from cli_runs import check_refused, run, works
+from cli_runs import works
 from graphrefine import Graph, split_edges
 from graphrefine.display.table import Table
 from graphrefine.errors import InputError, OutputError
@@ -146,32 +146,7 @@ def test_negatives_are_drawn_by_degree_and_may_be_arcs_turned_round() -> None:
 RING = [(i, (i + 1) % 10) for i in range(10)]
 
 
-# Four nodes, all of them linked to one another; two more without edges: no pair of ends is free.
-CLIQUE = {"graph": [(0, 1), (0, 2), (0, 3), (1, 2), (2, 3), (1, 3)], "nodes": 6}
-
-
-@pytest.mark.parametrize(
-    ("options", "argument"),
-    [
-        ({"test": 1.0}, "test"),
-        ({"test": 0.6, "validation": 0.5}, "test"),
-        ({"test": 0, "validation": 0}, "test"),
-        ({"test": 0.01, "validation": 0}, "test"),
-        ({"negatives": -1}, "negatives"),
-        ({"negatives": 9, "validation": 0}, "negatives"),
-        ({"negatives_by": "hard"}, "negatives_by"),
-        ({**CLIQUE, "negatives_by": "degree", "test": 0.3, "validation": 0}, "negatives_by"),
-        ({"seed": -1}, "seed"),
-        ({"test": 0.3, "connected": True}, "connected"),
-    ],
-)
-def test_refused(options: dict[str, Any], argument: str) -> None:
-    with pytest.raises(InputError) as refused:
-        split_edges(**{"graph": RING, **options})
-    assert refused.value.argument == argument
-
-
-def test_a_folder_and_what_is_in_it(tmp_path: Path) -> None:
+def test_a_folder_what_is_in_it_and_what_it_does_not_replace(tmp_path: Path) -> None:
     edges = [(f"n {i}", f"n {(i + k) % 12}", float(k)) for i in range(12) for k in (1, 2)]
     split = split_edges(edges, test=0.25)
     for table in ("csv", "parquet"):
@@ -184,9 +159,6 @@ def test_a_folder_and_what_is_in_it(tmp_path: Path) -> None:
     assert sorted(recipe["files"].values()) == sorted(
         path.name for path in (tmp_path / "split").iterdir() if path.name != "split.json"
     )
-
-
-def test_other_folders_are_not_replaced(tmp_path: Path) -> None:
     split = split_edges(RING, validation=0)
     split.save(tmp_path / "split")
     (tmp_path / "mine").mkdir()
@@ -210,5 +182,3 @@ def test_the_command(tmp_path: Path) -> None:
     assert pairs["source"].tolist()[:2] == split.edges["test"]["source"].tolist()
     figures = works("split", path, "-o", output, "--json", "--table", "parquet", "--validation", "0").figures
     assert figures["parts"]["train"]["edges"] == 9 and figures["output"] == str(output)
-    check_refused(run("split", path, "-o", output, "--test", "1.5"), "--test 1.5")
-    check_refused(run("split", path, "-o", path), "ring.csv")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,13 +14,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, log_loss
 from sklearn.multiclass import OneVsRestClassifier
 
-import graphrefine
-from cli_runs import check_refused, run, works
 from graphrefine import predict_labels
 from graphrefine.analysis.label_prediction import Rule, _learn_threshold, cross_judge
 from graphrefine.display.table import Table
 from graphrefine.embedding.embedding import Embedding
-from graphrefine.errors import InputError
 
 
 def blobs(n: int = 600, classes: int = 4, noise: float = 1.2, seed: int = 0) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -139,25 +134,6 @@ def test_the_answer_does_not_depend_on_threads_or_on_the_order_of_nodes() -> Non
     assert by_node(turned) == by_node(one) and turned.stats["held_out"] == one.stats["held_out"]
 
 
-def test_refused() -> None:
-    vectors, kind = blobs(60)
-    some = {node: str(kind[node]) for node in range(40)}
-    broken = np.where(np.arange(60)[:, None] == 3, np.nan, vectors)
-    for rows, labels, fact in (
-        (vectors, dict.fromkeys(range(40), "x"), "'x'"),
-        (vectors, kind.astype(str), "nodes='all'"),
-        (vectors, {0: "a", 1: "b", 2: "a"}, "folds=5"),
-        (vectors, {"ann": "a", "bob": "b"}, "none of the 2 nodes"),
-        (broken, some, "node 3"),
-    ):
-        with pytest.raises(InputError, match=fact):
-            predict_labels(rows, labels)
-    for options in ({"nodes": "both"}, {"top": 0}, {"folds": 1}, {"seed": -1}, {"C": -1.0}):
-        with pytest.raises(InputError) as refused:
-            predict_labels(vectors, some, **options)
-        assert refused.value.argument in options
-
-
 def test_classes_of_one_and_of_all_nodes_and_nodes_without_a_vector() -> None:
     vectors, kind = blobs(200)
     vectors[[5, 190]] = 0
@@ -169,27 +145,6 @@ def test_classes_of_one_and_of_all_nodes_and_nodes_without_a_vector() -> None:
     assert np.isfinite(table.stats["held_out"]["log_loss"])
     assert 190 not in table["node"].tolist()
     assert (table.stats["without_vectors"], table.stats["labeled"], table.stats["predicted"]) == (2, 99, 99)
-
-
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    vectors, kind = blobs(300)
-    names = np.array([f"n{node}" for node in range(300)], object)
-    Embedding(names, vectors).save("blobs.npz")
-    lines = [f"{name},class {each}\n" for name, each in zip(names[:250], kind, strict=False)]
-    Path("labels.csv").write_text("node,label\n" + "".join(lines))
-    expected = predict_labels(graphrefine.load("blobs.npz"), "labels.csv")
-    typed = ("predict", "labels", "blobs.npz", "labels.csv")
-    assert "250 of 300 nodes labeled" in works(*typed, "-o", "predicted.csv").err
-    with Path("predicted.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [row["label"] for row in rows] == expected["label"].tolist()
-    assert [float(row["probability"]) for row in rows] == expected["probability"].tolist()
-    figures = works(*typed, "--json").figures
-    assert len(figures["rows"]) == figures["count"] == 50 and figures["held_out"] == expected.stats["held_out"]
-    assert "rows" not in works(*typed, "--json", "-o", "p.parquet").figures
-    assert works(*typed, "--all", "--json").figures["count"] == 300
-    check_refused(run(*typed, "-o", "x.xlsx"), ".xlsx")
 
 
 def test_a_few_right_nodes_do_not_make_probabilities_sure() -> None:

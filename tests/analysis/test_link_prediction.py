@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -11,11 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 import graphrefine
-from cli_runs import check_refused, ring_of_cliques, run, works
 from graphrefine import Graph, predict_links
 from graphrefine.analysis import link_prediction
 from graphrefine.analysis.link_prediction import PairFeatures, _Model, collect_candidates, search_rows
-from graphrefine.errors import InputError
 from graphrefine.evaluate.held_out_edges import hold_out
 from graphrefine.progress import Stages
 from graphs import data_folder
@@ -170,34 +167,6 @@ def test_a_graph_too_large_is_searched_from_its_hubs(monkeypatch: pytest.MonkeyP
     counts = np.bincount(np.ravel(blocks()), minlength=200)
     hubs = set(np.argsort(-counts, kind="stable")[:40].tolist())
     assert all({row.source, row.target} & hubs for row in table)
-
-
-@pytest.mark.parametrize(
-    ("edges", "options", "fact"),
-    [
-        ([(0, 1), (1, 2), (2, 3)], {}, "3 edges"),
-        (blocks(), {"top": 0}, "top=0"),
-        (blocks(), {"seed": -1}, "seed=-1"),
-        ([(i, j) for i in range(12) for j in range(i)], {}, "0 pairs"),
-    ],
-)
-def test_refused(edges: list[tuple[int, int]], options: dict[str, Any], fact: str) -> None:
-    with pytest.raises(InputError, match=fact):
-        predict_links(edges, **options)
-
-
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("cliques.csv").write_text("".join(f"n{u},n{v}\n" for u, v in ring_of_cliques().tolist()))
-    done = works("predict", "links", "cliques.csv", "--top", "20", "-o", "missing.csv")
-    expected = predict_links("cliques.csv", top=20)
-    rows = [line.split(",") for line in Path("missing.csv").read_text().split()]
-    assert rows[0] == ["source", "target", "score", "common_neighbors"]
-    assert [tuple(row[:2]) for row in rows[1:]] == list(zip(expected["source"], expected["target"], strict=True))
-    assert "of the first 20 pairs were hidden edges" in done.err
-    figures = works("predict", "links", "cliques.csv", "--top", "5", "--json").figures
-    assert [row["source"] for row in figures["rows"]] == predict_links("cliques.csv", top=5)["source"].tolist()
-    check_refused(run("predict", "links", "cliques.csv", "--top", "0"), "--top 0")
 
 
 @pytest.mark.slow

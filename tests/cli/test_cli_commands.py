@@ -19,7 +19,6 @@ from cli_runs import check_refused, contents, refuses, ring_of_cliques, run, spa
 from graphrefine import __version__
 from graphrefine.cli.commands import cli
 from graphrefine.embedding.embedding import Embedding, load
-from graphrefine.embedding.formats import FORMATS
 from graphrefine.evaluate import evaluate_labels
 
 EDGES = ring_of_cliques()
@@ -82,22 +81,12 @@ def test_info_for_a_person(edges: Path) -> None:
 # convert
 
 
-def test_convert_there_and_back_through_every_format(tmp_path: Path) -> None:
-    names = ["ann", "bob", "007", "d-é"]
+def test_convert_tells_what_it_wrote_and_what_it_lost(tmp_path: Path) -> None:
     vectors = np.random.default_rng(0).standard_normal((4, 3)).astype(np.float32)
-    Embedding(names, vectors, {"seed": 4}).save(tmp_path / "start")
-    last = tmp_path / "start"
-    for each in FORMATS:
-        if each.name == "npy":  # holds no names
-            continue
-        path = tmp_path / f"x{each.suffixes[0] if each.suffixes else ''}"
-        done = works("convert", last, path)
-        assert done.err == "" and f"{path.name}: 4 nodes x 3" in done.out
-        last = path
-    found = load(last)
-    assert found.names.tolist() == names
-    np.testing.assert_array_equal(found.vectors, vectors)
-    done = works("convert", tmp_path / "start", tmp_path / "x.npy")
+    Embedding(["ann", "bob", "007", "d-é"], vectors, {"seed": 4}).save(tmp_path / "start")
+    done = works("convert", tmp_path / "start", tmp_path / "x.csv")
+    assert done.err == "" and "x.csv: 4 nodes x 3" in done.out
+    done = works("convert", tmp_path / "x.csv", tmp_path / "x.npy")
     assert done.err.startswith("warning: a .npy file holds vectors only") and done.err.count("\n") == 1
     np.testing.assert_array_equal(np.load(tmp_path / "x.npy"), vectors)
 
@@ -124,8 +113,6 @@ def labeled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     clique = np.arange(80) // 10
     (folder / "labels.csv").write_text("node,label\n" + "".join(f"{i},c{c}\n" for i, c in enumerate(clique)))
     scipy.io.savemat(folder / "labels.mat", {"group": sp.csr_array(np.eye(8)[clique]), "other": np.ones(3)})
-    shuffled = np.random.default_rng(0).permutation(clique)
-    (folder / "noise.csv").write_text("".join(f"{i},c{c}\n" for i, c in enumerate(shuffled)))
     return folder
 
 
@@ -134,12 +121,7 @@ def test_labels_from_table_and_matrix(labeled: Path) -> None:
     table = works("evaluate", "labels", labeled / "vectors", labeled / "labels.csv", *options).figures
     matrix = works("evaluate", "labels", labeled / "vectors", labeled / "labels.mat", *options).figures
     assert table["ratios"] == matrix["ratios"]
-    assert [at["ratio"] for at in table["ratios"]] == [0.3, 0.7]
-    assert (table["nodes"], table["classes"], table["repeats"], table["C"], table["seed"]) == (80, 8, 3, 10.0, 1)
-    assert all(len(at["micro_f1"]["values"]) == 3 for at in table["ratios"])
     assert table["ratios"][1]["micro_f1"]["mean"] > 95, "cliques are easy"
-    noise = works("evaluate", "labels", labeled / "vectors", labeled / "noise.csv", *options).figures
-    assert noise["ratios"][1]["micro_f1"]["mean"] < 50, "labels that the graph does not know"
     again = evaluate_labels(
         load(labeled / "vectors"), labeled / "labels.csv", ratios=(0.3, 0.7), repeats=3, C=10, seed=1
     )
@@ -258,14 +240,11 @@ def test_help_lists_every_option_and_first_the_four_that_matter(path: tuple[str,
     assert listed == first and len(first) == 4
 
 
-def test_usage() -> None:
+def test_usage_and_completion() -> None:
     assert works("--version").out == f"graphrefine, version {__version__}\n"
     assert works().out == works("--help").out, "no command: the help"
     listed = works().out.split("Commands:")[1].strip().split("\n")
     assert [line.split()[0] for line in listed] == list(cli.commands)
-
-
-def test_a_shell_can_complete() -> None:
     asked = {"_GRAPHREFINE_COMPLETE": "bash_complete", "COMP_WORDS": "graphrefine em", "COMP_CWORD": "1"}
     done = spawn(env=asked)
     assert (done.code, done.out) == (0, "plain,embed\n")

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 import graphrefine
-from cli_runs import PAIRS, embeds, ring_of_cliques, run, spawn, works, write_csv
+from cli_runs import PAIRS, embeds, ring_of_cliques, spawn, works, write_csv
 from graphrefine.embedding.embedding import load
 
 EDGES = ring_of_cliques()
@@ -33,7 +33,7 @@ def edges(tmp_path: Path) -> Path:
     return write_csv(tmp_path / "edges.csv", EDGES)
 
 
-def test_standard_input(tmp_path: Path, expected: graphrefine.Embedding) -> None:
+def test_inputs_and_outputs_of_other_kinds(tmp_path: Path, expected: graphrefine.Embedding, edges: Path) -> None:
     found = embeds("-", "--dim", "8", to=tmp_path / "a", stdin=_text(" "))
     np.testing.assert_array_equal(found.vectors, expected.vectors)
     half = sp.coo_matrix((np.ones(len(EDGES)), EDGES.T), shape=(NODES, NODES))
@@ -43,9 +43,6 @@ def test_standard_input(tmp_path: Path, expected: graphrefine.Embedding) -> None
     done = spawn("embed", "-", "-o", tmp_path / "c", "--dim", "8", input=gzip.compress(_text("\t")))
     assert (done.code, done.err) == (0, PAIRS.replace("csv", "text"))
     np.testing.assert_array_equal(load(tmp_path / "c").vectors, expected.vectors)
-
-
-def test_npy_and_a_named_output_format(tmp_path: Path, edges: Path, expected: graphrefine.Embedding) -> None:
     embeds(edges, "--dim", "8", to=tmp_path / "out.npy")
     np.testing.assert_array_equal(np.load(tmp_path / "out.npy"), expected.vectors)
     works("embed", edges, "--dim", "8", "-o", tmp_path / "v2.0", "--output-format", "npz")
@@ -108,7 +105,7 @@ def test_options_reach_the_method(tmp_path: Path, typed: list[str], options: dic
         assert not np.allclose(found.vectors, graphrefine.embed(path, dim=6).vectors, atol=1e-4)
 
 
-def test_columns_weights_and_nodes(tmp_path: Path) -> None:
+def test_columns_weights_nodes_and_options_of_text(tmp_path: Path) -> None:
     path = tmp_path / "log.tsv"
     rows = [("when", "caller", "callee", "minutes"), (1, "ann", "bob", 3), (2, "bob", "cy", 9), (3, "ann", "cy", 1)]
     path.write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
@@ -124,9 +121,6 @@ def test_columns_weights_and_nodes(tmp_path: Path) -> None:
     unweighted = embeds(path, "--weights", "none", "--dim", "3", to=tmp_path / "c")
     wanted = graphrefine.embed([("ann", "bob"), ("bob", "cy"), ("ann", "cy")], dim=3)
     np.testing.assert_array_equal(unweighted.vectors, wanted.vectors)
-
-
-def test_text_options(tmp_path: Path) -> None:
     path = tmp_path / "tags.dat"
     path.write_bytes("#red;#blue\n#blue;grün\n".encode("cp1252"))
     options = ("--comments", "", "--delimiter", "semicolon", "--encoding", "cp1252", "--no-header")
@@ -141,15 +135,6 @@ def test_isolated_nodes_are_zero_and_reported(tmp_path: Path, edges: Path) -> No
     assert done.err == f"{PAIRS}note: nodes without edges, their vectors zero: 3\n"
     vectors = np.asarray(load(tmp_path / "out").vectors)
     assert (vectors[20:] == 0).all() and np.isfinite(vectors).all() and (vectors[:20] != 0).any(axis=1).all()
-
-
-def test_a_small_graph_lowers_the_default_dim_only(tmp_path: Path, edges: Path) -> None:
-    done = works("embed", edges, "-o", tmp_path / "out")
-    assert load(tmp_path / "out").dim == 20
-    assert "warning: --dim: dim is reduced from 128 to 20" in done.err
-    assert run("embed", edges, "-o", tmp_path / "out", "--dim", "128").code == 2
-    paper = works("embed", edges, "-o", tmp_path / "out", "--preset", "paper")
-    assert load(tmp_path / "out").dim == 20 and "reduced" in paper.err
 
 
 def test_odd_names_of_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,9 +34,6 @@ PATIENCE = 60  # seconds to wait for what must come
 @pytest.fixture(autouse=True)
 def _hangups_count() -> Iterator[None]:
     """Children end on SIGHUP even where the tests themselves run under nohup."""
-    if not hasattr(signal, "SIGHUP"):
-        yield
-        return
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
     signal.signal(signal.SIGHUP, before)
@@ -160,7 +157,6 @@ start()
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
 @pytest.mark.parametrize(
     ("script", "number"),
     [

@@ -81,16 +81,13 @@ def test_commands_with_an_optional_graph_have_it(folder: Path, command: str) -> 
     assert figures["reading"] == READING.removeprefix("read: ")
 
 
-def test_info_has_it_in_its_table(folder: Path) -> None:
+def test_info_has_it_in_its_table_and_labels_have_a_line_below(folder: Path) -> None:
     done = works("info", folder / "calls.csv")
     (row,) = [line for line in done.out.splitlines() if line.split()[0] == "read"]
     assert row.split(maxsplit=1) == READING.split(": ", 1)
     assert done.err == ""
     figures = works("info", folder / "calls.csv", "--json").figures
     assert figures["reading"] == READING.removeprefix("read: ")
-
-
-def test_labels_have_a_line_below(folder: Path) -> None:
     for command in ("compare", "tune"):
         done = works(command, folder / "calls.csv", *COMMANDS[command])
         assert done.err.splitlines()[1] == (

@@ -110,6 +110,13 @@ OTHERS = [
     ("evaluate labels nothing labels.csv", "nothing: no such file or folder"),
     ("emebd", "'emebd' (did you mean 'embed'?); the commands are embed, info", "--help"),
     ("xyz", "No such command 'xyz'; the commands are embed, info", "graphrefine --help"),
+    ("neighbors good", "--all or --vectors"),
+    ("neighbors good cd", "near it: c"),
+    ("neighbors good c -k 0", "-k 0"),
+    ("neighbors good c --label red", "label"),
+    ("neighbors nothing c", "nothing"),
+    ("neighbors good --from nothing.txt", "nothing.txt"),
+    ("neighbors good --from cut.txt", "cut.txt"),
     ("neighbors good --all", "--all is for a table"),
     ("neighbors good c --all -o n.csv", "name nodes, or give --all or --vectors"),
     ("neighbors good --all -o n.xls", "no table has the suffix"),
@@ -135,6 +142,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("full", "full.npy"):
         (place / name).mkdir()
         (place / name / "precious.txt").write_text("mine")
+    (place / "cut.txt").write_bytes(b"\xff\xfe\0")  # half a character of UTF-16
     write_csv(place / "edges.csv", ring_of_cliques())
     (place / "link.csv").symlink_to(place / "edges.csv")
     scipy.io.savemat(place / "graph.mat", {"adjacency": sp.eye(3), "people": np.ones(3)})
@@ -153,31 +161,26 @@ def test_a_mistake_is_refused(folder: Path, case: tuple[str, ...], monkeypatch: 
     refuses(*shlex.split(case[0]), folder=folder, expected=case[1:])
 
 
-def test_standard_input_is_named(folder: Path) -> None:
+def test_the_input_is_named_as_it_was_typed(folder: Path, tmp_path: Path) -> None:
     for content, fact in ((b"1 2\n3\n", "standard input, line 2: "), (b"", "standard input: the file is empty")):
         refuses("embed", "-", "-o", folder / "out", folder=folder, expected=(fact,), stdin=content)
-
-
-def test_what_the_user_typed_is_never_reworded(tmp_path: Path) -> None:
     path = tmp_path / "source=x" / "weights=y.csv"
     path.parent.mkdir()
     path.write_text("a\n")
     refuses("embed", path, "-o", tmp_path / "out", folder=tmp_path, expected=("source=x/weights=y.csv, line 1",))
 
 
-def test_outputs_are_checked_before_the_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphrefine.pipeline.embed_run.read", None)  # reading would be work already
-    for output in ("no/such/out", "out.doc", "full", "taken"):
-        refuses("embed", folder / "edges.csv", "-o", folder / output, folder=folder, expected=(output.split("/")[0],))
-    check_refused(run("embed", folder / "edges.csv", "-o", "/proc/out"), "/proc/out: cannot write in /proc")
-
-
-def test_a_disk_without_room_is_found_before_the_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_and_the_disk_are_checked_before_the_work(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    typed = ("embed", folder / "edges.csv", "-o")
+    with monkeypatch.context() as patch:
+        patch.setattr("graphrefine.pipeline.embed_run.read", None)  # reading would be work already
+        for output in ("no/such/out", "out.doc", "full", "taken"):
+            refuses(*typed, folder / output, folder=folder, expected=(output.split("/")[0],))
+        check_refused(run(*typed, "/proc/out"), "/proc/out: cannot write in /proc")
     usage = shutil.disk_usage(folder)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=100))
     monkeypatch.setattr("graphrefine.pipeline.embed_run.EmbedRun.embed", None)
-    expected = ("out: needs about", "free some")
-    refuses("embed", folder / "edges.csv", "-o", folder / "out", folder=folder, expected=expected)
+    refuses(*typed, folder / "out", folder=folder, expected=("out: needs about", "free some"))
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is unwritable for root")

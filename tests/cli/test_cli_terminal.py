@@ -44,7 +44,7 @@ def is_plain(text: str) -> bool:
     return all(character.isprintable() or character == "\n" for character in text)
 
 
-def test_names_reach_the_terminal_as_plain_text(named: Path) -> None:
+def test_what_reaches_the_terminal_is_plain_text(named: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = works("neighbors", named / "out", "plain", "-k", "3")
     assert is_plain(done.out) and r"\x1b]0;owned\x07\x1b[31mred\u202eder\x9b2J" in done.out
     assert r"line\nfeed" in done.out, "a line feed in a name makes no line"
@@ -54,6 +54,16 @@ def test_names_reach_the_terminal_as_plain_text(named: Path) -> None:
     assert EVIL in str_values(rows)
     works("neighbors", named / "out", "plain", "-k", "3", "-o", named / "rows.jsonl")
     assert EVIL in [json.loads(line)["neighbor"] for line in (named / "rows.jsonl").read_text("utf-8").splitlines()]
+    path = tmp_path / "\x1b[31mgraph.csv"
+    path.write_text("a,b\nb,c\n", encoding="utf-8")
+    done = run("embed", path, "-o", tmp_path / "\x1b[2Jout", "--dim", "2")
+    assert done.code == 0 and is_plain(done.out) and is_plain(done.err) and r"\x1b[2Jout" in done.out
+    done = run("embed", tmp_path / "\x1b[31mno.csv", "-o", tmp_path / "out")
+    assert done.code == 2 and is_plain(done.err) and r"\x1b[31mno.csv" in done.err
+    drawn = io.StringIO()  # as that of a progress bar, which takes control characters
+    monkeypatch.setattr(sys, "stderr", drawn)
+    main._show_warning(UserWarning(f"node {EVIL}"), UserWarning, "here.py", 1)
+    assert is_plain(drawn.getvalue()) and drawn.getvalue().startswith(r"warning: node \x1b]0;owned")
 
 
 def str_values(value: Any) -> list[str]:
@@ -63,22 +73,6 @@ def str_values(value: Any) -> list[str]:
     if isinstance(value, list):
         return [text for each in value for text in str_values(each)]
     return [value] if isinstance(value, str) else []
-
-
-def test_names_of_files_reach_the_terminal_as_plain_text(tmp_path: Path) -> None:
-    path = tmp_path / "\x1b[31mgraph.csv"
-    path.write_text("a,b\nb,c\n", encoding="utf-8")
-    done = run("embed", path, "-o", tmp_path / "\x1b[2Jout", "--dim", "2")
-    assert done.code == 0 and is_plain(done.out) and is_plain(done.err) and r"\x1b[2Jout" in done.out
-    done = run("embed", tmp_path / "\x1b[31mno.csv", "-o", tmp_path / "out")
-    assert done.code == 2 and is_plain(done.err) and r"\x1b[31mno.csv" in done.err
-
-
-def test_warnings_reach_the_terminal_as_plain_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = io.StringIO()  # as that of a progress bar, which takes control characters
-    monkeypatch.setattr(sys, "stderr", drawn)
-    main._show_warning(UserWarning(f"node {EVIL}"), UserWarning, "here.py", 1)
-    assert is_plain(drawn.getvalue()) and drawn.getvalue().startswith(r"warning: node \x1b]0;owned")
 
 
 @pytest.mark.parametrize(
@@ -106,14 +100,6 @@ def test_passwords_are_in_no_message(tmp_path: Path, address: str, words: list[s
         done = run(words[0], address, *words[1:], *json_wanted)
         assert done.code == 2 and SECRET not in done.out + done.err, done.err
         assert "localhost" in done.err or "***" in done.err
-
-
-def test_passwords_of_an_output_are_in_no_message(tmp_path: Path) -> None:
-    (tmp_path / "edges.csv").write_text("a,b\nb,c\n", encoding="utf-8")
-    for scheme in ("postgresql", "postgresql+psycopg"):
-        address = f"{scheme}://ada:{SECRET}@localhost/graphs"
-        done = run("embed", tmp_path / "edges.csv", "-o", address, "--dim", "2")
-        assert done.code == 2 and SECRET not in done.err and f"{scheme}://ada" in done.err
 
 
 @pytest.mark.parametrize("kind", [InputError, OutputError, GraphRefineError, ArgumentWarning])
@@ -195,7 +181,6 @@ def test_standard_error_that_is_full_changes_no_exit_code(tmp_path: Path, words:
 
 @pytest.mark.skipif(os.name != "posix", reason="closed streams of Unix")
 def test_a_server_without_standard_output(named: Path) -> None:
-    pytest.importorskip("uvicorn")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = f'exec "{PROGRAM[0]}" -m graphrefine explore "{named / "out"}" --port {port} >&-'

@@ -48,7 +48,6 @@ def test_a_run_is_logged_from_reading_to_writing(tmp_path: Path, caplog: pytest.
 
 
 def test_an_index_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    pytest.importorskip("usearch")
     embedding = graphrefine.embed(RING, dim=4)
     with caplog.at_level(logging.INFO, logger="graphrefine.search"):
         embedding.neighbors("n3", index=True)

@@ -5,28 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "scale"
 
-if TYPE_CHECKING:
-    import measuring
-
-pytestmark = [
-    pytest.mark.skipif(not SCRIPTS.is_dir(), reason="the benchmarks are not here"),
-    pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc"),
-]
-
+sys.path.append(str(SCRIPTS))
+measuring = pytest.importorskip("measuring", reason="the benchmarks are not here")
+pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 HOLDS = "import time; held = b'x' * ({mb} * 10**6); time.sleep({seconds})"
-
-
-@pytest.fixture(autouse=True)
-def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    global measuring
-    import measuring
 
 
 def test_the_peak_is_that_of_the_whole_tree() -> None:

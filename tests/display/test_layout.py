@@ -182,7 +182,7 @@ def test_any_vectors_have_a_finite_map(method: str) -> None:
         assert np.isfinite(places).all() and np.abs(places).max(initial=0) <= 1, vectors.shape
 
 
-def test_rows_without_direction_lie_in_a_corner() -> None:
+def test_rows_without_direction_lie_in_a_corner_and_stray_points_shrink_nothing() -> None:
     vectors, _ = groups(5, 40)
     vectors[::10] = 0
     for method in ("clusters", "pca"):
@@ -190,9 +190,6 @@ def test_rows_without_direction_lie_in_a_corner() -> None:
         zero = ~vectors.any(axis=1)
         assert places[zero].max() < places[~zero].min()
         assert len(np.unique(places[zero], axis=0)) == zero.sum()
-
-
-def test_stray_points_do_not_shrink_the_rest() -> None:
     rng = np.random.default_rng(0)
     found = rng.uniform(-1, 1, (5000, 2)).astype(np.float32)
     found[:2] = [[1000, 0], [-300, 500]]

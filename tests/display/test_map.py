@@ -150,7 +150,7 @@ def saved(folder: Path, n: int = 60) -> Embedding:
     return graphrefine.load(folder / "friends")
 
 
-def test_a_layout_is_kept_beside_the_embedding_and_found_again(tmp_path: Path) -> None:
+def test_a_layout_is_kept_beside_the_embedding_for_its_vectors(tmp_path: Path) -> None:
     known = saved(tmp_path)
     assert find_layout(known, "clusters") is None
     made = obtain_layout(known, seed=2)
@@ -160,16 +160,13 @@ def test_a_layout_is_kept_beside_the_embedding_and_found_again(tmp_path: Path) -
     plain = Embedding(None, known.vectors)
     np.testing.assert_array_equal(made.coordinates, obtain_layout(plain, seed=2).coordinates)
     assert find_layout(known, "clusters", seed=3) is None and find_layout(known, "pca", seed=2) is None
-
-
-def test_a_layout_of_other_vectors_is_not_used(tmp_path: Path) -> None:
     obtain_layout(saved(tmp_path))
     turned = embedding()
     turned.vectors[:] = turned.vectors[::-1].copy()
     turned.save(tmp_path / "friends")
     assert find_layout(graphrefine.load(tmp_path / "friends"), "clusters") is None
-    for again in (False, True):
-        assert obtain_layout(graphrefine.load(tmp_path / "friends")).from_cache == again
+    for from_cache in (False, True):
+        assert obtain_layout(graphrefine.load(tmp_path / "friends")).from_cache == from_cache
 
 
 @pytest.mark.parametrize("damage", ["short", "one bit", "meta"])
@@ -186,7 +183,7 @@ def test_a_damaged_layout_is_computed_again(damage: str, tmp_path: Path) -> None
     assert obtain_layout(known).from_cache == (damage != "meta")
 
 
-@pytest.mark.parametrize("owner", ["a newer version", "somebody else"])
+@pytest.mark.parametrize("owner", ["a newer version", "somebody else", "a file among ours"])
 def test_folders_of_others_are_left_alone(owner: str, tmp_path: Path) -> None:
     known, folder = saved(tmp_path), tmp_path / "friends.map"
     if owner == "somebody else":
@@ -195,9 +192,12 @@ def test_folders_of_others_are_left_alone(owner: str, tmp_path: Path) -> None:
     else:
         obtain_layout(known)
         meta = folder / "meta.json"
-        meta.write_text(json.dumps({**json.loads(meta.read_text()), "version": 9}))
+        if owner == "a newer version":
+            meta.write_text(json.dumps({**json.loads(meta.read_text()), "version": 9}))
+        else:
+            (folder / "notes.txt").write_text("mine")
     before = contents(folder)
-    assert not obtain_layout(known).from_cache
+    assert not obtain_layout(known, seed=2).from_cache
     assert contents(folder) == before
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from explore_pages import chromium, eventually
+from explore_pages import check_axe, chromium, eventually
 from graphrefine.display.colors import DARK, LIGHT
 from graphrefine.display.maps import Map
 from graphrefine.display.maps.points import Classes
@@ -118,6 +118,4 @@ def test_the_page_is_dark_where_the_system_is(page: Page) -> None:
 
 
 def test_axe_finds_nothing_serious(page: Page) -> None:
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    found = axe.Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
+    check_axe(page)

@@ -46,9 +46,6 @@ def test_numpy_gets_the_vectors_without_a_copy() -> None:
     with pytest.raises(ValueError, match="as float64 they need a copy"):
         np.asarray(PEOPLE, np.float64, copy=False)
     assert np.array_equal(PEOPLE @ np.ones((3, 1)), VECTORS.sum(axis=1, keepdims=True))
-
-
-def test_dlpack_shares_the_memory() -> None:
     array = np.from_dlpack(PEOPLE)
     assert np.shares_memory(array, PEOPLE.vectors) and array.tolist() == VECTORS.tolist()
     assert PEOPLE.__dlpack_device__() == VECTORS.__dlpack_device__()
@@ -91,12 +88,18 @@ def test_keys_of_strings(key: Any, rows: Any) -> None:
     assert np.array_equal(PEOPLE[key], VECTORS[rows]) and PEOPLE[key].dtype == np.float32
 
 
-def test_integers_are_names_and_never_rows() -> None:
+def test_integers_and_objects_are_names_and_never_rows() -> None:
     assert NUMBERS[0].tolist() == VECTORS[3].tolist() == NUMBERS[np.int64(0)].tolist() == NUMBERS[np.array(0)].tolist()
     assert np.array_equal(NUMBERS[[0, 30]], VECTORS[[3, 0]])
     assert np.array_equal(NUMBERS[pd.Series([10, 0])], VECTORS[[1, 3]])
     assert np.array_equal(NUMBERS[1:], VECTORS[1:]) and np.array_equal(NUMBERS[np.arange(4) > 2], VECTORS[3:])
     assert np.array_equal(ROWS[np.array([2, 0])], VECTORS[[2, 0]]), "where names are rows, both are meant"
+    table = grid()
+    assert table[(0, 1)].tolist() == VECTORS[1].tolist() == table[0, 1].tolist()
+    assert np.array_equal(table[[(0, 1), "x"]], VECTORS[[1, 3]])
+    assert np.array_equal(table[[True, False, False, True]], VECTORS[[0, 3]])
+    assert np.array_equal(table[np.array([3, 1])], VECTORS[[3, 1]])
+    assert table[date(2020, 1, 1)].tolist() == VECTORS[2].tolist()
 
 
 @pytest.mark.parametrize(
@@ -141,15 +144,6 @@ def test_an_unknown_name_is_a_key_error_and_ours(table: Embedding, key: Any, pro
     assert str(caught.value).startswith("no node is called"), "no quotes around the message"
 
 
-def test_objects_as_names() -> None:
-    table = grid()
-    assert table[(0, 1)].tolist() == VECTORS[1].tolist() == table[0, 1].tolist()
-    assert np.array_equal(table[[(0, 1), "x"]], VECTORS[[1, 3]])
-    assert np.array_equal(table[[True, False, False, True]], VECTORS[[0, 3]])
-    assert np.array_equal(table[np.array([3, 1])], VECTORS[[3, 1]])
-    assert table[date(2020, 1, 1)].tolist() == VECTORS[2].tolist()
-
-
 @given(st.lists(st.integers(-50, 50), unique=True, min_size=1), st.data())
 def test_any_key_is_what_numpy_gives_by_the_rows_of_names(names: list[int], data: st.DataObject) -> None:
     table = Embedding(names, np.arange(len(names))[:, None])
@@ -172,9 +166,6 @@ def test_as_a_dict() -> None:
     assert PEOPLE.get("x") is None and PEOPLE.get("x", 5) == 5 and PEOPLE.get(3) is None
     with pytest.raises(InputError, match="one name is expected"):
         PEOPLE.get(["ann"])  # type: ignore[arg-type]
-
-
-def test_names_on_both_sides_are_no_dict() -> None:
     with pytest.raises(InputError, match="'a' is a name on both sides"):
         SIDES.to_dict()
     assert [SIDES.get("a", side=side).tolist() for side in ("source", "target")] == VECTORS[[0, 2]].tolist()
@@ -216,16 +207,12 @@ FRIENDS = Embedding(["ann", "bob", "cy", "dän"], VECTORS, {"seed": 7}, degrees=
 
 
 @pytest.mark.parametrize("table", [FRIENDS, NUMBERS])
-def test_pandas_frames(table: Embedding) -> None:
+def test_frames_of_other_packages(table: Embedding) -> None:
     frame = table.to_pandas()
     assert frame.index.tolist() == table.names.tolist() and frame.index.name == "node"
     assert frame.columns.tolist() == ["v0", "v1", "v2"] and set(map(str, frame.dtypes)) == {"float32"}
     assert frame.loc[table.names[2]].tolist() == VECTORS[2].tolist()
     assert np.shares_memory(frame.to_numpy(), table.vectors)
-
-
-@pytest.mark.parametrize("table", [FRIENDS, NUMBERS])
-def test_arrow_by_every_door(table: Embedding) -> None:
     expected = [{"node": name, "vector": row.tolist()} for name, row in zip(table.names.tolist(), VECTORS, strict=True)]
     if table.degrees is not None:
         expected = [{**row, "degree": degree} for row, degree in zip(expected, table.degrees.tolist(), strict=True)]
@@ -234,14 +221,10 @@ def test_arrow_by_every_door(table: Embedding) -> None:
         assert arrow.schema.field("vector").type.list_size == 3
     numbers = table.to_arrow()["vector"].chunk(0).flatten().to_numpy(zero_copy_only=True)
     assert np.shares_memory(numbers, table.vectors)
-
-
-@pytest.mark.parametrize("table", [FRIENDS, NUMBERS])
-def test_polars_by_both_doors(table: Embedding) -> None:
-    for frame in (table.to_polars(), pl.DataFrame(table)):
-        assert frame["node"].to_list() == table.names.tolist()
-        assert frame.schema["vector"] == pl.Array(pl.Float32, 3)
-        assert np.array_equal(frame["vector"].to_numpy(), VECTORS)
+    for polars in (table.to_polars(), pl.DataFrame(table)):
+        assert polars["node"].to_list() == table.names.tolist()
+        assert polars.schema["vector"] == pl.Array(pl.Float32, 3)
+        assert np.array_equal(polars["vector"].to_numpy(), VECTORS)
 
 
 def test_duckdb_finds_the_variable() -> None:

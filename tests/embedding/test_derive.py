@@ -29,7 +29,7 @@ def town() -> tuple[Graph, Embedding]:
     return graph, graphrefine.embed(graph, dim=32, learn=True)
 
 
-def test_a_subset_keeps_recipe_and_state(town: tuple[Graph, Embedding]) -> None:
+def test_subsets_keep_recipe_state_and_sides(town: tuple[Graph, Embedding]) -> None:
     _, whole = town
     names = whole.names[[5, 300, 17]].tolist()
     some = whole.subset(names)
@@ -38,9 +38,6 @@ def test_a_subset_keeps_recipe_and_state(town: tuple[Graph, Embedding]) -> None:
     assert whole.subset(list(whole)[::-1]).fold_map is whole.fold_map
     assert some.degrees.tolist() == whole.degrees[[5, 300, 17]].tolist()  # type: ignore[index,union-attr]
     assert some.score(names[0], names[1]) == whole.score(names[0], names[1])
-
-
-def test_subsets_by_slice_mask_and_rows() -> None:
     assert PEOPLE.subset(slice(1, 3)) == PEOPLE.subset(["bob", "cy"]) == PEOPLE.subset(np.array([1, 2]))
     assert PEOPLE.subset([False, True, True, False]) == PEOPLE.subset(slice(1, 3))
     assert np.shares_memory(PEOPLE.subset(slice(1, 3)).vectors, PEOPLE.vectors)
@@ -50,9 +47,6 @@ def test_subsets_by_slice_mask_and_rows() -> None:
         PEOPLE.subset(["ann", "x"])
     with pytest.raises(InputError, match="subset: 'ann'"):
         PEOPLE.subset(["ann", "bob", "ann"])
-
-
-def test_subsets_of_sides_keep_the_sides() -> None:
     some = SIDES.subset(["c", "b"])
     assert some.names.tolist() == ["b", "c"] and some.recipe["sources"] == 1 and some.sides.start == 1
     assert some.score("b", "c") == SIDES.score("b", "c")
@@ -65,9 +59,6 @@ def test_concatenated_parts_are_the_whole(town: tuple[Graph, Embedding]) -> None
     whole = graphrefine.embed(town[0], dim=16)
     parts = [whole.subset(slice(0, 100)), whole.subset(slice(100, 101)), whole.subset(slice(101, None))]
     assert Embedding.concat(parts) == whole == Embedding.concat(iter(parts)) and Embedding.concat([whole]) == whole
-
-
-def test_concatenated_sides() -> None:
     other = Embedding(["x", "c", "y"], VECTORS[:3] + 100, {"sides": "rows", "sources": 2})
     both = Embedding.concat([SIDES, other.subset(["x", "y"])])
     assert both.source_names.tolist() == ["a", "b", "x"] and both.target_names.tolist() == ["a", "c", "y"]
@@ -126,7 +117,7 @@ def test_vectors_of_another_computation_are_joined_with_a_warning(
         join(whole, folded)
 
 
-def test_what_changes_no_bit_is_joined_without_a_word(town: tuple[Graph, Embedding]) -> None:
+def test_what_changes_no_bit_and_new_nodes_are_joined_without_a_word(town: tuple[Graph, Embedding]) -> None:
     """Recipes that differ in what compiled kernels do not depend on; with the twins the libraries decide."""
     whole, twins = (with_recipe(town[1], kernel=kernel) for kernel in ("native", "scipy"))
     other = {"version": "9", "reading": "x", "made_on": {**whole.recipe["made_on"], "numpy": "9.9"}}
@@ -135,9 +126,6 @@ def test_what_changes_no_bit_is_joined_without_a_word(town: tuple[Graph, Embeddi
     assert not set(other) & set(both.recipe), "what is not true of all rows is not said"
     with pytest.warns(ArgumentWarning, match=r"different recipes \(numpy .* and 9\.9\)"):
         twins.extended(remade(twins, ["x"], **other))
-
-
-def test_new_nodes_of_several_days_are_joined_without_a_word(town: tuple[Graph, Embedding]) -> None:
     _, whole = town
     first, second = (whole.fold_in([(day, whole.names[0])]) for day in ("monday", "tuesday"))
     every = whole.extended(first).extended(second)

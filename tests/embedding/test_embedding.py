@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +20,7 @@ def people() -> Embedding:
     return Embedding(["ada", "bob", "eve"], [[1, 2], [3, 4], [5, 6]], {"seed": 7, "dim": 2})
 
 
-def test_nodes_are_found_by_name_not_by_row() -> None:
-    embedding = Embedding([30, 10, 20], [[3], [1], [2]])
-    assert [embedding.index(name) for name in (30, 10, 20)] == [0, 1, 2]
-    assert embedding[10].tolist() == [1.0]
-    assert embedding[np.int32(20)].tolist() == [2.0]
-    assert list(embedding) == [30, 10, 20]
-    assert 10 in embedding
-    assert 0 not in embedding
-    assert "10" not in embedding
-    assert True not in Embedding([1], [[1]])
-
-
-def test_vectors_are_float32_and_not_copied() -> None:
+def test_vectors_are_float32_and_recipes_as_they_come_back_from_a_file() -> None:
     vectors = np.ones((3, 2), dtype=np.float32)
     assert Embedding(None, vectors).vectors is vectors
     converted = Embedding(None, np.asfortranarray(np.arange(6.0).reshape(3, 2))).vectors
@@ -42,6 +29,9 @@ def test_vectors_are_float32_and_not_copied() -> None:
     assert converted.tolist() == [[0, 1], [2, 3], [4, 5]]
     largest = np.finfo(np.float32).max  # whose sum is infinite
     assert Embedding(None, [[largest, largest]]).vectors.tolist() == [[largest, largest]]
+    assert Embedding(None, [[1]], {"powers": (1, 2)}).recipe == {"powers": [1, 2]}
+    recipe = Embedding(None, [[1]], {"seed": np.int64(1), "parts": [np.float32(0.5), np.True_]}).recipe
+    assert recipe == {"seed": 1, "parts": [0.5, True]} and type(recipe["seed"]) is int
 
 
 @pytest.mark.parametrize(
@@ -86,12 +76,6 @@ def test_names_have_one_of_two_forms(names: Any, expected: list[object]) -> None
 def test_what_cannot_be_an_embedding_is_refused(names: Any, vectors: Any, recipe: Any, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         Embedding(names, vectors, recipe)
-
-
-def test_recipe_is_as_it_would_come_back_from_a_file() -> None:
-    assert Embedding(None, [[1]], {"powers": (1, 2)}).recipe == {"powers": [1, 2]}
-    recipe = Embedding(None, [[1]], {"seed": np.int64(1), "parts": [np.float32(0.5), np.True_]}).recipe
-    assert recipe == {"seed": 1, "parts": [0.5, True]} and type(recipe["seed"]) is int
 
 
 def test_a_name_of_two_rows_is_refused_when_looked_up() -> None:
@@ -140,16 +124,13 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
         load(tmp_path / name)
 
 
-def test_file_and_folder_are_not_taken_for_each_other(people: Embedding, tmp_path: Path) -> None:
+def test_paths_of_another_kind_are_named(people: Embedding, tmp_path: Path) -> None:
     people.save(tmp_path / "emb")
     people.save(tmp_path / "emb.npz")
     (tmp_path / "plain").write_text("x")
     for name, format, kind in (("emb", "npz", "folder"), ("emb.npz", "folder", "file"), ("plain", None, "file")):
         with pytest.raises(FormatError, match=f"is a {kind}, so it cannot be read"):
             load(tmp_path / name, format=format)
-
-
-def test_folders_of_other_kinds_are_named(tmp_path: Path) -> None:
     (tmp_path / "ring.csv").write_text("a,b\nb,c\nc,a\n")
     graphrefine.live.create(tmp_path / "ring.csv", tmp_path / "ring.live", dim=2).close()
     graphrefine.ingest(tmp_path / "ring.csv", tmp_path / "ring.grf")
@@ -182,27 +163,16 @@ def test_check_output_finds_trouble_before_the_work(
         check_output(tmp_path / "x.parquet")
 
 
-def test_importing_loads_no_optional_package() -> None:
-    import subprocess
-
-    code = "import sys, graphrefine.embedding.embedding; print({'pyarrow', 'pandas', 'sklearn'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
-
-
 NUMBERS = np.arange(20, dtype=np.float32).reshape(5, 4)
 
 
-def test_without_sides_both_are_the_vectors() -> None:
+def test_sides_are_the_vectors_or_half_of_their_columns() -> None:
     """One vector for each node is its source and its target."""
     embedding = Embedding(None, NUMBERS)
     assert np.shares_memory(embedding.source, embedding.vectors)
     assert np.array_equal(embedding.source, NUMBERS) and np.array_equal(embedding.target, NUMBERS)
     assert embedding.source_names.tolist() == embedding.target_names.tolist() == [0, 1, 2, 3, 4]
-
-
-def test_sides_as_columns() -> None:
-    """Half of the columns are sources, the others targets, and neither is a copy."""
+    # Half of the columns are sources, the others targets, and neither is a copy.
     embedding = Embedding("abcde", NUMBERS, {"sides": "columns"})
     assert np.array_equal(embedding.source, NUMBERS[:, :2]) and np.array_equal(embedding.target, NUMBERS[:, 2:])
     assert np.shares_memory(embedding.source, embedding.vectors)

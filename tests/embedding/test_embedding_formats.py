@@ -137,15 +137,12 @@ def test_numbers_as_strings_stay_strings_where_the_format_can_tell(name: str) ->
     assert two.names.tolist() == ["007", "7"]
 
 
-def test_npz_keeps_names_that_numpy_strings_would_lose_or_bloat(tmp_path: Path) -> None:
+def test_npz_keeps_awkward_names_and_npy_warns_that_they_are_lost(tmp_path: Path) -> None:
     for names in (["a\0", "b"], ["x" * 10_000, *"abcdefghijklmnop"]):
         embedding = Embedding(names, np.ones((len(names), 1)))
         embedding.save(tmp_path / "x.npz")
         assert load(tmp_path / "x.npz").names.tolist() == names
         assert (tmp_path / "x.npz").stat().st_size < 20_000
-
-
-def test_npy_warns_that_names_are_lost(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match=r"names are not saved.*\.npz"):
         Embedding(["a", "b"], [[1], [2]]).save(tmp_path / "x.npy")
     assert load(tmp_path / "x.npy").names.tolist() == [0, 1]
@@ -226,7 +223,7 @@ def test_safetensors_reads_and_writes_the_same(sample: Embedding, tmp_path: Path
     assert back.names.tolist() == list(range(50, 100)) and back.vectors.tobytes() == sample.vectors.tobytes()
 
 
-def test_pandas_and_numpy_read_the_same(sample: Embedding, tmp_path: Path) -> None:
+def test_pandas_and_numpy_read_and_write_the_same(sample: Embedding, tmp_path: Path) -> None:
     for name, reader in (("x.parquet", pd.read_parquet), ("x.feather", pd.read_feather)):
         sample.save(tmp_path / name)
         frame = reader(tmp_path / name)
@@ -244,9 +241,6 @@ def test_pandas_and_numpy_read_the_same(sample: Embedding, tmp_path: Path) -> No
         assert archive["vectors"].tobytes() == sample.vectors.tobytes()
     sample.save(tmp_path / "folder")
     assert np.load(tmp_path / "folder" / "vectors.npy").tobytes() == sample.vectors.tobytes()
-
-
-def test_pandas_files_are_read(sample: Embedding, tmp_path: Path) -> None:
     wide = pd.DataFrame(sample.vectors, index=sample.names)
     wide.to_csv(tmp_path / "wide.csv")
     assert load(tmp_path / "wide.csv").vectors.tobytes() == sample.vectors.tobytes()
@@ -371,9 +365,7 @@ def tensor(shape: list[int], *offsets: int, dtype: str = "F32") -> dict[str, obj
         ("x.vec", b"2 1\na 1\nb nan\n", "node 'b'.*nan"),
         ("x.csv", b"", "line 1: .*empty"),
         ("x.csv", b"a,0.5,-0.25\nb,1,2\n", "line 1: .*header"),
-        ("x.csv", b"node,v0\na,1\nb,1,2\n", "line 3: 3 fields where its header has 2"),
         ("x.csv", b'node,v0\n"a\nb",1\nc,x\n', "line 4: 'x' is not a number, in its column 'v0'"),
-        ("x.csv", b'node,v0\n"a,1\n', "line 2: .*cut short"),
         ("x.csv", b'node,v0\n"a"b,1\n', "line 2: .*damaged"),
         ("x.csv", b'node,v0\na"b,1\n', "line 2: .*quote"),
         ("x.csv", b"node,v0\na,\n", "line 2: 0 numbers where 1"),
@@ -517,16 +509,13 @@ def test_bombs_are_refused(tmp_path: Path, suffix: str, monkeypatch: pytest.Monk
         assert len(graphrefine.load(path)) == ROWS
 
 
-def test_a_quote_that_is_never_closed_takes_linear_time(tmp_path: Path) -> None:
+def test_texts_that_are_no_table_are_refused_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.csv"
     path.write_bytes(b'node,v0\n"' + b"a,1\n" * 200_000)
     start = process_time()
     with pytest.raises(FormatError, match="cut short or damaged"):
         graphrefine.load(path)
     assert process_time() - start < 5.0  # it was minutes
-
-
-def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_file, "LONGEST", 10_000)
     path = tmp_path / "a.csv"
     path.write_bytes(b"node,v0\n" + b"1" * 20_000)

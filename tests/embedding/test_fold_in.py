@@ -15,13 +15,7 @@ import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding, Graph, load
 from graphrefine.embedding import fold_in
-from graphrefine.embedding.fold_in import (
-    CLASSES,
-    Links,
-    Scale,
-    features,
-    sample,
-)
+from graphrefine.embedding.fold_in import CLASSES, Links, Scale, features, sample
 from graphrefine.embedding.learn import learn_state
 from graphrefine.embedding.state import FOLD_BLOCKS, State
 from graphrefine.errors import InputError
@@ -59,9 +53,6 @@ def test_without_a_map_the_vector_is_the_weighted_mean_of_the_neighbors() -> Non
     np.testing.assert_array_equal(again.vectors, folded.vectors, err_msg="an edge listed again adds its weight")
     long = Embedding(["ada", "bob"], [[2, 0], [0, 4]])
     assert np.linalg.norm(long.fold_in([("eve", "ada"), ("eve", "bob")])["eve"]) == pytest.approx(3)
-
-
-def test_new_nodes_tell_of_each_other() -> None:
     folded = PEOPLE.fold_in([("eve", "ada"), ("gus", "eve")])
     np.testing.assert_allclose(folded["gus"], [1, 0], atol=1e-6)
     turned_round = PEOPLE.fold_in([("eve", "ada"), ("eve", "gus"), ("gus", "cy")])
@@ -148,13 +139,10 @@ def test_what_is_learnt_is_better_than_the_mean() -> None:
     assert near[0] > 0.75 > 0.4 > near[1]
 
 
-def test_learning_is_the_same_in_any_run_and_on_any_number_of_threads() -> None:
+def test_learning_is_the_same_in_any_run_later_and_on_any_number_of_threads() -> None:
     graph = communities()
     first, second = (graphrefine.embed(graph, 16, filter="none", threads=threads, learn=True) for threads in (1, 2))
     assert first == second and first.fold_map is not None and first.degree_weight != 0.1
-
-
-def test_learning_later_is_learning_in_the_run() -> None:
     graph = communities(300)
     at_once = graphrefine.embed(graph, 8, seed=3, learn=True)
     plain = graphrefine.embed(graph, 8, seed=3)
@@ -215,7 +203,7 @@ def test_what_cannot_be_folded_is_refused(table: Embedding, edges: list[Any], pr
         table.fold_in(edges)
 
 
-def test_extended_holds_both_and_refuses_names_that_are_there() -> None:
+def test_extended_holds_both_with_every_piece_of_the_state() -> None:
     graph = communities(300)
     embedding = graphrefine.embed(graph, 8, quality="fast", learn=True)
     new = embedding.fold_in([(1000, 1), (1000, 2)])
@@ -225,9 +213,6 @@ def test_extended_holds_both_and_refuses_names_that_are_there() -> None:
     assert whole.fold_map is not None and 1001 in whole.fold_in([(1001, 1000)])
     with pytest.raises(InputError, match=r"duplicate names.*such as 1000"):
         whole.extended(new)
-
-
-def test_every_piece_of_the_state_is_in_the_extended_and_the_aligned() -> None:
     embedding = graphrefine.embed(communities(300), 8, learn=True)
     whole = embedding.extended(embedding.fold_in([(1000, 1)]))
     for each in fields(State):

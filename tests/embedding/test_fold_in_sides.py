@@ -37,15 +37,12 @@ def median_cosine(one: Any, other: Any) -> float:
     return float(np.median(np.einsum("ij,ij->i", unit_rows(np.asarray(one)), unit_rows(np.asarray(other)))))
 
 
-def test_a_new_user_without_a_map_is_the_mean_of_its_items() -> None:
+def test_new_nodes_without_a_map_are_means_of_their_neighbors() -> None:
     new = SHOP.fold_in([("bob", "tea"), ("bob", "cake"), ("ann", "beer")])
     assert new.names.tolist() == ["bob", "beer"] and new.sides == SHOP.sides
     np.testing.assert_allclose(new["bob"], 1.5 * np.sqrt([0.5, 0.5]), rtol=1e-6)
     np.testing.assert_allclose(new["beer"], [3, 4], rtol=1e-6)
     assert new.degrees is not None and new.degrees.tolist() == [2, 1] and new.recipe["learnt"] is False
-
-
-def test_a_new_node_of_a_directed_graph_has_two_sides() -> None:
     new = ROADS.fold_in([("c", "a"), ("b", "c"), ("c", "d"), ("d", "b")])
     assert new.names.tolist() == ["c", "d"] and new.source.shape == (2, 2)
     np.testing.assert_allclose(new.target[0], [0, 2], rtol=1e-6, err_msg="c is reached from b alone")
@@ -101,13 +98,17 @@ def test_known_nodes_of_a_directed_graph_are_folded_to_where_they_are() -> None:
     assert np.corrcoef(scores.ravel(), control.ravel())[0, 1] > 0.95
 
 
-def test_a_side_without_arcs_is_that_of_known_nodes_without_them() -> None:
+def test_a_side_without_arcs_and_of_one_number() -> None:
     arcs, embedding = directed()
     ends = [(u, v) for u, v in arcs if v >= 20]  # nobody leads to the first nodes
     embedding = graphrefine.embed(ends, dim=16, directed=True, learn=True)
     lonely = embedding.target[[embedding.index(node) for node in range(20)]]
     new = embedding.fold_in([("x", 30), ("x", 40)])
     np.testing.assert_allclose(new.target[0], np.median(lonely, axis=0), atol=1e-6)
+    embedding = graphrefine.embed([("a", "b"), ("b", "c"), ("a", "c")], 2, directed=True, learn=True)
+    assert embedding.fold_map is not None and embedding.fold_map.shape == (16, 1)
+    assert split_maps(embedding.fold_map)["source"].length[1] == 0
+    assert np.isfinite(embedding.fold_in([("x", "a")]).vectors).all()
 
 
 def test_maps_are_saved_and_turn_with_the_vectors(tmp_path: Path) -> None:
@@ -120,13 +121,6 @@ def test_maps_are_saved_and_turn_with_the_vectors(tmp_path: Path) -> None:
     turned = embedding.align_to(other)
     scores = [each.fold_in(new).source @ each.target.T for each in (embedding, turned)]
     np.testing.assert_allclose(scores[0], scores[1], atol=2e-3)
-
-
-def test_a_side_of_one_number() -> None:
-    embedding = graphrefine.embed([("a", "b"), ("b", "c"), ("a", "c")], 2, directed=True, learn=True)
-    assert embedding.fold_map is not None and embedding.fold_map.shape == (16, 1)
-    assert split_maps(embedding.fold_map)["source"].length[1] == 0
-    assert np.isfinite(embedding.fold_in([("x", "a")]).vectors).all()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 import tracemalloc
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -17,47 +16,22 @@ from graphrefine import Embedding, Graph, embed, load, read
 from graphrefine.graph.graph import store
 from graphrefine.graph.notebook import MOST_NODES
 from graphrefine.graph.stored import open_stored
+from html_pages import Page
 from strategies import PATIENT
 
 ALLOWED = {"div", "strong", "table", "thead", "tbody", "tr", "th", "td", "svg", "path", "rect", "text", "title"}
 ALLOWED |= {"details", "summary"}
+LEADING = ("src", "href")  # attributes that have a browser load something
 EVIL = ["<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><b>', "&amp;", "a\n</td>"]
 EVIL += ["\ud800", "\0", "\u202e"]
-
-
-class Page(HTMLParser):
-    """The tags, which must close in order, and the text between them."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[str] = []
-        self.cells: list[str] = []
-        self.feed(html)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        assert tag in ALLOWED, tag
-        assert not [name for name, _ in attrs if name.startswith("on") or name in ("src", "href")]
-        self.open.append(tag)
-        self.tags.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open and self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.cells.append(data)
 
 
 def page_of(shown: Embedding | Graph) -> tuple[Page, str]:
     html = shown._repr_html_()
     html.encode()  # a browser must be sent it
     page = Page(html)
+    assert {tag for tag, _ in page.tags} <= ALLOWED
+    assert not [name for _, attributes in page.tags for name in attributes if name.startswith("on") or name in LEADING]
     written = re.findall(r'="([^"]*)"|, −(\S+) \(orange|mean (\S+),', html)  # noqa: RUF001  attributes, and numbers
     assert not re.search(r"\bnan\b|\binf\b", str(written))
     assert len(html) < 30_000
@@ -68,13 +42,13 @@ def test_an_embedding_says_what_it_is_and_how_it_was_made(tmp_path: Path) -> Non
     graph = read([(f"n{row}", f"n{row + 1}") for row in range(30)])
     made = embed(graph, dim=4, seed=7)
     page, _ = page_of(made)
-    told = " ".join(page.cells)
+    told = " ".join(page.texts)
     assert "31 nodes × 4" in told and "by refine, quality default, seed 7, graphrefine 0.1.0" in told  # noqa: RUF001
     assert "power 5" in told and "filter reach" in told and "two sided" in told
-    assert [name for name in page.cells if re.fullmatch(r"n\d+|⋮", name)] == [*made.names[:5], "⋮", made.names[-1]]
-    assert page.tags.count("svg") == 6
+    assert [name for name in page.texts if re.fullmatch(r"n\d+|⋮", name)] == [*made.names[:5], "⋮", made.names[-1]]
+    assert [tag for tag, _ in page.tags].count("svg") == 6
     made.save(tmp_path / "kept")
-    assert f"from {tmp_path / 'kept'}" in " ".join(page_of(load(tmp_path / "kept"))[0].cells)
+    assert f"from {tmp_path / 'kept'}" in " ".join(page_of(load(tmp_path / "kept"))[0].texts)
 
 
 def test_a_strip_has_the_signs_of_its_numbers() -> None:
@@ -84,26 +58,23 @@ def test_a_strip_has_the_signs_of_its_numbers() -> None:
     assert [int(float(x)) // 14 for x in re.findall(r"M([\d.]+) ", orange)] == [2]
 
 
-def test_two_sides_are_both_shown() -> None:
-    graph = read([(user, item) for user in range(9) for item in range(5)], bipartite=True)
-    page, _ = page_of(graph)
-    assert any("bipartite: 9 sources, 5 targets" in text for text in page.cells)
-    page, _ = page_of(embed(graph, dim=2))
-    assert (page.cells.count("source"), page.cells.count("target"), page.cells.count("⋮")) == (3, 4, 2)
-
-
-def test_a_graph_says_what_it_is() -> None:
+def test_a_graph_says_what_it_is_and_both_sides_are_shown() -> None:
     hub = read([("hub", f"n{leaf}", 2.0) for leaf in range(20)] + [("n1", "n1", 1.0)], nodes=["alone"])
     page, html = page_of(hub)
-    told = " ".join(page.cells)
+    told = " ".join(page.texts)
     assert "22 nodes, 20 edges" in told and "undirected, weighted, 1 isolated" in told
     assert "names 'alone' to 'n9'" in told and "median 1, mean 1.8, highest 20" in told
     assert "self-loops left out: 1" in told
-    assert page.cells[page.cells.index("hub") + 1] == "20"
+    assert page.texts[page.texts.index("hub") + 1] == "20"
     counts = dict(re.findall(r"<title>degree ([^:]*): (\d+) node", html))
     assert counts == {"0": "1", "1": "20", "2 to 3": "0", "4 to 7": "0", "8 to 15": "0", "16 to 31": "1"}
     page, _ = page_of(read([(1, 2), (2, 3)], directed=True))
-    assert "directed, unweighted, 0 isolated" in page.cells and "out-degree" in page.cells
+    assert "directed, unweighted, 0 isolated" in page.texts and "out-degree" in page.texts
+    graph = read([(user, item) for user in range(9) for item in range(5)], bipartite=True)
+    page, _ = page_of(graph)
+    assert any("bipartite: 9 sources, 5 targets" in text for text in page.texts)
+    page, _ = page_of(embed(graph, dim=2))
+    assert (page.texts.count("source"), page.texts.count("target"), page.texts.count("⋮")) == (3, 4, 2)
 
 
 def test_a_graph_on_disk_reads_only_the_names_that_it_shows(tmp_path: Path) -> None:
@@ -175,7 +146,7 @@ def test_beyond_a_million_nodes_some_are_looked_at(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("graphrefine.graph.notebook.MOST_NODES", 8)
     graph = Graph.from_edges(np.zeros(29, np.int64), np.arange(1, 30), names=list(range(30)))
     page, html = page_of(graph)
-    assert any("degree (of one node in 4): median 1" in text for text in page.cells)
+    assert any("degree (of one node in 4): median 1" in text for text in page.texts)
     counted = re.findall(r"<title>[^:]*: (\d+) node", html)
     assert sum(map(int, counted)) == 8
     assert MOST_NODES >= 1_000_000

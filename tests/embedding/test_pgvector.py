@@ -27,9 +27,7 @@ from postgres_server import Server
 from processes import start_process
 
 patient = settings(
-    max_examples=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 AWKWARD_NAMES = ["", "\\N", "\\.", "\\", "it's", '"', "a\tb", "\n", "\r\n", "a\\tb", "\\x41", "\\101", "é🙂", " "]
 AWKWARD_NAMES += ["--", ";", "$$", "'); DROP TABLE mine; --", "\n\\.\nDROP TABLE mine;", ":mine", "%s"]
@@ -197,10 +195,12 @@ def test_names_that_no_table_has_are_refused_before_a_server_is_asked() -> None:
         check_address(good)
 
 
-def test_a_table_in_a_schema(server: Server) -> None:
+def test_tables_in_a_schema_and_of_the_widest_vectors(server: Server) -> None:
     query(server, 'CREATE SCHEMA IF NOT EXISTS "My graphs"')
     sample(3, 2).save(server.address(), table="My graphs.people")
     assert load(server.address(), table="My graphs.people").dim == 2
+    Embedding(None, np.ones((2, 2_000))).save(server.address(), table="wide", index=True)
+    assert load(server.address(), table="wide").dim == 2_000
 
 
 NOISE = "".join(map(chr, np.random.default_rng(0).integers(33, 0x2FFF, 3000)))  # nothing that compresses
@@ -228,11 +228,6 @@ def test_what_a_table_cannot_hold(server: Server, tmp_path: Path, refused: Any, 
         refused.save(server.address(), table="held", index=index)
     assert_same(load(server.address(), table="held"), sample(3, 2))
     assert query(server, "SELECT count(*) FROM pg_class WHERE relname LIKE 'graphrefine_new%'") == "0"
-
-
-def test_the_widest_table_with_an_index(server: Server) -> None:
-    Embedding(None, np.ones((2, 2_000))).save(server.address(), table="wide", index=True)
-    assert load(server.address(), table="wide").dim == 2_000
 
 
 def test_comments_that_are_damaged(server: Server) -> None:
@@ -361,8 +356,9 @@ def test_options_that_do_not_apply_are_refused(arguments: str, fact: str, tmp_pa
 
 def test_embed_and_files_have_no_tables(tmp_path: Path) -> None:
     (tmp_path / "g.txt").write_text("1 2\n2 3\n")
-    done = run("embed", tmp_path / "g.txt", "-o", "postgresql://ada:s3cret@127.0.0.1:1/x")
-    assert "s3cret" not in check_refused(done, "make a file first")
+    for scheme, fact in (("postgresql", "make a file first"), ("postgresql+psycopg", "postgresql+psycopg://ada")):
+        done = run("embed", tmp_path / "g.txt", "-o", f"{scheme}://ada:s3cret@127.0.0.1:1/x")
+        assert "s3cret" not in check_refused(done, fact)
     sample(2, 2).save(tmp_path / "a")
     with pytest.raises(InputError, match="is no server"):
         load(tmp_path / "a", table="x")

@@ -47,9 +47,6 @@ def test_skipped_neighbors_are_empty_lists() -> None:
     assert [[near.node for near in each] for each in lists] == [[], ["bob"], [], ["bob"]]
     with pytest.warns(ArgumentWarning, match="1 of 1"):
         assert PEOPLE.neighbors("x", unknown="skip") == []
-
-
-def test_skipped_neighbors_of_sides_and_links() -> None:
     links = [("ann", "tea"), ("bob", "tea"), ("bob", "cake"), ("cy", "cake"), ("tea", "cake")]
     sides = graphrefine.embed(links, 2, bipartite=True)
     with pytest.warns(ArgumentWarning, match="1 of 2"):
@@ -103,7 +100,7 @@ def test_edges_to_unknown_nodes_are_left_out() -> None:
     assert folded.recipe["skipped"] == {"edges": 3, "nodes": 2, "names": ["x", "y"]}
 
 
-def test_neighbors_of_a_list_with_unknown_names(stored: Path, tmp_path: Path) -> None:
+def test_commands_leave_unknown_names_out(stored: Path, tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("adda\nada\nx\ncy\n")
     typed: list[str | Path] = ["neighbors", stored, "--from", tmp_path / "names.txt", "-k", "1"]
     message = refuses(*typed, folder=tmp_path, expected=("near it: ada", "2 of 4 names are unknown"))
@@ -115,11 +112,8 @@ def test_neighbors_of_a_list_with_unknown_names(stored: Path, tmp_path: Path) ->
     assert works("neighbors", stored, "ada", "--skip-unknown", "--json").figures["skipped"]["count"] == 0
     assert "skipped" not in works("neighbors", stored, "ada", "--json").figures
     assert works("neighbors", stored, "x", "--skip-unknown", "--json").figures["results"] == []
-
-
-def test_fold_in_with_unknown_nodes(stored: Path, tmp_path: Path) -> None:
     (tmp_path / "new.csv").write_text("".join(f"{new},{known}\n" for new, known in EDGES[:4]))
-    typed: list[str | Path] = ["fold-in", tmp_path / "new.csv", "--into", stored, "-o", tmp_path / "new.npz"]
+    typed = ["fold-in", tmp_path / "new.csv", "--into", stored, "-o", tmp_path / "new.npz"]
     refuses(*typed, folder=tmp_path, expected=("'x' (and 1 more) is not known", "(--skip-unknown)"))
     done = works(*typed, "--skip-unknown", "--json")
     assert done.figures["skipped"] == {"edges": 2, "nodes": 2, "names": ["x", "y"]} and done.figures["nodes"] == 2
@@ -160,15 +154,12 @@ def test_another_spelling_is_another_name(people: Path, tmp_path: Path, spelling
         INTEGERS.fold_in([("new", spelling), ("new", "8")])
 
 
-def test_plain_integers_are_known_as_text(people: Path, tmp_path: Path) -> None:
+def test_plain_integers_are_known_as_text_on_sides_too(people: Path, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_text("source,target\nnew,7\nnew,8\n")
     works("fold-in", tmp_path / "edges.csv", "--into", people, "-o", tmp_path / "new.npz")
     assert load(tmp_path / "new.npz") == INTEGERS.fold_in([("new", 7), ("new", 8)])
     assert "0.6" in works("neighbors", people, "7", "-k", "1").out
     refuses("neighbors", people, "x7", folder=tmp_path, expected=("the names are integers, such as 7",))
-
-
-def test_sides_have_the_same_rule() -> None:
     shop = Embedding([1, 7, 8], np.array([[1, 2], [1, 0], [1, 1]]), {"sides": "rows", "sources": 1})
     assert shop.fold_in([("new", "7")]).names.tolist() == ["new"]
     with pytest.raises(InputError, match=HINT):

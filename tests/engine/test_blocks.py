@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from engines import StoppedError, engine_in, stop_after
+from engines import StoppedError, engine_in, in_memory, stop_after
 from graphrefine.engine.layout import UNIT, cut_chunks, cut_rows
 from graphrefine.engine.local import LocalEngine
 from graphrefine.errors import FormatError, OutputError
@@ -28,11 +28,6 @@ def graph_of(nodes: int, edges: int, *, seed: int, weighted: bool = False, direc
     ends = rng.integers(0, nodes, (2, edges)) ** 2 // nodes  # some nodes have many more edges than others
     weights = rng.integers(1, 9, edges).astype(np.float32) if weighted else None
     return Graph.from_edges(ends[0], ends[1], weights, names=range(nodes), directed=directed)
-
-
-def in_memory(graph: Graph, chosen: RefineSettings) -> NDArray[np.float32]:
-    engine = LocalEngine(graph, columns=chosen.dim, reorder=False, bfloat16=chosen.bfloat16)
-    return refine(engine, graph, chosen, Stages())
 
 
 KINDS = st.fixed_dictionaries({"seed": st.integers(0, 99), "weighted": st.booleans(), "directed": st.booleans()})

@@ -14,13 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from engines import StoppedError, stop_after
+from engines import StoppedError, in_memory, stop_after
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine, plan_layout
 from graphrefine.engine.dask_client import connect
-from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.worker import MANIFEST, CheckedPattern, read_all
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph, store
@@ -33,8 +31,6 @@ from graphrefine.system.storage import open_storage
 from graphs import random_graph
 from processes import start_process
 
-pytest.importorskip("distributed")
-
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
@@ -45,10 +41,6 @@ def client() -> Iterator[Any]:
 def stored(folder: Path, graph: Graph) -> StoredGraph:
     store(graph, folder / "graph.grf")
     return open_stored(folder / "graph.grf")
-
-
-def in_memory(graph: Graph, chosen: RefineSettings) -> NDArray[np.float32]:
-    return refine(LocalEngine(graph, columns=chosen.dim, reorder=False), graph, chosen, Stages())
 
 
 def reports(engine: BlockEngine) -> list[dict[str, Any]]:
@@ -184,14 +176,7 @@ def test_a_worker_that_comes_later_is_held_to_the_run(tmp_path: Path) -> None:
                 refine(engine, graph, RefineSettings(dim=32), Stages())
 
 
-def test_a_scheduler_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphrefine.engine.dask_client.TIMEOUT", 1)
-    with pytest.raises(InputError, match=r"tcp://127\.0\.0\.1:9"), connect("tcp://127.0.0.1:9"):
-        pass
-
-
 def test_the_graph_may_be_at_a_url(tmp_path: Path) -> None:
-    pytest.importorskip("fsspec")
     plain = random_graph(700, directed=True, weighted=True, seed=3)
     stored(tmp_path, plain)
     storage = open_storage(f"local://{tmp_path}/graph.grf")
@@ -212,11 +197,3 @@ def test_no_worker_gets_a_whole_matrix(memory: int | None, workers: int) -> None
     assert group * workers <= layout.blocks + workers
     if memory is not None:
         assert rows * 64 * 4 <= max(memory / 4, int(np.diff(layout.bounds).max()) * 64 * 4)
-
-
-def test_nothing_of_dask_is_seen_on_the_terminal(tmp_path: Path) -> None:
-    (tmp_path / "edges.txt").write_text("".join(f"{i} {i * 7 % 300}\n" for i in range(1, 300)), encoding="utf-8")
-    words = ["embed", "edges.txt", "-o", "v", "--executor", "dask", "--workers", "2", "--dim", "8", "--quality", "fast"]
-    command = [sys.executable, "-m", "graphrefine.cli.main", *words]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=True)
-    assert "distributed" not in done.stderr and "Traceback" not in done.stderr

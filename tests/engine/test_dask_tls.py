@@ -24,8 +24,6 @@ from graphrefine.engine.dask_client import TlsFiles, connect, make_security
 from graphrefine.errors import InputError, MissingExtraError
 from processes import start_process
 
-pytest.importorskip("distributed")
-pytest.importorskip("cryptography")
 if shutil.which("openssl") is None:
     pytest.skip("needs the program openssl", allow_module_level=True)
 
@@ -219,14 +217,3 @@ def test_a_scheduler_that_does_not_let_us_in(
 def test_files_that_tls_cannot_use_are_named(files: dict[str, Path], names: tuple[str, ...], fact: str) -> None:
     with pytest.raises(InputError, match=fact):
         connect("tls://127.0.0.1:9", files=named(files, names)).__enter__()
-
-
-def test_a_scheduler_without_tls_needs_a_trusted_network(files: dict[str, Path]) -> None:
-    wrong: list[tuple[dict[str, Any], str]] = [
-        ({"scheduler": "tcp://127.0.0.1:9"}, "trusted_network=True"),
-        ({"scheduler": "tcp://127.0.0.1:9", "tls_ca_file": str(files["ca"])}, "tls://"),
-        ({"workers": 1, "trusted_network": True}, "trusted_network"),
-    ]
-    for options, fact in wrong:
-        with pytest.raises(InputError, match=fact):
-            graphrefine.embed([(0, 1)], executor="dask", dim=2, **options)

@@ -148,9 +148,7 @@ def test_beside_text_and_numbers(graph: networkx.Graph) -> None:
     names = rng.permutation(LINES)
     table = pd.DataFrame({"name": names, "text": [f"word{at % 5}" for at in range(40)], "size": rng.random(40)})
     columns = make_column_transformer(
-        (NodeVectors(graph, dim=4), "name"),
-        (TfidfVectorizer(), "text"),
-        (StandardScaler(), ["size"]),
+        (NodeVectors(graph, dim=4), "name"), (TfidfVectorizer(), "text"), (StandardScaler(), ["size"])
     )
     joined = sp.csr_array(columns.fit_transform(table))
     assert joined.shape == (40, 4 + 5 + 1)

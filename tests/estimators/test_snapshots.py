@@ -121,8 +121,8 @@ def test_new_nodes_are_folded_in(matrix: NDArray[np.float64]) -> None:
     rows[2, [61, 70, 80]] = 1
     vectors = estimator.transform(rows)
     edges = [(f"new {row}", int(node), float(rows[row, node])) for row, node in np.argwhere(rows)]
-    expected = embed(matrix, dim=8, learn=True).fold_in(edges)
-    np.testing.assert_allclose(vectors, expected.vectors, atol=1e-6)
+    by_hand = embed(matrix, dim=8, learn=True).fold_in(edges)
+    np.testing.assert_allclose(vectors, by_hand.vectors, atol=1e-6)
     means = estimator.embedding_.reshape(3, 30, 8).mean(axis=1)
     assert (vectors @ means.T).argmax(axis=1).tolist() == [0, 1, 2]
     np.testing.assert_allclose(estimator.transform(sp.csr_array(rows)), vectors, atol=1e-6)
@@ -131,14 +131,11 @@ def test_new_nodes_are_folded_in(matrix: NDArray[np.float64]) -> None:
     with pytest.warns(UserWarning, match="1 of 3, such as 'new node in row 1'"):
         vectors = estimator.transform(rows)
     assert vectors[[0, 2]].any(axis=1).all() and not vectors[1].any()
-
-
-def test_new_nodes_by_names(matrix: NDArray[np.float64]) -> None:
+    # By names: those of the rows, and of the columns.
+    rows[1, 40:50] = 1
+    expected = estimator.transform(rows[:2])
+    frame = pd.DataFrame(rows[:2], index=["eve", "fay"], columns=named(matrix).columns)
     estimator = REFINE(dim=8).set_output(transform="pandas").fit(named(matrix))
-    rows = np.zeros((2, 90))
-    rows[0, 1:9], rows[1, 40:50] = 1, 1
-    frame = pd.DataFrame(rows, index=["eve", "fay"], columns=named(matrix).columns)
-    expected = REFINE(dim=8).fit(matrix).transform(rows)
     for given in (frame, frame.loc[:, frame.any()].iloc[:, ::-1]):  # columns of edges alone, in another order
         vectors = estimator.transform(given)
         assert vectors.index.tolist() == ["eve", "fay"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ from numpy.typing import NDArray
 import graphrefine
 from cli_runs import refuses, works
 from graphrefine import Embedding
-from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_clusters
+from graphrefine.linalg.kmeans import find_clusters
 from strategies import PATIENT
 
 Floats = NDArray[np.float64]
@@ -69,7 +68,7 @@ def test_vectors_that_know_nothing_are_as_good_as_the_control() -> None:
     assert few.control_nmi > 0.4 and abs(few.control_ari) < 0.1, "NMI by chance alone, which the control shows"
 
 
-def test_only_nodes_with_one_label_count() -> None:
+def test_nodes_of_one_label_with_vectors_count() -> None:
     vectors, group = rays([30, 20, 10], seed=3)
     truth = np.eye(4)[group]  # the last class: no node has it alone
     truth[:7] = [1, 0, 1, 1]
@@ -78,9 +77,6 @@ def test_only_nodes_with_one_label_count() -> None:
     assert (scores.nodes, scores.several_nodes, scores.unlabeled_nodes, scores.classes) == (48, 7, 5, 3)
     alone = evaluate_clusters(vectors[12:], group[12:])
     assert (alone.nmi, alone.ari, alone.control_nmi) == (scores.nmi, scores.ari, scores.control_nmi)
-
-
-def test_zero_and_equal_vectors() -> None:
     vectors, group = rays([20, 20], seed=0)
     labels = [*group.tolist(), 0, 1, 1]
     scores = evaluate_clusters(np.vstack([vectors, np.zeros((3, 2))]), labels)
@@ -90,20 +86,17 @@ def test_zero_and_equal_vectors() -> None:
     assert (equal.clusters, equal.nmi, equal.ari) == (1, 0, 0)
 
 
-@pytest.mark.parametrize(
-    ("vectors", "labels", "options", "fact"),
-    [
-        (np.eye(3), ["a", "b", "a"], {"starts": 0}, "starts=0"),
-        (np.eye(3), ["a", "a", "a"], {}, "of 1"),
-        (np.eye(3), np.ones((3, 2)), {}, "of 0"),
-        (np.eye(3), np.zeros((3, 2)), {}, "0 labeled nodes"),
-        (np.eye(3), ["a", "b"], {}, "2 rows"),
-        (np.diag([1, np.inf, 1]), ["a", "b", "a"], {}, "node 1"),
-    ],
-)
-def test_what_cannot_be_clustered_is_refused(vectors: Any, labels: Any, options: dict[str, Any], fact: str) -> None:
-    with pytest.raises(InputError, match=fact):
-        evaluate_clusters(vectors, labels, **options)
+def test_rows_go_to_the_nearest_center_and_not_to_the_longest() -> None:
+    rng = np.random.default_rng(0)
+    wide = rng.normal([0.9, 0, 0], 1.0, (300, 3))
+    tight = rng.normal([0, 1, 0], 0.02, (300, 3))
+    rows = np.concatenate([wide, tight]).astype(np.float32)  # the center of the wide group is much shorter
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    groups = find_clusters(rows, count=3, seed=0).groups
+    centers = np.stack([unit[groups == group].mean(axis=0) for group in range(3)])
+    assert np.ptp(np.linalg.norm(centers, axis=1)) > 0.2, "the control: centers of different lengths"
+    distances = np.linalg.norm(unit[:, None] - centers, axis=2)
+    np.testing.assert_array_equal(groups, distances.argmin(axis=1))
 
 
 def test_the_command(tmp_path: Path) -> None:

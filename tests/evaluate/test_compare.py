@@ -117,12 +117,9 @@ def test_every_end_of_a_method_is_a_row(status: Any, folder: Path, monkeypatch: 
     assert lines == [("refine", "done"), ("random", "baseline"), ("rbqr", status)]
 
 
-def test_limits_are_kept(folder: Path) -> None:
+def test_limits_are_kept_and_methods_say_what_they_cannot_take(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = compares(folder, "--time-limit", "0.05", "--methods", "refine")
     assert done.code == 2 and "refine, dim 4: timeout" in done.out and "no method finished" in done.err
-
-
-def test_a_method_that_cannot_take_the_graph_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rbqr = refine.RBQR_METHOD
     monkeypatch.setattr(refine, "RBQR_METHOD", replace(rbqr, most_nodes=19))
     started = instead(monkeypatch, {})

@@ -141,7 +141,6 @@ def test_a_file_without_a_recipe_has_no_score_of_links(tmp_path: Path) -> None:
 
 
 def test_neighbors_by_an_index_once_it_is_made(tmp_path: Path) -> None:
-    pytest.importorskip("usearch")
     people().save(tmp_path / "people")
     session = Session(load(tmp_path / "people"), index=True)
     with client(session) as api:
@@ -166,7 +165,7 @@ def test_scores_are_those_of_the_embedding(api: TestClient, everything: Session)
     assert answer == everything.embedding.score(NAMES, NAMES[::-1]).tolist()
 
 
-def test_coordinates_are_raw_and_kept_by_clients(api: TestClient) -> None:
+def test_coordinates_and_the_map_are_kept_by_clients(api: TestClient) -> None:
     for layout in ("pca", "clusters"):
         answer = api.get("/api/coordinates", params={"layout": layout})
         places = np.frombuffer(answer.content, "<f4").reshape(-1, 2)
@@ -179,9 +178,6 @@ def test_coordinates_are_raw_and_kept_by_clients(api: TestClient) -> None:
         )
         assert (second.status_code, second.content) == (304, b"")
     assert api.get("/api/coordinates").content == answer.content, "the best that is ready"
-
-
-def test_the_map_is_an_image(api: TestClient) -> None:
     answer = api.get("/map.png")
     assert answer.headers["content-type"] == "image/png" and answer.content.startswith(b"\x89PNG")
     assert api.get("/map.png", headers={"if-none-match": answer.headers["etag"]}).status_code == 304
@@ -263,24 +259,6 @@ def test_an_embedding_alone_and_an_empty_one() -> None:
         assert get(api, "/api/neighbors", row=0)["results"][0]["neighbors"] == [], "a zero vector has none"
         assert np.isfinite(np.frombuffer(api.get("/api/coordinates").content, "<f4")).all()
         assert np.frombuffer(api.get("/api/columns/cluster").content, "<u2")[0] == 65535
-
-
-ADDRESSES = {
-    *((f"/api/{name}", "GET") for name in ("info", "nodes", "neighbors", "ego", "score", "coordinates")),
-    *((f"/api/{name}", "POST") for name in ("nodes", "neighbors", "score")),
-    *(("/healthz", "GET"), ("/api/columns/{name}", "GET"), ("/map.png", "GET")),
-}
-
-
-def test_the_document_has_every_address_and_no_other(api: TestClient, everything: Session) -> None:
-    document = get(api, "/api/openapi.json")
-    assert document["openapi"] == "3.1.0"
-    info = {(path, method.upper()) for path, methods in document["paths"].items() for method in methods}
-    assert info == ADDRESSES
-    for path, method in info:
-        address = path.replace("{name}", "label")
-        answer = api.request(method, address, **({"json": {}} if method == "POST" else {}))
-        assert answer.status_code in (200, 400), (path, "answers, or asks for a parameter")
 
 
 # Refusals

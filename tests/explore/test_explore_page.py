@@ -240,16 +240,13 @@ def test_failures_at_the_start_say_what_to_do(
         expect(seen.page.locator("html")).to_have_attribute("data-state", "ready")
 
 
-def test_a_lost_connection_is_told_and_found_again(seen: Watched, truth: Truth) -> None:
+def test_a_lost_connection_and_a_busy_server_are_told(seen: Watched, truth: Truth) -> None:
     visit(seen.page, truth.url)
     seen.page.route(re.compile("/api/|/healthz"), lambda route: route.abort())
     seen.page.goto(f"{truth.url}#row=3")
     expect(seen.page.locator("#banner")).to_contain_text("connection to graphrefine explore is lost")
     seen.page.unroute_all()
     expect(seen.page.locator("#banner")).to_be_hidden()
-
-
-def test_a_busy_server_is_asked_again(seen: Watched, truth: Truth) -> None:
     visit(seen.page, truth.url)
     busy = {"left": 1}
 

@@ -90,7 +90,7 @@ def test_background_work_goes_on_after_a_failure_and_stops_when_told(capsys: pyt
     assert "ZeroDivisionError" in capsys.readouterr().err, "a bug is shown"
 
 
-def test_columns_of_a_table(tmp_path: Path) -> None:
+def test_columns_of_tables_and_more_categories_than_colors(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("kind,id,age,note\nx,ada,3,\ny,bob,,1e5\nx,eve,7,\n,zoe,9,3\n", encoding="utf-8")
     columns, answer = read_columns(path, np.array(["eve", "ada", "bob"], object))
@@ -98,9 +98,6 @@ def test_columns_of_a_table(tmp_path: Path) -> None:
     assert [columns["kind"].value(row) for row in range(3)] == ["x", "x", "y"]
     assert [columns["age"].value(row) for row in range(3)] == [7, 3, None]
     assert [columns["note"].value(row) for row in range(3)] == [None, None, 100000]
-
-
-def test_columns_of_parquet_and_more_categories_than_colors(tmp_path: Path) -> None:
     pa = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 

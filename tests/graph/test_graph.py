@@ -19,7 +19,7 @@ def dense(graph: Graph) -> list[list[float]]:
     return graph.to_scipy().toarray().tolist()
 
 
-def test_duplicates_add_directions_merge_and_self_loops_drop() -> None:
+def test_duplicates_add_directions_merge_and_weights_count() -> None:
     source, target = ["a", "a", "b", "c", "d"], ["b", "b", "a", "a", "d"]
     graph = Graph.from_edges(source, target, [1, 2, 2.5, 4, 9])
     check(graph)
@@ -28,17 +28,11 @@ def test_duplicates_add_directions_merge_and_self_loops_drop() -> None:
     none = {"zero_weights": 0, "missing": 0}
     assert graph.report == {"records": 5, "self_loops": 1, "duplicates": 1, "reciprocal": 1, **none}
     assert (graph.edges, graph.isolated, graph.weighted) == (2, 1, True)
-
-
-def test_directed_edges_stay_in_the_row_of_their_source() -> None:
     graph = Graph.from_edges([1, 1, 2, 3], [2, 2, 1, 1], directed=True)
     check(graph)
     assert dense(graph) == [[0, 2, 0], [1, 0, 0], [1, 0, 0]]
     assert graph.report["reciprocal"] == 0
     assert graph.edges == 3
-
-
-def test_weights_count_duplicates_and_are_none_where_all_are_one() -> None:
     assert dense(Graph.from_edges([1, 1, 2], [2, 2, 3])) == [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
     assert Graph.from_edges([1, 2, 2], [2, 1, 3]).weights is None  # both directions: once
     assert Graph.from_edges([1, 2], [2, 3], [1, 1]).weights is None
@@ -78,13 +72,17 @@ def test_bad_edges_are_refused(arguments: tuple[Any, ...], message: str) -> None
         Graph.from_edges(*arguments[:3], **named)
 
 
-def test_a_clean_matrix_is_used_without_a_copy() -> None:
+def test_clean_matrices_are_not_copied_and_stored_zeros_are_no_edges() -> None:
     matrix = sp.csr_array(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]], dtype=np.float32))
     graph = Graph.from_matrix(matrix)
     check(graph)
     assert np.shares_memory(graph.indices, matrix.indices)
     assert graph.weights is None
     assert Graph.from_matrix(matrix.tocsc()).indices.tolist() == graph.indices.tolist()
+    zeros = sp.csr_array((np.array([1.0, 0, 1, 0]), np.array([1, 2, 0, 0]), np.array([0, 2, 3, 4])), shape=(3, 3))
+    assert dense(Graph.from_matrix(zeros)) == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    twice = sp.csr_array((np.array([1.0, 2]), np.array([1, 1]), np.array([0, 2, 2])), shape=(2, 2))
+    assert dense(Graph.from_matrix(twice)) == [[0, 3], [3, 0]]
 
 
 @pytest.mark.parametrize("convert", [sp.csr_matrix, sp.csc_array, sp.coo_array, sp.lil_array, np.asarray])
@@ -97,13 +95,6 @@ def test_matrices_keep_their_rows(convert: Any, directed: bool) -> None:
     hollow = values - np.diag(np.diag(values))
     assert dense(graph) == (hollow if directed else np.maximum(hollow, hollow.T)).tolist()
     assert graph.report["self_loops"] == 1
-
-
-def test_stored_zeros_are_no_edges_and_stored_duplicates_add() -> None:
-    zeros = sp.csr_array((np.array([1.0, 0, 1, 0]), np.array([1, 2, 0, 0]), np.array([0, 2, 3, 4])), shape=(3, 3))
-    assert dense(Graph.from_matrix(zeros)) == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
-    twice = sp.csr_array((np.array([1.0, 2]), np.array([1, 1]), np.array([0, 2, 2])), shape=(2, 2))
-    assert dense(Graph.from_matrix(twice)) == [[0, 3], [3, 0]]
 
 
 @pytest.mark.parametrize(
@@ -128,8 +119,7 @@ def test_bad_matrices_are_refused(matrix: Any, message: str) -> None:
 
 @PATIENT
 @given(
-    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0.5, 1, 2])), min_size=1),
-    st.booleans(),
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6), st.sampled_from([0.5, 1, 2])), min_size=1), st.booleans()
 )
 def test_degrees_rows_and_transposes_match_the_matrix(edges: list[tuple[int, int, float]], directed: bool) -> None:
     source, target, weights = zip(*edges, strict=True)
@@ -152,13 +142,10 @@ def test_degrees_rows_and_transposes_match_the_matrix(edges: list[tuple[int, int
         assert len(block.indices) == 0 or np.shares_memory(block.indices, graph.indices)
 
 
-def test_components_ignore_directions() -> None:
+def test_components_and_the_summary() -> None:
     graph = Graph.from_edges([1, 3, 5], [2, 2, 4], names=None, directed=True)
     count, labels = graph.components()
     assert count == 2 and labels[0] == labels[1] == labels[2] != labels[3]
-
-
-def test_the_summary_is_json() -> None:
     graph = Graph.from_edges(["a"], ["b"])
     summary = json.loads(json.dumps(graph.summary()))
     assert (summary["nodes"], summary["edges"], summary["source"]) == (2, 1, "memory")

@@ -63,7 +63,7 @@ def test_the_order_is_by_type_then_by_value() -> None:
     assert graph.report["missing"] == 1
 
 
-def test_integers_and_strings_keep_their_representation() -> None:
+def test_integers_strings_and_further_nodes_keep_their_types() -> None:
     assert read([(np.int32(3), 1), (np.uint8(2), 3)]).names.dtype == np.int64
     assert read([("b", np.str_("a"))]).names.tolist() == ["a", "b"]
     assert set(map(type, read([("b", np.str_("a"))]).names)) == {str}
@@ -73,9 +73,6 @@ def test_integers_and_strings_keep_their_representation() -> None:
     assert Graph.from_edges(["a", 1], [1, "c"]).names.tolist() == [1, "a", "c"]
     assert Graph.from_edges([(0, 1)], [(1, 1)]).names.tolist() == [(0, 1), (1, 1)]
     assert Graph.from_matrix([[0, 1], [1, 0]], names=[(0, 1), "b"]).names.tolist() == [(0, 1), "b"]
-
-
-def test_further_nodes_keep_their_types() -> None:
     assert read([(1, 2)], nodes=["x", (0, 0)]).names.tolist() == [1, 2, "x", (0, 0)]
     with pytest.raises(InputError, match="the ids 1 and '1' are both written '1'"):
         read([(1, 2)], nodes=["1"])
@@ -95,19 +92,13 @@ def test_identities_are_the_same_in_every_process() -> None:
     assert identities(names)[0] == identities(object_array(["word", "other"]))[0]  # type: ignore[index]
 
 
-def test_names_that_are_equal_in_python_only_are_told_apart() -> None:
-    mixed, whole = Embedding([1, "a"], [[1], [2]]), Embedding([1, 2], [[1], [2]])
-    assert [key in mixed for key in (True, 1, 1.0, [1], (1, [2]))] == [False, True, True, False, False]
-    assert [key in whole for key in (True, 1.0)] == [False, False]
-
-
 @pytest.fixture(scope="module")
 def grid() -> Embedding:
     edges = [((u, v), (u + du, v + dv)) for u in range(6) for v in range(5) for du, dv in ((0, 1), (1, 0))]
     return embed(edges, dim=4, learn=True)
 
 
-def test_an_embedding_answers_by_node_objects(grid: Embedding) -> None:
+def test_an_embedding_answers_and_grows_by_node_objects(grid: Embedding) -> None:
     assert grid[(0, 1)].tolist() == grid.vectors[grid.index((0, 1))].tolist()
     nearest = grid.neighbors((0, 1), k=2)
     assert all(isinstance(near.node, tuple) and near.node in grid for near in nearest)
@@ -122,6 +113,17 @@ def test_an_embedding_answers_by_node_objects(grid: Embedding) -> None:
     with pytest.raises(InputError, match=r"\(0, 1\)"):
         grid.neighbors((0, 0), among=(0, 1))
     assert repr(grid).startswith("Embedding(41 nodes x 4, names (0, 0) ... (6, 4)")
+    new = grid.fold_in([("annex", (0, 1)), ("annex", (0, 0))])
+    assert new.names.tolist() == ["annex"]
+    whole = grid.extended(new)
+    assert whole["annex"].tolist() == new.vectors[0].tolist()
+    assert whole.names.tolist()[-2:] == [(6, 4), "annex"]
+    aligned = whole.align_to(grid)
+    assert aligned.recipe["aligned"]["shared"] == 41
+    assert np.allclose(aligned.vectors, whole.vectors, atol=1e-5)
+    mixed, whole = Embedding([1, "a"], [[1], [2]]), Embedding([1, 2], [[1], [2]])
+    assert [key in mixed for key in (True, 1, 1.0, [1], (1, [2]))] == [False, True, True, False, False]
+    assert [key in whole for key in (True, 1.0)] == [False, False]
 
 
 def test_vectors_depend_on_the_names_as_those_of_strings_do() -> None:
@@ -131,17 +133,6 @@ def test_vectors_depend_on_the_names_as_those_of_strings_do() -> None:
     assert np.array_equal(by_tuple.vectors, again.vectors)
     assert sort_rows(by_tuple.names).tolist() == list(range(len(by_tuple)))
     assert order_key((2, "n")) < order_key((10, "n"))
-
-
-def test_extended_aligned_and_folded_in(grid: Embedding) -> None:
-    new = grid.fold_in([("annex", (0, 1)), ("annex", (0, 0))])
-    assert new.names.tolist() == ["annex"]
-    whole = grid.extended(new)
-    assert whole["annex"].tolist() == new.vectors[0].tolist()
-    assert whole.names.tolist()[-2:] == [(6, 4), "annex"]
-    aligned = whole.align_to(grid)
-    assert aligned.recipe["aligned"]["shared"] == 41
-    assert np.allclose(aligned.vectors, whole.vectors, atol=1e-5)
 
 
 @pytest.mark.parametrize("suffix", ["", ".npz", ".parquet", ".arrow", ".safetensors", ".vec", ".csv"])

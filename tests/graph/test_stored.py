@@ -156,12 +156,22 @@ def test_damage_is_named(tmp_path: Path, name: str) -> None:
         read(tmp_path / "g.grf")
 
 
-def test_what_is_no_stored_graph_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_stored_graph_is_neither_read_nor_replaced(tmp_path: Path) -> None:
     (tmp_path / "file.grf").write_text("1 2\n")
     (tmp_path / "empty.grf").mkdir()
     for name, message in (("none", r"none\.grf"), ("file", "is a file"), ("empty", r"manifest\.json is missing")):
         with pytest.raises(FormatError, match=message):
             read(tmp_path / f"{name}.grf")
+    graph = read([(0, 1)])
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").touch()
+    with pytest.raises(OutputError, match="would be lost"):
+        store(graph, tmp_path / "mine")
+    store(graph, tmp_path / "g.grf")
+    np.save(tmp_path / "g.grf" / "labels.npy", np.arange(2))
+    with pytest.raises(OutputError, match=r"labels\.npy"):
+        store(read([(0, 1), (1, 2)]), tmp_path / "g.grf")
+    assert np.load(tmp_path / "g.grf" / "labels.npy").tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -188,19 +198,6 @@ def test_manifests_that_do_not_fit(tmp_path: Path, change: dict[str, object], me
     manifest.write_text("{")
     with pytest.raises(FormatError, match="is damaged"):
         read(tmp_path / "g.grf")
-
-
-def test_only_graphs_are_replaced(tmp_path: Path) -> None:
-    graph = read([(0, 1)])
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "thesis.txt").touch()
-    with pytest.raises(OutputError, match="would be lost"):
-        store(graph, tmp_path / "mine")
-    store(graph, tmp_path / "g.grf")
-    np.save(tmp_path / "g.grf" / "labels.npy", np.arange(2))
-    with pytest.raises(OutputError, match=r"labels\.npy"):
-        store(read([(0, 1), (1, 2)]), tmp_path / "g.grf")
-    assert np.load(tmp_path / "g.grf" / "labels.npy").tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -105,3 +105,16 @@ def test_notes_on_more_names_than_a_block(tmp_path: Path) -> None:
     path.write_text("source,target\nann,bob\nbob,z\u00fcrich\n", encoding="utf-8")
     check_alike(path)
     assert "notes" not in read(path.with_suffix(".grf")).report
+
+
+@pytest.mark.parametrize(("mark", "last"), [(",", "5"), (",", ""), (" ", "5")])
+def test_ids_in_both_sets_are_found_across_pieces(mark: str, last: str, tmp_path: Path) -> None:
+    path = tmp_path / ("ratings.csv" if mark == "," else "ratings.txt")
+    edges = "".join(f"{user}{mark}{900_001 + user % 7}\n" for user in range(10, 80_010))  # more than a piece
+    path.write_text(("userId,movieId\n" if mark == "," else "% bip unweighted\n") + edges)
+    assert ingest(path, tmp_path / "g.grf", memory="256MB").names.tolist() == read(path).names.tolist()
+    path.write_text(path.read_text() + f"900001{mark}{last}\n")
+    for refuse in (read, lambda path: ingest(path, tmp_path / "h.grf", memory="256MB")):
+        with pytest.raises(InputError, match="are two sets, and 900001 is in both") as caught:
+            refuse(path)
+        assert caught.value.argument == "bipartite"

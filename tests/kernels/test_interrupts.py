@@ -6,13 +6,12 @@ handles only after the kernel has ended would find all of them written.
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from threading import Thread
-from time import perf_counter, process_time, sleep
+from time import process_time, sleep
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,6 @@ import pytest
 
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import native
-from processes import start_process
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of Unix")
 NODES, DEGREE, LENGTH = 100_000, 20, 2_000
@@ -135,35 +133,6 @@ def test_long_pieces_of_work_stop(work: Callable[[], None], ring: Callable[[floa
     with pytest.raises(RingError):
         work()
     assert process_time() - start < 1.6
-
-
-LONG = """
-import numpy as np
-from graphrefine.kernels import _native
-matrix = np.random.default_rng(0).normal(size=(3_000, 3_000))
-matrix += matrix.T
-out = np.empty(3_000), np.empty((3_000, 3_000))
-print("begin", flush=True)
-try:
-    _native.find_eigenpairs(matrix, *out)
-except KeyboardInterrupt:
-    print("interrupted", flush=True)
-"""
-
-
-@pytest.mark.parametrize(
-    ("number", "expected"), [(signal.SIGINT, ("interrupted\n", "", 0)), (signal.SIGTERM, ("", "", -signal.SIGTERM))]
-)
-def test_signals_reach_a_kernel(number: signal.Signals, expected: tuple[str, str, int]) -> None:
-    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with start_process([sys.executable, "-c", LONG], **streams) as process:
-        assert process.stdout is not None and process.stdout.readline() == "begin\n"
-        sleep(0.3)
-        start = perf_counter()
-        os.kill(process.pid, number)
-        out, errors = process.communicate(timeout=60)
-    assert perf_counter() - start < 3  # a second, and room for a busy machine; the kernel takes ten
-    assert (out, errors, process.returncode) == expected
 
 
 SCARCE = """

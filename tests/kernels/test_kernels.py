@@ -1,11 +1,14 @@
-"""Kernels of tall matrices have the bits of their oracle, for any number of threads."""
+"""Kernels of tall matrices have the bits of their oracle, for any number of threads; and the stub of all kernels."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -152,3 +155,14 @@ def test_signs_are_balanced_and_independent_of_each_other() -> None:
     assert np.abs(correlation).max() < 0.04  # 5.6 standard deviations
     other = to_float32(native.signs(4, 0, rows=20_000, words=4))
     assert np.abs((signs * other).mean(axis=0)).max() < 0.04
+
+
+def test_the_stub_is_fresh() -> None:
+    import graphrefine.kernels
+
+    stubgen = pytest.importorskip("nanobind.stubgen")
+    stub = Path(graphrefine.kernels.__file__).with_name("_native.pyi")
+    generator = stubgen.StubGen(native)
+    generator.put(native)
+    command = f"python -m nanobind.stubgen -m graphrefine.kernels._native -o {stub}"
+    assert ast.dump(ast.parse(generator.get())) == ast.dump(ast.parse(stub.read_text())), f"run: {command}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -16,18 +16,8 @@ from graphrefine.kernels import native
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks"
 
-if TYPE_CHECKING:
-    import kernel_calls
-
-pytestmark = pytest.mark.skipif(not SCRIPTS.is_dir(), reason="the benchmarks are not here")
-
-
-@pytest.fixture(autouse=True)
-def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(str(SCRIPTS))
-    global kernel_calls, machine_probe
-    import kernel_calls
-    import machine_probe
+sys.path.append(str(SCRIPTS))
+kernel_calls = pytest.importorskip("kernel_calls", reason="the benchmarks are not here")
 
 
 @pytest.mark.parametrize("name", ["kernel_calls", "machine_probe", "roofline", "per_edge"])

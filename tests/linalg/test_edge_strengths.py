@@ -23,13 +23,7 @@ def test_the_median_is_that_of_numpy(values: np.ndarray) -> None:
         assert median(values) == np.median(values)
 
 
-def test_the_median_of_many_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(0).lognormal(0, 5, 5001).astype(np.float32)
-    monkeypatch.setattr(operators, "ENTRIES", 100)
-    assert median(values) == np.median(values) and median(values[1:]) == np.median(values[1:])
-
-
-def test_degrees_by_logarithm_do_not_depend_on_the_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_degrees_and_the_median_do_not_depend_on_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(700, degree=20, weighted=True, isolated=4)
     assert graph.weights is not None
     logs = edge_terms("log1p", graph.weights, unit=float(np.median(graph.weights)))
@@ -37,6 +31,9 @@ def test_degrees_by_logarithm_do_not_depend_on_the_blocks(monkeypatch: pytest.Mo
     assert np.array_equal(by_logarithm(graph).degrees, expected)
     monkeypatch.setattr(operators, "ENTRIES", 37)
     assert np.array_equal(by_logarithm(graph).degrees, expected)
+    values = np.random.default_rng(0).lognormal(0, 5, 5001).astype(np.float32)
+    monkeypatch.setattr(operators, "ENTRIES", 100)
+    assert median(values) == np.median(values) and median(values[1:]) == np.median(values[1:])
 
 
 def test_an_operator_by_logarithm_is_that_of_the_graph_of_logarithms() -> None:

@@ -12,15 +12,13 @@ from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import to_float32
 from graphrefine.linalg.operators import Operator, by_logarithm, inverse_degrees, proximity, transition, walk
-from graphs import graphs, random_graph
+from graphs import dense, dense_walk, graphs, random_graph
 
 
 @given(graphs(most=60), st.floats(0.1, 20), st.floats(0, 1), st.booleans())
 @settings(deadline=None, max_examples=40)
 def test_proximity_is_equations_2_to_4(graph: Graph, negative: float, exponent: float, log_weights: bool) -> None:
-    A = graph.to_scipy().toarray().astype(np.float64)
-    degree = A.sum(axis=1)
-    p = np.divide(A, degree[:, None], out=np.zeros_like(A), where=degree[:, None] > 0)
+    A, p = dense(graph), dense_walk(graph)
     phi = np.where(p.sum(axis=0) > 0, p.sum(axis=0) ** exponent, 0.0)
     phi /= phi.sum()
     weight = np.where(A > 0, A, 1.0) if not log_weights else np.ones_like(A)
@@ -32,11 +30,14 @@ def test_proximity_is_equations_2_to_4(graph: Graph, negative: float, exponent: 
 
 @given(graphs(most=60))
 @settings(deadline=None, max_examples=30)
-def test_transition_averages_a_node_and_its_neighbors(graph: Graph) -> None:
+def test_transition_averages_a_node_and_its_neighbors_and_transposes(graph: Graph) -> None:
     T = transition(graph).to_scipy().toarray()
     assert np.allclose(T.sum(axis=1), 1.0, atol=1e-5)
     A = graph.to_scipy().toarray() + np.eye(graph.nodes)
     assert np.allclose(T, A / A.sum(axis=1, keepdims=True), atol=1e-6)
+    for operator in (proximity(graph), transition(graph)):
+        assert np.allclose(operator.T.to_scipy().toarray(), operator.to_scipy().toarray().T, atol=1e-5)
+        assert np.array_equal(operator.T.T.to_scipy().toarray(), operator.to_scipy().toarray())
 
 
 @given(graphs(), st.sampled_from(["proximity", "plain", "transition"]), st.booleans())
@@ -60,14 +61,6 @@ def test_adjoint(graph: Graph, which: str, reorder: bool) -> None:
     assert np.abs(left - right).max() <= 1e-5 * size
 
 
-@given(graphs(most=60))
-@settings(deadline=None, max_examples=30)
-def test_transpose_is_the_transpose(graph: Graph) -> None:
-    for operator in (proximity(graph), transition(graph)):
-        assert np.allclose(operator.T.to_scipy().toarray(), operator.to_scipy().toarray().T, atol=1e-5)
-        assert np.array_equal(operator.T.T.to_scipy().toarray(), operator.to_scipy().toarray())
-
-
 def test_weights_count_in_the_proximity() -> None:
     light = Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 1.0, 1.0])
     heavy = Graph.from_edges([0, 0, 1], [1, 2, 2], [1.0, 8.0, 1.0])
@@ -88,10 +81,9 @@ def test_a_wrong_transpose_would_be_seen() -> None:
 
 def test_rows_of_a_weighted_walk_are_shares_of_the_weights() -> None:
     graph = random_graph(80, weighted=True, isolated=2, seed=3)
-    A = graph.to_scipy().toarray().astype(np.float64)
+    A = dense(graph)
     sums = A.sum(axis=1)
-    shares = np.divide(A, sums[:, None], out=np.zeros_like(A), where=sums[:, None] > 0)
-    np.testing.assert_allclose(walk(graph).to_scipy().toarray(), shares, atol=1e-6)
+    np.testing.assert_allclose(walk(graph).to_scipy().toarray(), dense_walk(graph), atol=1e-6)
     np.testing.assert_allclose(inverse_degrees(graph)[sums > 0], 1 / sums[sums > 0], rtol=1e-6)
     logs = np.log1p(A / np.median(graph.weights)) * (A > 0)  # type: ignore[arg-type]  # it has weights
     rows = logs.sum(axis=1)

@@ -64,6 +64,7 @@ def test_a_table_is_made_and_follows_changes_refreshes_and_another_folder(
     with graphrefine.live.open(folder) as rings:
         rings.refresh()
     assert export(folder) == 60  # all of a new generation
+    assert export(folder) == 0
     graphrefine.live.create([(i, (i + 1) % 9) for i in range(9)], tmp_path / "other.live", dim=2).close()
     assert export(tmp_path / "other.live") == 9
 
@@ -76,6 +77,10 @@ def test_a_file_has_what_moved_since_a_group(folder: Path, tmp_path: Path) -> No
     assert all(part[node].tolist() == whole[str(node)] for node in part.names.tolist())
     none = works("live", "export", folder, "-o", tmp_path / "no.npz", "--json", "--changed-since", "1").figures
     assert none["after"] == 1 and none["written"] == 0
+    with graphrefine.live.open(folder) as rings:
+        rings.refresh()  # at that very group: all vectors of before are others
+    every = works("live", "export", folder, "-o", tmp_path / "all.npz", "--json", "--changed-since", "1").figures
+    assert every["written"] == 60
     server = ["--to", "postgresql://nobody@localhost/none", "--changed-since", "0"]
     check_refused(run("live", "export", folder, *server), "--changed-since")
     for targets in ([], ["-o", "x.npz", "--to", "postgresql://nobody@localhost/none"]):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import graphrefine.live
 from graphrefine.errors import InputError, OutputError
-from graphrefine.live import refresh as refreshing
+from graphrefine.live import model as fitting
 from graphrefine.live import writer
 from graphrefine.live.change_log import Change
 from graphrefine.live.reader import LiveReader
@@ -94,7 +94,7 @@ def test_refreshes_by_itself_give_what_a_replay_of_the_log_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writer, "LOOK", 1)
-    monkeypatch.setattr(refreshing, "MOST_NEW", 0.02)
+    monkeypatch.setattr(fitting, "MOST_NEW", 0.02)
     path, rng = tmp_path / "ring.live", np.random.default_rng(7)
     graphrefine.live.create(RING, path, dim=4, threads=1).close()
     shutil.copytree(path, tmp_path / "replay.live")

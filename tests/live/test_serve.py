@@ -17,7 +17,7 @@ import pytest
 from live_servers import DIM, HTML, NODES, Served, edges, name, nearest_names, refused, served, write_folder
 
 import graphrefine
-import graphrefine.live.refresh
+import graphrefine.live.model
 import graphrefine.live.writer
 from explore_servers import get
 from graphrefine import live
@@ -228,7 +228,7 @@ def test_posts_during_a_refresh_are_not_lost(server: Served, monkeypatch: pytest
         return fit_model(*arguments, **options)
 
     monkeypatch.setattr(graphrefine.live.writer, "LOOK", 1)
-    monkeypatch.setattr(graphrefine.live.refresh, "fit_model", wait_and_fit)
+    monkeypatch.setattr(graphrefine.live.model, "fit_model", wait_and_fit)
     edges(server.api, "many", *(["+", f"new{i}", f"n{i + 1}"] for i in range(40)))  # a third is new: a refresh is due
     for number in range(20):
         edges(server.api, f"r{number}", ["+", f"during{number}", f"n{number + 1}"])

@@ -17,14 +17,10 @@ from graphrefine.errors import MissingExtraError
 from graphrefine.graph.graph import Graph
 from graphrefine.methods import coarsening
 from graphrefine.methods.coarsening import Groups, Level
-from graphs import check, graphs, random_graph
+from graphs import check, dense, graphs, random_graph
 
 STRATEGIES = [coarsening.star_collapse, coarsening.edge_collapse, coarsening.hybrid_collapse, coarsening.matched]
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES, ids=lambda strategy: str(strategy.__name__))
-
-
-def dense(graph: Graph) -> NDArray[np.float64]:
-    return np.asarray(graph.to_scipy().toarray(), np.float64)
 
 
 @given(graphs(directed=False, most=80), st.data())
@@ -63,16 +59,12 @@ def test_what_every_strategy_keeps(strategy: Callable[[Level], Groups], graph: G
 
 
 @given(graph=graphs(directed=False, most=60))
-def test_equivalent_nodes_have_the_same_neighbors_and_others_do_not(graph: Graph) -> None:
+def test_stars_are_collapsed_into_pairs_of_equivalent_nodes(graph: Graph) -> None:
     groups = coarsening.equivalent(graph)
     rows = [tuple(graph.indices[a:b]) for a, b in zip(graph.indptr, graph.indptr[1:], strict=False)]
     for i in range(graph.nodes):
         for j in range(i):
             assert (groups[i] == groups[j]) == (rows[i] == rows[j] != ())
-
-
-@given(graph=graphs(directed=False, most=60))
-def test_stars_are_collapsed_into_pairs_with_all_neighbors_in_common(graph: Graph) -> None:
     pairs, same = coarsening.star_collapse(Level.first(graph)), coarsening.equivalent(graph)
     assert np.bincount(pairs).max() <= 2
     for group in range(pairs.max() + 1):
@@ -162,7 +154,6 @@ def planted(blocks: int) -> Graph:
 
 def test_parts_are_divided_as_if_each_were_alone() -> None:
     """Without the resolution and the scales, a part would be divided by the modularity of the whole."""
-    pytest.importorskip("sknetwork")
     blocks = (2, 3, 6)
     alone = [planted(each) for each in blocks]
     # One part weighs a thousand times the others.

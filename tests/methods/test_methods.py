@@ -173,17 +173,6 @@ def test_no_two_methods_give_the_same_neighbors() -> None:
         assert shared < 0.97, f"{one} and {other} find the same neighbors"
 
 
-def test_unknown_methods_and_settings() -> None:
-    for call, fact in (
-        (lambda: find_method("refin"), "'refine'"),
-        (lambda: make_settings("rbqr", windows=3), "'windows'"),
-        (lambda: make_settings("rbqr", "paper2"), "'paper2'"),
-        (lambda: make_settings("rbqr", filter="heat"), "rbqr"),
-    ):
-        with pytest.raises(InputError, match=fact):
-            call()
-
-
 def test_rbqr_is_refine_without_its_filter(tmp_path: Path) -> None:
     """On the command line too."""
     graph = write_csv(tmp_path / "g.csv", ring_of_cliques())
@@ -194,9 +183,17 @@ def test_rbqr_is_refine_without_its_filter(tmp_path: Path) -> None:
     assert np.array_equal(ours.vectors, plain.vectors)
 
 
-def test_the_list_of_methods() -> None:
+def test_the_list_of_methods_and_unknown_ones() -> None:
     figures = works("methods", "--json").figures["methods"]
     assert [method["name"] for method in figures] == list(METHODS)
     assert all(method["largest_nodes"] > 1000 for method in figures)
     assert all(name in works("methods").out for name in METHODS) and "power=5" in works("methods", "refine").out
     check_refused(run("methods", "refin"), "'refine'")
+    for call, fact in (
+        (lambda: find_method("refin"), "'refine'"),
+        (lambda: make_settings("rbqr", windows=3), "'windows'"),
+        (lambda: make_settings("rbqr", "paper2"), "'paper2'"),
+        (lambda: make_settings("rbqr", filter="heat"), "rbqr"),
+    ):
+        with pytest.raises(InputError, match=fact):
+            call()

@@ -62,7 +62,6 @@ def same_tree(one: Leaves, other: Leaves) -> bool:
 @pytest.mark.parametrize("seed", range(4))
 def test_the_tree_is_that_of_communities_divided_one_by_one(seed: int) -> None:
     """With random weights: where two moves gain equally, rounding may choose between them."""
-    pytest.importorskip("sknetwork")
     graph = random_graph(120, degree=2 + seed, weighted=True, isolated=2, seed=seed)
     ours = all_at_once(graph)
     assert same_tree(ours, recursive(graph.to_scipy(), np.arange(graph.nodes), ()))
@@ -72,7 +71,6 @@ def test_the_tree_is_that_of_communities_divided_one_by_one(seed: int) -> None:
 
 def test_vectors_are_sums_down_the_tree() -> None:
     """Nodes that part at depth h differ by decay**h, and no less."""
-    pytest.importorskip("sknetwork")
     graph, decay = random_graph(200, degree=5, seed=4), 0.1
     vectors = graphrefine.embed(graph, dim=64, method="louvainne", decay=decay).vectors.astype(np.float64)
     ways = all_at_once(graph)
@@ -116,7 +114,7 @@ class Toy:
         return vectors + np.float32(0.25)
 
 
-def test_harp_resumes_each_level_from_the_vectors_of_the_merged_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_harp_resumes_each_level_or_embeds_it_afresh(monkeypatch: pytest.MonkeyPatch) -> None:
     toy, graph = Toy(monkeypatch, resumes=True), random_graph(400, weighted=True, seed=2)
     vectors = graphrefine.embed(graph, dim=4, method="harp", base="toy", coarsest=30).vectors
     levels = hierarchy(graph, hybrid_collapse, enough=30)
@@ -129,9 +127,6 @@ def test_harp_resumes_each_level_from_the_vectors_of_the_merged_nodes(monkeypatc
         np.testing.assert_array_equal(start, expected[level.groups])
         expected = start + np.float32(0.25)
     np.testing.assert_array_equal(vectors, expected)
-
-
-def test_harp_embeds_each_level_afresh_where_the_base_cannot_resume(monkeypatch: pytest.MonkeyPatch) -> None:
     toy, graph = Toy(monkeypatch), random_graph(400, weighted=True, seed=2)
     vectors = graphrefine.embed(graph, dim=40, method="harp", base="toy").vectors
     sizes = [found.nodes for found in toy.fitted]
@@ -216,8 +211,6 @@ def test_every_other_method_can_be_the_base(method: str, base: str) -> None:
     less = {"walks": 2, "length": 10, "samples": 0.01}
     known = [field.name for field in fields(registry.find_method(base).settings)]
     inner = {name: value for name, value in less.items() if name in known}
-    if base == "louvainne":
-        pytest.importorskip("sknetwork")
     steps: dict[str, Any] = {"steps": 20} if method == "mile" else {}
     chosen = registry.make_settings(method, base=base, base_settings=inner, dim=12, **steps)
     vectors = embed_graph(graph, chosen, method=method)[0].vectors

@@ -23,7 +23,7 @@ from graphrefine.methods.contract import Resources, Shape
 from graphrefine.methods.registry import make_settings
 from graphrefine.methods.skipgram import steps_of
 from graphrefine.progress import Stages
-from graphs import graphs, random_graph
+from graphs import dense, dense_walk, graphs, random_graph
 from strategies import PATIENT
 
 Matrix = NDArray[np.float64]
@@ -41,14 +41,8 @@ def sampled(graph: Graph, chosen: Any, threads: int = 1) -> Matrix:
 
 def walk(graph: Graph) -> tuple[Matrix, Matrix, float]:
     """P = D^-1 A, the inverse degrees and the volume."""
-    A = dense(graph)
-    degree = A.sum(axis=1)
-    inverse = np.array([1 / d if d else 0.0 for d in degree])
-    return inverse[:, None] * A, inverse, float(degree.sum())
-
-
-def dense(graph: Graph) -> Matrix:
-    return np.asarray(graph.to_scipy().toarray(), np.float64)
+    degree = dense(graph).sum(axis=1)
+    return dense_walk(graph), np.array([1 / d if d else 0.0 for d in degree]), float(degree.sum())
 
 
 def netmf_matrix(graph: Graph, window: int, negative: float = 1.0) -> Matrix:
@@ -196,7 +190,7 @@ def test_the_sampled_matrix_converges_to_netmf(weighted: bool) -> None:
     assert error(1280, netmf_matrix(graph, 5)) > 4 * errors[2], "another window is told apart"
 
 
-def test_rounds_of_netsmf() -> None:
+def test_rounds_of_netsmf(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = random_graph(50, weighted=True, isolated=1)
     chosen = make_settings("netsmf", rounds=30)
     walks = netsmf.walks_from(graph, chosen)
@@ -207,9 +201,6 @@ def test_rounds_of_netsmf() -> None:
     assert make_settings("netsmf").rounds_for(10**9, 10**8) == 1
     hub = Graph.from_edges(np.zeros(5000, int), np.arange(1, 5001))
     assert netsmf.walks_from(hub, make_settings("netsmf", rounds=10**6)).max() * 10 < 2**31
-
-
-def test_samples_come_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     graph, chosen = random_graph(200, seed=8), make_settings("netsmf", rounds=5)
     whole = sampled(graph, chosen)
     monkeypatch.setattr(netsmf, "BLOCK", 1000)

@@ -23,7 +23,7 @@ from graphrefine.methods.hope import katz, series_length, spectral_radius
 from graphrefine.methods.prone import propagation
 from graphrefine.methods.registry import find_method, make_settings
 from graphrefine.pipeline.embed_run import embed_graph
-from graphs import graphs, random_graph
+from graphs import dense, dense_walk, graphs, random_graph
 
 Array = NDArray[Any]
 
@@ -36,17 +36,8 @@ def exact(name: str, graph: Graph, **options: Any) -> Array:
     return vectors(name, graph, bfloat16=False, **options).astype(np.float64)
 
 
-def dense(graph: Graph) -> Array:
-    matrix: Array = graph.to_scipy().toarray().astype(np.float64)
-    return matrix
-
-
 def inverse(x: Array) -> Array:
     return np.divide(1.0, x, out=np.zeros_like(x), where=x > 0)
-
-
-def dense_walk(graph: Graph) -> Array:
-    return dense(graph) * inverse(dense(graph).sum(axis=1))[:, None]
 
 
 def similar(ours: Array, theirs: Array, tolerance: float) -> bool:
@@ -194,7 +185,7 @@ def test_hope_factorizes_katz(graph: Graph, dim: int) -> None:
     assert np.all(np.abs(lengths - values[:sources]) < 0.02 * values[0])
 
 
-def test_the_default_beta_is_half_of_what_is_allowed() -> None:
+def test_the_default_beta_is_half_of_what_the_spectral_radius_allows() -> None:
     for graph in (random_graph(80, directed=True, weighted=True), random_graph(80, weighted=True)):
         radius = float(np.abs(np.linalg.eigvals(dense(graph))).max())
         assert spectral_radius(graph) == pytest.approx(radius, rel=1e-2)
@@ -203,9 +194,6 @@ def test_the_default_beta_is_half_of_what_is_allowed() -> None:
         assert np.abs(given_beta[:, :3] @ given_beta[:, 3:].T - default[:, :3] @ default[:, 3:].T).max() < 1e-2
         with pytest.raises(InputError, match=r"beta=.* is too large for this graph: the Katz series needs less than"):
             vectors("hope", graph, dim=6, beta=1.01 / radius)
-
-
-def test_the_spectral_radius_of_graphs_where_power_iteration_fails() -> None:
     star = Graph.from_edges([0] * 9, list(range(1, 10)))
     assert spectral_radius(star) == pytest.approx(3.0, rel=1e-6)
     two_cycles = Graph.from_edges([0, 1, 2, 3, 4], [1, 2, 0, 4, 3], [8.0, 1.0, 1.0, 1.5, 1.5], directed=True)

@@ -45,12 +45,9 @@ def vectors(name: str, data: str, **options: Any) -> NDArray[np.float32]:
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "options", "least"),
-    [*PUBLISHED, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
+    ("name", "data", "options", "least"), [*PUBLISHED, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)]
 )
 def test_as_good_as_published(name: str, data: str, options: dict[str, Any], least: tuple[float, float]) -> None:
-    if name == "louvainne":
-        pytest.importorskip("sknetwork")
     found = vectors(name, data, **options)
     assert np.all(f1(data, found) > np.array(least))
     if data == "ppi":  # the control

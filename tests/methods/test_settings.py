@@ -11,13 +11,7 @@ import pytest
 import graphrefine
 from graphrefine.errors import InputError
 from graphrefine.methods.registry import METHODS, find_method, make_settings
-from graphrefine.refine.settings import (
-    MethodSettings,
-    build_settings,
-    describe_setting,
-    parse_setting,
-    setting,
-)
+from graphrefine.refine.settings import MethodSettings, build_settings, describe_setting, parse_setting, setting
 
 
 @dataclass(frozen=True)
@@ -55,8 +49,7 @@ def test_settings_from_text(name: str, text: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"),
-    [("dim", "7.5"), ("steps", ""), ("loud", "2"), ("weights", "1,b"), ("filter", "1,b"), ("x", "1")],
+    ("name", "text"), [("dim", "7.5"), ("steps", ""), ("loud", "2"), ("weights", "1,b"), ("filter", "1,b"), ("x", "1")]
 )
 def test_text_of_another_kind_is_refused(name: str, text: str) -> None:
     with pytest.raises(InputError, match=name):

@@ -10,10 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
-from graphrefine.kernels import native, to_bfloat16, to_float32
+from graphrefine.kernels import to_bfloat16, to_float32
 from graphrefine.kernels.hashing import GOLDEN, mixed
 from oracles.fused import fma
 
@@ -202,9 +201,3 @@ def signs(
     row = mixed(salt ^ (np.uint64(start) + places.astype(np.uint64)))
     pairs = mixed(row[:, None] + np.arange(1, words // 2 + 2, dtype=np.uint64) * GOLDEN)
     return np.ascontiguousarray(pairs.astype("<u8").view("<u4")[:, :words])
-
-
-def use_oracle(patch: pytest.MonkeyPatch) -> None:
-    """Let engines compute with the products and rotations above."""
-    patch.setattr(native, "Product", Product)
-    patch.setattr(native, "rotate", rotate)

@@ -100,8 +100,9 @@ def test_a_graph_that_says_that_it_is_directed_is_embedded_so() -> None:
 
 def test_a_default_length_is_reduced_with_a_warning() -> None:
     club = networkx.karate_club_graph()
-    with pytest.warns(ArgumentWarning, match="dim is reduced from 128 to 34"):
-        assert graphrefine.embed(club).dim == 34
+    for preset in (None, "paper"):
+        with pytest.warns(ArgumentWarning, match="dim is reduced from 128 to 34"):
+            assert graphrefine.embed(club, preset=preset).dim == 34
     for call in (lambda: graphrefine.embed(club, 128), lambda: graphrefine.tune(club, dims=[128])):
         with pytest.raises(InputError, match="choose dim=34 or less"):
             call()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from test_numerics_version import begin
 
 import graphrefine
 from cli_runs import Outcome, run, spawn
+from engines import in_memory
 from graphrefine.embedding.embedding import load
 from graphrefine.engine.local import LocalEngine
 from graphrefine.engine.stage_cache import StageCache
@@ -28,19 +30,11 @@ from graphrefine.graph.graph import Graph, store
 from graphrefine.graph.stored import open_stored
 from graphrefine.methods.contract import Shape
 from graphrefine.methods.registry import find_method, make_settings
-from graphrefine.pipeline.memory_plan import (
-    BudgetError,
-    packed_names,
-    panel_bytes,
-    plan_local,
-    unread_names,
-)
+from graphrefine.pipeline.memory_plan import BudgetError, packed_names, panel_bytes, plan_local, unread_names
 from graphrefine.progress import Stages
-from graphrefine.refine.refine import refine
 from graphrefine.refine.views import TIERS, joint_views
 from graphrefine.system.memory import parse_size, private_bytes
 from graphrefine.system.threads import one_blas_thread
-from graphrefine.system.work_folder import WorkFolder
 from graphrefine.tables import source
 from graphrefine.tables.source import reading_bytes
 from processes import start_process
@@ -78,9 +72,7 @@ def listed(graph: Graph, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def expected(graph: Graph) -> NDArray[np.float32]:
-    """In memory, and in the order that the rows have on disk."""
-    engine = LocalEngine(graph, columns=DIM, reorder=False, threads=2)
-    return refine(engine, graph, make_settings("refine", dim=DIM), Stages())
+    return in_memory(graph, make_settings("refine", dim=DIM))
 
 
 def embed(path: Path, out: Path, *options: object) -> Outcome:
@@ -194,7 +186,7 @@ def test_a_killed_run_is_taken_up(
     assert np.array_equal(load(tmp_path / "out").vectors, vectors) and in_files(tmp_path) == {"out"}
 
 
-def test_work_of_another_run_is_not_taken_up(stored: Path, tmp_path: Path) -> None:
+def test_work_of_another_run_or_that_needs_more_memory_is_not_taken_up(stored: Path, tmp_path: Path) -> None:
     work = tmp_path / "out.work"
     begin(work, open_stored(stored), make_settings("refine", dim=DIM, quality="fast"))
     other = tmp_path / "other.grf"
@@ -208,9 +200,6 @@ def test_work_of_another_run_is_not_taken_up(stored: Path, tmp_path: Path) -> No
         done = embed(path, tmp_path / "out", "--memory", "500MB", *options)
         assert done.code == 2 and f"the unfinished work of another run ({differing})" in done.err, done.err
         assert sorted(path.name for path in work.iterdir()) == before
-
-
-def test_work_that_needs_more_memory_is_not_taken_up(stored: Path, tmp_path: Path) -> None:
     work = tmp_path / "out.work"
     begin(work, open_stored(stored), make_settings("refine", dim=DIM, quality="fast"))
     state = json.loads((work / "run.json").read_text())
@@ -218,23 +207,6 @@ def test_work_that_needs_more_memory_is_not_taken_up(stored: Path, tmp_path: Pat
     (work / "run.json").write_text(json.dumps(state))
     done = embed(stored, tmp_path / "out", "--memory", "500MB")
     assert done.code == 2 and "unfinished work that needs 9000MB" in done.err
-
-
-def test_one_run_at_a_time(stored: Path, tmp_path: Path) -> None:
-    with WorkFolder(tmp_path / "out.work"):
-        done = embed(stored, tmp_path / "out", "--memory", tight(stored))
-    assert done.code == 2 and "another run works in" in done.err
-
-
-def test_a_damaged_graph_is_refused(stored: Path, tmp_path: Path, graph: Graph) -> None:
-    path = tmp_path / "graph.grf"
-    store(graph, path)
-    data = bytearray((path / "indices.npy").read_bytes())
-    data[5000] ^= 1
-    (path / "indices.npy").write_bytes(data)
-    done = embed(path, tmp_path / "out", "--memory", tight(stored))
-    assert done.code == 2 and "indices.npy, block 0" in done.err and "checksum" in done.err
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -312,7 +284,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_cluster_gives_the_same_vectors(small: Path, tmp_path: Path) -> None:
     given = ["--dim", "32", "--executor", "dask", "--workers", "2", "--json"]
     done = spawn("embed", small, "-o", tmp_path / "out", *given)
-    assert done.code == 0, done.err
+    assert done.code == 0 and not re.search("distributed|Traceback", done.err), done.err
     figures = json.loads(done.out)
     assert figures["plan"]["mode"] == "dask" and figures["plan"]["blocks"] >= 8
     assert sum(worker["blocks"] for worker in figures["workers"]) > 100

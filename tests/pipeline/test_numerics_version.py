@@ -37,8 +37,6 @@ def embed(**options: Any) -> Embedding:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_the_recipe_names_what_depends_on_the_processor(method: str) -> None:
-    if method == "louvainne":
-        pytest.importorskip("sknetwork")
     few, base, short = {"samples": 0.001}, {"base": "refine"}, {"walks": 1, "length": 5}
     quick: dict[str, dict[str, Any]] = {"line": few, "pte": few, "harp": base, "mile": base}
     quick |= {"deepwalk": short, "node2vec": short}
@@ -94,15 +92,6 @@ def test_vectors_without_a_version_are_loaded_in_silence_and_described(tmp_path:
         warnings.simplefilter("error")
         old = load(tmp_path / "old")
     assert old.recipe == before and "no numerics version" in embedding_html(old)
-
-
-def test_vectors_of_two_versions_are_joined_with_a_warning_that_names_both() -> None:
-    one = embed(quality="fast")
-    two = Embedding(one.names, one.vectors, {**one.recipe, "numerics_version": 2})
-    halves = one.subset(one.names[:150].tolist()), two.subset(two.names[150:].tolist())
-    with pytest.warns(ArgumentWarning, match=r"different recipes \(numerics version 1 and 2\)"):
-        joined = Embedding.concat(list(halves))
-    assert "numerics_version" not in joined.recipe and joined.state.fold_map is None
 
 
 def begin(folder: Path, graph: Graph, settings: RefineSettings) -> None:

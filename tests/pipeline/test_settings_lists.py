@@ -40,15 +40,29 @@ def default_of(each: Field[Any]) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
-def test_every_setting_has_a_help_text(kind: type) -> None:
+def test_the_command_line_has_every_setting_with_its_help_and_default(kind: type) -> None:
     for each in fields(kind):
         assert each.metadata["help"].endswith("."), each.name
         assert each.default is not None or each.metadata["default"] or each.name == "scheduler", each.name
+    typed = embed_command.make_context("embed", ["graph.csv", "-o", "vectors"]).params
+    for each in fields(kind):
+        option = options()[each.name]
+        assert option_of(each) in (*option.opts, *option.secondary_opts), each.name
+        assert typed[each.name] is None, each.name  # not given: presets and files come before defaults
+        default = default_of(each).strip("`")
+        end = "" if default == "none" else f"  [default: {default}]"
+        assert option.help == f"{each.metadata['help']}{end}", each.name
 
 
-def test_embed_takes_every_setting_and_no_other() -> None:
+def test_embed_and_the_command_line_take_every_setting_and_no_other() -> None:
     names = {each.name for kind in KINDS.values() for each in fields(kind)}
     assert EMBED.keys() - NOT_SETTINGS_OF_PYTHON - READING == names
+    for each in fields(RefineSettings):
+        assert EMBED[each.name].default is None, each.name  # a preset comes before the default
+    for each in fields(RunSettings):
+        assert EMBED[each.name].default == each.default, each.name
+    own = {"output", "output_format", "as_json", "assigned", "config"}
+    assert options().keys() - EMBED.keys() == own
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -56,13 +70,6 @@ def test_no_setting_of_a_method_has_the_name_of_another_keyword_of_embed(method:
     settings = {each.name for each in fields(find_method(method).settings)}
     keywords = EMBED.keys() - {each.name for each in fields(RefineSettings)}
     assert not settings & keywords
-
-
-def test_embed_leaves_the_defaults_to_the_settings() -> None:
-    for each in fields(RefineSettings):
-        assert EMBED[each.name].default is None, each.name  # a preset comes before the default
-    for each in fields(RunSettings):
-        assert EMBED[each.name].default == each.default, each.name
 
 
 def test_embed_hands_every_setting_of_refine_on() -> None:
@@ -87,20 +94,3 @@ def test_the_estimator_takes_every_setting_of_refine() -> None:
 
 def options() -> dict[str, click.Option]:
     return {str(each.name): each for each in embed_command.params if isinstance(each, click.Option)}
-
-
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
-def test_the_command_line_has_every_setting_with_its_help_and_default(kind: type) -> None:
-    typed = embed_command.make_context("embed", ["graph.csv", "-o", "vectors"]).params
-    for each in fields(kind):
-        option = options()[each.name]
-        assert option_of(each) in (*option.opts, *option.secondary_opts), each.name
-        assert typed[each.name] is None, each.name  # not given: presets and files come before defaults
-        default = default_of(each).strip("`")
-        end = "" if default == "none" else f"  [default: {default}]"
-        assert option.help == f"{each.metadata['help']}{end}", each.name
-
-
-def test_the_command_line_has_no_setting_that_python_lacks() -> None:
-    own = {"output", "output_format", "as_json", "assigned", "config"}
-    assert options().keys() - EMBED.keys() == own

@@ -39,7 +39,7 @@ def written(tmp_path: Path, text: str | bytes, name: str = "edges.txt") -> str:
         ("1\t2\n10\t\n", {}, [1, 2, 10]),
         ('"Doe, J", "say ""hi"""\nNew York,"Doe, J"\n', {}, ["Doe, J", "New York", 'say "hi"']),
         ("#a,b c,d\n#a,b e,f\n", {"delimiter": " ", "comments": ""}, ["#a,b", "c,d", "e,f"]),
-        ("1\t\t2\n2\t\t3\n", {}, [1, 2, 3]),  # aligned by tabs
+        ("1\t\t2\n2\t\t3\n", {"delimiter": " "}, [1, 2, 3]),  # aligned by tabs
         ("one two\nthree four\n", {"header": True}, ["four", "three"]),
         ("source target\na b\n", {"header": False}, ["a", "b", "source", "target"]),
         ("# note\n" * 20_000 + "source,target\n1,2\n2,3\n", {}, [1, 2, 3]),

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import graphrefine
-from cli_runs import refuses, works
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, evaluate_links, evaluate_reconstruction
@@ -152,15 +151,3 @@ def test_what_is_refused(tmp_path: Path) -> None:
     for call in refused:
         with pytest.raises(InputError):
             call()
-
-
-def test_the_commands(tmp_path: Path) -> None:
-    path = tmp_path / "taken.csv"
-    rows, columns = tastes().nonzero()
-    path.write_text("user,item\n" + "".join(f"{u},{v}\n" for u, v in zip(rows, columns, strict=True)))
-    works("embed", path, "--bipartite", "--dim", "8", "-o", tmp_path / "out")
-    embedding = graphrefine.load(tmp_path / "out")
-    assert embedding.source.shape == (300, 8) and embedding.index(3, side="source") == 3
-    assert works("evaluate", "links", path, "--bipartite", "--dim", "8", "--json").figures["nodes"] == 420
-    refuses("embed", path, "--bipartite", "--directed", "-o", tmp_path / "no", folder=tmp_path,
-            expected=("bipartite",))  # fmt: skip

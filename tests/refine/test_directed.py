@@ -79,7 +79,7 @@ def test_directions_are_found_and_swapped_sides_fail() -> None:
     assert ours["dot"].mean("auc") > 0.85 and control["dot"].mean("auc") < 0.5
 
 
-def test_the_paper_keeps_one_vector_for_each_node() -> None:
+def test_settings_that_keep_one_vector_and_those_that_are_refused() -> None:
     """Preset "paper" and RBQR are what they were; HOPE says that it has sides."""
     graph = random_graph(60, directed=True)
     for options in ({"preset": "paper"}, {"method": "rbqr"}, {"two_sided": False}, {"method": "line"}):
@@ -87,10 +87,7 @@ def test_the_paper_keeps_one_vector_for_each_node() -> None:
     hope = graphrefine.embed(graph, dim=16, method="hope")
     assert hope.sides.kind == "columns" and hope.source.shape == (60, 8)
     assert "sides" not in graphrefine.embed(graph, dim=15, method="hope").recipe
-
-
-def test_bad_input() -> None:
-    """An odd dim, and settings that would have no effect."""
+    # An odd dim, and settings that would have no effect.
     graph = random_graph(60, directed=True)
     with pytest.raises(InputError, match="14 or 16"):
         graphrefine.embed(graph, dim=15)

@@ -14,21 +14,14 @@ from graphrefine.linalg.operators import EdgeStrengths
 from graphrefine.refine.far_view import Walks, count_blocks, far_view
 from graphrefine.refine.regions import Regions, draw_regions
 from graphrefine.refine.walk_memory import walk_memory
-from graphs import graphs
+from graphs import dense, dense_walk, graphs
 
 Dense = NDArray[np.float64]
 
 
-def steps_of_a_walk(graph: Graph) -> tuple[Dense, Dense]:
-    """P and D as dense matrices, the rows of isolated nodes zero."""
-    A = graph.to_scipy().toarray().astype(np.float64)
-    d = A.sum(axis=1)
-    return np.divide(A, d[:, None], out=np.zeros_like(A), where=d[:, None] > 0), d
-
-
 def ratios(graph: Graph, regions: Regions, steps: tuple[int, int]) -> Dense:
     """x as `graphrefine.refine.far_view` defines it."""
-    P, d = steps_of_a_walk(graph)
+    P, d = dense_walk(graph), dense(graph).sum(axis=1)
     powers = sum(np.linalg.matrix_power(P, r) for r in range(steps[0], steps[1] + 1)) / (steps[1] - steps[0] + 1)
     member = np.zeros((graph.nodes, regions.size))
     inside = np.flatnonzero(regions.of >= 0)
@@ -64,7 +57,7 @@ def test_vectors_have_the_inner_products_of_the_logarithms(graph: Graph, count: 
     """With p = 1 and all axes, U S has the inner products of log max(1, x), but for the bytes that hold them."""
     regions = some_regions(graph, count)
     logs = np.log(np.maximum(ratios(graph, regions, (3, 7)), 1.0))
-    _, d = steps_of_a_walk(graph)
+    d = dense(graph).sum(axis=1)
     step = np.log(max(d.sum() / max(np.bincount(regions.of[regions.of >= 0], d[regions.of >= 0]).min(), 1e-9), 1)) / 255
     engine = LocalEngine(graph, columns=min(16, graph.nodes), bfloat16=False)
     made = far_view(
@@ -83,7 +76,7 @@ def test_vectors_have_the_inner_products_of_the_logarithms(graph: Graph, count: 
 def test_the_memory_of_walks_is_that_of_its_definition(graph: Graph) -> None:
     if not len(graph.indices):
         return
-    P, d = steps_of_a_walk(graph)
+    P, d = dense_walk(graph), dense(graph).sum(axis=1)
     able = d > 0
     place = d[able] / d.sum()
     after = np.linalg.matrix_power(P, 2)[np.ix_(able, able)]

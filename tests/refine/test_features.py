@@ -245,6 +245,3 @@ def test_command_takes_features_and_says_what_it_did(tmp_path: Path) -> None:
     assert "note: rows of features for nodes that the graph does not have: 1\n" in outcome.err
     expected = graphrefine.embed(edges, dim=2, features=ROWS)
     assert np.array_equal(graphrefine.load(out).vectors, expected.vectors)
-    refused = run("embed", edges, "-o", table, "--features", table)
-    assert refused.code == 2
-    assert "is an input" in refused.err

@@ -27,7 +27,6 @@ from graphrefine.refine import refine as refine_module
 from graphrefine.refine.refine import find_range, refine, smooth
 from graphrefine.refine.settings import RefineSettings, refine_settings
 from graphs import deviations, graphs, misalignment, random_graph
-from oracles.bits import use_oracle
 
 
 def run(graph: Graph, chosen: RefineSettings, **engine: Any) -> NDArray[np.float32]:
@@ -112,21 +111,6 @@ def test_one_range_serves_several_filters(bfloat16: bool) -> None:
     for chosen in (first, second, first):
         kept = smooth(engine, graph, chosen, R, stages, keep=True)
         np.testing.assert_array_equal(kept, run(graph, chosen))
-
-
-@pytest.mark.parametrize("options", [{"bfloat16": False}, {}, {"preset": "paper"}, {"filter": "none"}], ids=str)
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("sample", [None, 60])
-def test_every_bit_is_that_of_the_oracle(
-    options: dict[str, Any], weighted: bool, sample: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    graph = random_graph(150, degree=6, weighted=weighted)
-    settings = refine_settings(dim=20, **options)
-    if sample is not None:
-        monkeypatch.setattr(refine_module, "SAMPLE", sample)
-    ours = [run(graph, settings, threads=2, reorder=reorder) for reorder in (False, True)]
-    use_oracle(monkeypatch)
-    assert np.array_equal(ours, [run(graph, settings, reorder=reorder) for reorder in (False, True)])
 
 
 @pytest.mark.parametrize("options", [{}, {"preset": "paper"}, {"bfloat16": False}], ids=str)

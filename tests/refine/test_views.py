@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import graphrefine
 from cli_runs import embeds, ring_of_cliques, write_csv
 from graphrefine.engine.local import LocalEngine
-from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import EdgeStrengths
@@ -21,7 +20,6 @@ from graphrefine.refine.local_view import agreement, local_view, weight_of_negat
 from graphrefine.refine.settings import RefineSettings
 from graphrefine.refine.svd import symmetric_eigh
 from graphrefine.refine.views import TIERS, bytes_held, join_views, shares
-from graphrefine.system.memory import private_bytes
 from graphs import data_folder, random_graph
 
 
@@ -41,7 +39,7 @@ def test_the_local_view_has_the_leading_eigenpairs() -> None:
     assert np.linalg.svd(U[:, leading].T @ span, compute_uv=False).min() > 0.98
 
 
-def test_the_weight_of_negative_eigenvalues_moves_the_cut() -> None:
+def test_the_weight_of_negative_eigenvalues_follows_agreement_and_moves_the_cut() -> None:
     graph = random_graph(500, degree=20)
     operator = EdgeStrengths(graph).normalized(0.4)
     values = np.linalg.eigvalsh(operator.to_scipy().toarray())
@@ -50,6 +48,11 @@ def test_the_weight_of_negative_eigenvalues_moves_the_cut() -> None:
         pairs = symmetric_eigh(LocalEngine(graph, columns=32), operator, seed=0, products=90, negative=weight)
         assert np.count_nonzero(pairs.values < 0) == pytest.approx(np.count_nonzero(leading < 0), abs=3)
         assert pairs.values.max() == pytest.approx(values.max(), rel=1e-3)
+    # Roles have more negative eigenvalues than groups; the shares add up to 1.
+    weights = [weight_of_negative(agreement) for agreement in (0.0, 0.45, 0.5, 0.6, 1.0)]
+    assert weights == sorted(weights, reverse=True) and weights[0] > 1.5 > 1 > weights[-1]
+    for memory in (0.0, 0.3, 1.0):
+        assert sum(shares(memory)) == pytest.approx(1) and shares(memory)[2] == min(memory, 0.9)
 
 
 @settings(deadline=None, max_examples=30)
@@ -65,14 +68,6 @@ def test_agreement_does_not_depend_on_the_axes(seed: int, first: int, second: in
     assert agreement(turned, other, threads=2) == pytest.approx(expected, rel=1e-3)
     assert agreement(one, turned) == pytest.approx(1, rel=1e-3)
     assert agreement(one, np.zeros_like(other)) == 0
-
-
-def test_weights_of_negative_eigenvalues_and_shares_of_views() -> None:
-    """Roles have more negative eigenvalues than groups; the shares add up to 1."""
-    weights = [weight_of_negative(agreement) for agreement in (0.0, 0.45, 0.5, 0.6, 1.0)]
-    assert weights == sorted(weights, reverse=True) and weights[0] > 1.5 > 1 > weights[-1]
-    for memory in (0.0, 0.3, 1.0):
-        assert sum(shares(memory)) == pytest.approx(1) and shares(memory)[2] == min(memory, 0.9)
 
 
 def test_principal_axes_keep_the_inner_products_of_rows() -> None:
@@ -159,12 +154,3 @@ def test_other_settings_of_refine_are_for_refine_alone(own: dict[str, object]) -
     joint = graphrefine.embed(ring, dim=4, quality="default", **own)  # type: ignore[arg-type]
     assert joint.recipe["quality"] == "default" and not np.array_equal(joint.vectors, alone.vectors)
     assert RefineSettings(bfloat16=False, block=8, dim=32, seed=3).quality == "default", "settings of speed leave it"
-
-
-def test_a_budget_below_a_tier_names_what_fast_needs(tmp_path: Path) -> None:
-    graph = random_graph(40_000, degree=4)
-    budget = private_bytes() + 45_000_000
-    with pytest.raises(InputError, match=r"too little for .*; quality='fast' needs [0-9]+MB"):
-        graphrefine.embed(graph, memory=budget)
-    embedding = graphrefine.embed(graph, quality="fast", memory=budget, work=tmp_path / "work")
-    assert embedding.recipe["quality"] == "fast"

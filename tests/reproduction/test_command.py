@@ -26,10 +26,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A quick run that is quicker, without real graphs and without drawings."""
     monkeypatch.delenv("GRAPHREFINE_DATA", raising=False)
     small = lambda *, threads, data, seed: tiny(seed=seed)
-    with (
-        patch("graphrefine.display.report.can_draw", return_value=False),
-        patch("reproduction.quick", small),
-    ):
+    with patch("graphrefine.display.report.can_draw", return_value=False), patch("reproduction.quick", small):
         yield
 
 
@@ -45,7 +42,7 @@ def run(*arguments: str | Path, code: int = 0) -> Outcome:
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
-def test_it_prints_what_was_found_and_how_much_was_reused(tmp_path: Path) -> None:
+def test_it_prints_what_was_found_and_lists_what_is_left(tmp_path: Path) -> None:
     first = run("--quick", "--only", "figure3,table3", "-o", tmp_path / "r")
     assert "table3" in first.out and "figure3" in first.out and "table1" not in first.out
     assert "4 measurements computed, 0 reused, 0 failed" in first.out
@@ -57,9 +54,6 @@ def test_it_prints_what_was_found_and_how_much_was_reused(tmp_path: Path) -> Non
     assert {"kind", "title", "version", "machine", "date", "run", "seed", "threads"} <= set(written)
     for cell in written["experiments"]["figure3"]["cells"]:
         assert {"what", "ours", "paper", "difference"} <= set(cell)
-
-
-def test_the_list_names_every_experiment_and_what_is_left(tmp_path: Path) -> None:
     assert all(experiment.name in run("--quick", "--list").out for experiment in EXPERIMENTS)
     run("--quick", "--only", "figure3", "-o", tmp_path / "r")
     rows = run("--quick", "--list", "-o", tmp_path / "r", "--json").figures["experiments"]

@@ -103,7 +103,7 @@ def test_figure_1_has_the_seconds_of_the_clock_and_of_all_cores(tmp_path: Path) 
     assert measured == [("seconds", 10.0), ("processor seconds", 8.0)] * (len(measured) // 2) and len(measured) >= 6
 
 
-def test_the_report_has_it_all(whole: Reproduction, folder: Path) -> None:
+def test_the_report_has_it_all_and_a_second_run_reuses_it(whole: Reproduction, folder: Path) -> None:
     assert json.loads((folder / "results.json").read_text())["experiments"] == whole.results["experiments"]
     page = (folder / "report.html").read_text()
     for experiment in EXPERIMENTS:
@@ -111,20 +111,16 @@ def test_the_report_has_it_all(whole: Reproduction, folder: Path) -> None:
         assert f"## {escape_markdown(experiment.title)}\n" in (folder / "cells" / "report.md").read_text()
     assert "stand-in" in page and 'src="http' not in page
     assert len(list((folder / "cells").glob("*.json"))) == whole.results["work"]["computed"]
+    again = reproduce(folder, tiny())
+    assert again.results["work"] == {"computed": 0, "reused": whole.results["work"]["computed"], "failed": 0}
+    assert again.results["experiments"] == whole.results["experiments"]
 
 
 def test_figures_are_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     with patch("graphrefine.display.report.can_draw", return_value=True):
         reproduce(tmp_path / "r", tiny(), only=["figure3"])
     drawn = sorted(path.name for path in (tmp_path / "r" / "plots").iterdir())
     assert drawn == ["figure3-macro.svg", "figure3-micro.svg"]
-
-
-def test_a_second_run_reuses_every_outcome(whole: Reproduction, folder: Path) -> None:
-    again = reproduce(folder, tiny())
-    assert again.results["work"] == {"computed": 0, "reused": whole.results["work"]["computed"], "failed": 0}
-    assert again.results["experiments"] == whole.results["experiments"]
 
 
 def test_what_measurements_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,11 +136,14 @@ def test_what_measurements_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
     assert names.isdisjoint(names_of_work(tiny(), "table1"))
 
 
-def test_experiments_finished_before_stay_in_the_report(tmp_path: Path) -> None:
+def test_experiments_finished_before_stay_and_another_report_is_refused(tmp_path: Path) -> None:
     reproduce(tmp_path / "r", tiny(), only=["figure3"])
     later = reproduce(tmp_path / "r", tiny(), only=["power"])
     assert list(later.results["experiments"]) == ["figure2", "figure3", "power", "block"], "two need the same"
     assert later.results["work"]["reused"] == 1, "q = 3, b = 16 is in both"
+    reproduce(tmp_path / "r", tiny(), only=["table3"])
+    with pytest.raises(OutputError, match="another report"):
+        reproduce(tmp_path / "r", replace(tiny(), name="quick"), only=["table3"])
 
 
 @pytest.fixture
@@ -203,12 +202,6 @@ def test_a_failure_is_a_cell_an_interruption_the_end_and_both_are_tried_again(
     again = reproduce(tmp_path / "r", tiny(), only=["figure2", "power"])
     reused = 1 if isinstance(error, KeyboardInterrupt) else 3
     assert again.results["work"]["failed"] == 0 and again.results["work"]["reused"] == reused
-
-
-def test_a_report_of_another_run_is_refused(tmp_path: Path) -> None:
-    reproduce(tmp_path / "r", tiny(), only=["table3"])
-    with pytest.raises(OutputError, match="another report"):
-        reproduce(tmp_path / "r", replace(tiny(), name="quick"), only=["table3"])
 
 
 def test_the_progress_shows_experiment_forecast_and_failure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -68,7 +68,7 @@ def test_products_of_blas_may_have_other_bits_on_two_threads() -> None:
         np.testing.assert_allclose(*pair, rtol=1e-4, atol=1e-2)
 
 
-def test_blocks_that_overlap_share_one_limit() -> None:
+def test_blocks_share_one_limit_beside_and_within_each_other() -> None:
     np.ones((2, 2)) @ np.ones((2, 2))
     steps, seen = Barrier(2, timeout=20), []
 
@@ -89,8 +89,6 @@ def test_blocks_that_overlap_share_one_limit() -> None:
         assert seen == [{1}]
         assert blas_threads() == before
 
-
-def test_a_function_may_be_a_block_within_others() -> None:
     @one_blas_thread()
     def inside(depth: int) -> set[int]:
         return inside(depth - 1) if depth else blas_threads()

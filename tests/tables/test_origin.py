@@ -59,8 +59,9 @@ TABLES: dict[str, dict[str, list[Any]]] = {
     "apoc": {"_start": [1, 2], "_end": [2, 3], "_type": ["x", "y"], "_id": [7, 9]},
     "memgraph": {"id": [0, 1], "start": [10, 11], "end": [11, 12], "type": ["x", "y"]},
     "gephi": {"Source": [1, 2], "Target": [2, 3], "Type": ["Undirected"] * 2, "Id": [0, 1], "Weight": [1.0, 2.0]},
+    "gephi, directed": {"Source": [1, 2], "Target": [2, 3], "Type": ["Directed"] * 2, "Weight": [1.0, 2.0]},
 }
-ENDS = {"neo4j": (1, 2), "neptune": (1, 2), "apoc": (0, 1), "memgraph": (1, 2), "gephi": (0, 1)}
+ENDS = dict(zip(TABLES, ((1, 2), (1, 2), (0, 1), (1, 2), (0, 1), (0, 1)), strict=True))
 
 
 def forms_of(columns: dict[str, list[Any]], folder: Path) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def test_a_table_means_the_same_in_every_form(name: str, tmp_path: Path) -> None
         if not graph.directed:
             expected |= {(b, a) for a, b in expected}
         assert edges == expected, form
-        assert graph.directed == (name in ("neo4j", "neptune")), form
+        assert graph.directed == (name in ("neo4j", "neptune", "gephi, directed")), form
         assert (graph.report["weight_column"] is not None) == any("eight" in column for column in columns), form
 
 
@@ -126,13 +127,13 @@ def test_tables_that_are_refused_in_every_form(
 
 @pytest.mark.parametrize("last", ["Undirected", "Directed"])
 def test_the_direction_of_every_edge_of_a_long_table_counts(last: str, tmp_path: Path) -> None:
-    """Beyond the rows that a sample has: all are looked at, or the direction is asked for."""
+    """Beyond the rows that a sample has, all are looked at in every form."""
     rows = 3000
     kinds = ["Undirected"] * (rows - 1) + [last]
     columns = {"Source": range(rows), "Target": range(1, rows + 1), "Type": kinds, "Id": range(rows)}
     for form, table in forms_of({name: list(values) for name, values in columns.items()}, tmp_path).items():
-        if last == "Undirected" and form in ("pandas", "arrow table", "csv"):
-            assert not read(table).directed
+        if last == "Undirected":
+            assert not read(table).directed, form
         else:
             with pytest.raises(InputError, match=r"pass directed=True .* directed=False"):
                 read(table)
@@ -150,6 +151,7 @@ def test_tables_of_nodes_of_gephi_are_refused(text: str, tmp_path: Path) -> None
         with pytest.raises(InputError, match=r"nodes\.csv.*'Id', 'Label'.* table of nodes.* pass the table of edges"):
             take(path)
     assert read(path, source="Id", target="Label").report["columns"] == ["Id", "Label"]
+    assert text != NODES[0] or read(path, bipartite=True).edges == 3  # ids and labels as two sets
 
 
 @pytest.mark.parametrize(
@@ -166,8 +168,3 @@ def test_tables_of_nodes_of_gephi_are_refused(text: str, tmp_path: Path) -> None
 def test_tables_that_may_be_edges_are_read(text: str, tmp_path: Path) -> None:
     (tmp_path / "edges.csv").write_text(text)
     assert read(tmp_path / "edges.csv").edges > 1
-
-
-def test_ids_and_labels_as_two_sets(tmp_path: Path) -> None:
-    (tmp_path / "edges.csv").write_text(NODES[0])
-    assert read(tmp_path / "edges.csv", bipartite=True).edges == 3

@@ -127,8 +127,6 @@ def test_each_reading_of_ratings(tmp_path: Path) -> None:
         read(frame)
     assert caught.value.argument == "bipartite"
     assert read(frame, bipartite=True).sources == 3
-    with pytest.raises(InputError):
-        ingest(path, tmp_path / "ratings.grf")
     assert ingest(path, tmp_path / "ratings.grf", bipartite=False).nodes == 3
 
 

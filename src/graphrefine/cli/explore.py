@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.options import Option, command, load_with_graph, read_token, take_labels
+from graphrefine.cli.options import Option, command, load_with_graph, print_address, read_token, take_labels
 from graphrefine.display.console import note
 
 if TYPE_CHECKING:
@@ -27,12 +27,7 @@ if TYPE_CHECKING:
         Option(["--labels"], metavar="LABELS", help="Labels of nodes, as for graphrefine evaluate labels."),
         Option(["--columns"], metavar="TABLE",
                help="Further columns to color by: a csv, tsv or parquet file with a column of nodes."),
-        Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS",
-               help="Address to listen on; beyond this machine a token is needed, and made if none is given."),
-        Option(["--port"], type=int, default=0, metavar="N", help="Port to listen on.  [default: any that is free]"),
-        *opt.TOKEN,
-        Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),
-        Option(["--json", "as_json"], is_flag=True, help="Print one line of JSON with the address, then serve."),
+        *opt.SERVER,
         opt.INDEX, opt.EMBEDDING_FORMAT, *opt.LABEL_READING, opt.LABELS_VARIABLE, *opt.READING,
     ],
 )  # fmt: skip
@@ -49,16 +44,10 @@ def explore(
     token = read_token(token, token_file)
     vectors, links, _ = load_with_graph(embedding, graph, sources, format=embedding_format)
     session, readings = _make_session(vectors, links, name=Path(embedding).name, **sources)
-
-    def print_address(url: str, bound: int) -> None:
-        if as_json:
-            stats = {"url": url, "port": bound, "nodes": len(vectors), "dim": vectors.dim, **readings}
-            print(json.dumps(stats), flush=True)
-        else:
-            note(f"{url}  (Ctrl-C ends it)")
-
+    stats: dict[str, Any] = {"nodes": len(vectors), "dim": vectors.dim, **readings}
+    on_start = partial(print_address, as_json, **stats)
     browser = not no_browser and can_open_browser()
-    serve(session, host=host, port=port, token=token, browser=browser, on_start=print_address)
+    serve(session, host=host, port=port, token=token, browser=browser, on_start=on_start)
 
 
 def _make_session(

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphrefine.cli import options as opt
-from graphrefine.cli.options import Group, Option, check_not_input, read_token, reading_options, show_notes
+from graphrefine.cli.options import (
+    Group,
+    Option,
+    check_not_input,
+    print_address,
+    read_token,
+    reading_options,
+    show_notes,
+)
 from graphrefine.display.console import note, progress_bar, show_json
 from graphrefine.embedding.formats import check_address, format_place
 from graphrefine.errors import FormatError, InputError
@@ -50,7 +58,7 @@ def _open_for(stage: str, folder: str, threads: int | None) -> Iterator[Live]:
         opt.GRAPH,
         Option(["-o", "--output"], required=True, metavar="FOLDER", help="Folder to make; it ends in .live."),
         Option(["--dim"], type=int, default=128, show_default=True, metavar="K", help="Length of the vectors."),
-        Option(["--seed"], type=int, default=0, show_default=True, metavar="N", help="Seed of the random sketch."),
+        opt.SEED,
         Option(["--tolerance"], type=float, default=0.1, show_default=True, metavar="X",
                help="Bound of the error of unit vectors, for 99 % of them: the smaller, the slower changes are."),
         opt.THREADS, opt.JSON, *opt.READING,
@@ -177,7 +185,7 @@ def check(folder: str, quick: bool, threads: int | None, as_json: bool) -> None:
         FOLDER,
         Option(["-o", "--output"], metavar="OUT",
                help=f"File or folder for the vectors. The suffix names the format: {opt.SUFFIXES}."),
-        Option(["--output-format"], metavar="NAME", help="Format of OUT where its suffix does not name it."),
+        opt.OUTPUT_FORMAT,
         Option(["--to"], metavar="ADDRESS", help="A PostgreSQL server, postgresql://user@host/database."),
         Option(["--table"], metavar="NAME", help="Table of the server.  [default: by the name of FOLDER]"),
         Option(["--changed-since"], type=int, metavar="GROUP",
@@ -213,10 +221,9 @@ def export(
             count, target = len(embedding), output
         else:
             raise InputError("give -o, a file, or --to, the address of a PostgreSQL server", argument="output")
-        stats = {"folder": folder, "output": target, "nodes": len(live), "written": count, "dim": live.dim}
-        stats |= {"group": live.group, "after": changed_since}
-    text = f"{target}: {count:,} of {stats['nodes']:,} nodes x {stats['dim']}, after group {stats['group']:,}"
-    _report(as_json, stats, text)
+        counts = {"nodes": len(live), "written": count, "dim": live.dim, "group": live.group}
+    text = f"{target}: {count:,} of {counts['nodes']:,} nodes x {counts['dim']}, after group {counts['group']:,}"
+    _report(as_json, {"folder": folder, "output": target, **counts, "after": changed_since}, text)
 
 
 def _export_table(live: LiveReader, address: str, table: str) -> tuple[int, str]:
@@ -227,9 +234,10 @@ def _export_table(live: LiveReader, address: str, table: str) -> tuple[int, str]
     check_address(address)
     # Two sides are written whole: the lengths of all targets change with the mean of their degrees.
     recipe = None if live.sources is not None else table_recipe(address, table=table)
-    some = live.snapshot(after=live.group if recipe is None else int(recipe.get("group", 0)))
+    known = {} if recipe is None else recipe
+    some = live.snapshot(after=known.get("group", live.group), generation=known.get("generation"))
     # A refresh moves all vectors without a group of its own: rows that moved since a group are those of one generation.
-    if recipe is None or any(recipe.get(key) != some.recipe[key] for key in ("folder", "generation")):
+    if any(known.get(key) != some.recipe[key] for key in ("folder", "generation")):
         some = live.snapshot()
         write(address, some.data, table=table)
     else:
@@ -241,12 +249,8 @@ def _export_table(live: LiveReader, address: str, table: str) -> tuple[int, str]
     "backup",
     first=("output",),
     short_help="A copy, also while it is written.",
-    params=[
-        FOLDER,
-        Option(["-o", "--output"], required=True, metavar="COPY", help="Folder to make."),
-        opt.JSON,
-    ],
-)  # fmt: skip
+    params=[FOLDER, Option(["-o", "--output"], required=True, metavar="COPY", help="Folder to make."), opt.JSON],
+)
 def backup(folder: str, output: str, as_json: bool) -> None:
     """Copy FOLDER as one moment has it, while others may be writing it.
 
@@ -254,11 +258,10 @@ def backup(folder: str, output: str, as_json: bool) -> None:
     graphrefine live backup web.live -o monday.live
     """  # noqa: D301
     from graphrefine.live.store import Store
-    from graphrefine.live.writer import copy_live
 
     check_not_input(output, [folder])
     with closing(Store(folder, write=False)) as store:
-        copy_live(store, output)
+        store.backup(output)
         group = store.group
     _report(as_json, {"folder": folder, "output": output, "group": group}, f"{output}: a copy of {folder}")
 
@@ -269,14 +272,9 @@ def backup(folder: str, output: str, as_json: bool) -> None:
     short_help="An API that takes changes, and a page that shows the map moving.",
     params=[
         FOLDER,
-        Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS", help="Address to listen on."),
-        Option(["--port"], type=int, default=0, metavar="N", help="Port to listen on.  [default: any that is free]"),
-        *opt.TOKEN,
         Option(["--renew"], type=click.FloatRange(min=0, min_open=True), default=60.0, show_default=True,
                metavar="SECONDS", help="Time between two snapshots for the requests of graphrefine explore."),
-        Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),
-        opt.THREADS,
-        Option(["--json", "as_json"], is_flag=True, help="Print one line of JSON with the address, then serve."),
+        opt.THREADS, *opt.SERVER,
     ],
 )  # fmt: skip
 def serve(
@@ -290,22 +288,15 @@ def serve(
     \b
     graphrefine live serve web.live --port 8000
     """  # noqa: D301
-    import json
-
     from graphrefine.explore.server import can_open_browser
     from graphrefine.live.server import serve_live
 
-    def print_address(url: str, bound: int, token: str, live: Live) -> None:
-        if as_json:
-            counts = {"nodes": len(live), "dim": live.dim, "group": live.group}
-            # Flushed, as a program that has started the server waits for this line.
-            print(json.dumps({"url": url, "port": bound, "token": token, **counts}), flush=True)
-        else:
-            note(f"{url}  (Ctrl-C ends it)")
+    def on_start(url: str, bound: int, token: str, live: Live) -> None:
+        print_address(as_json, url, bound, token=token, nodes=len(live), dim=live.dim, group=live.group)
 
     def note_refresh(live: Live) -> None:
         if live.refreshing:
             note("a refresh is under way; the folder is closed after it. All changes are on the disk already")
 
     options |= {"token": read_token(token, token_file), "browser": not no_browser and can_open_browser()}
-    serve_live(folder, on_start=print_address, on_end=note_refresh, **options)
+    serve_live(folder, on_start=on_start, on_end=note_refresh, **options)

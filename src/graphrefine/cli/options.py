@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -298,6 +299,14 @@ TOKEN = (
                 "[default: GRAPHREFINE_TOKEN, or a new one where a token is needed]"),
     Option(["--token"], metavar="TEXT", help="The token itself; others can see a command line."),
 )  # fmt: skip
+SERVER = (
+    Option(["--host"], default="127.0.0.1", show_default=True, metavar="ADDRESS",
+           help="Address to listen on; beyond this machine a token is needed, and made if none is given."),
+    Option(["--port"], type=int, default=0, metavar="N", help="Port to listen on.  [default: any that is free]"),
+    *TOKEN,
+    Option(["--no-browser"], is_flag=True, help="Do not open the page in a browser."),
+    Option(["--json", "as_json"], is_flag=True, help="Print one line of JSON with the address, then serve."),
+)  # fmt: skip
 JSON = Option(["--json", "as_json"], is_flag=True, help="Print one JSON object on stdout and nothing else.")
 # Options of labels have other names than the arguments of the library where a command also reads a graph.
 LABEL_ARGUMENTS = {"labels_header": "header", "labels_variable": "variable"}
@@ -401,6 +410,15 @@ def read_token(token: str | None, file: str | None) -> str | None:
         # As of a variable that was never set: a server with a token that protects nothing is never meant.
         raise FormatError(source, "the token is empty; leave it out, and one is made where it is needed")
     return None if token is None else token.strip()
+
+
+def print_address(as_json: bool, url: str, port: int, **stats: Any) -> None:
+    """Print the address of a server, or one line of JSON."""
+    if as_json:
+        # Flushed, as a program that has started the server waits for this line.
+        print(json.dumps({"url": url, "port": port, **stats}), flush=True)
+    else:
+        note(f"{url}  (Ctrl-C ends it)")
 
 
 def check_table_output(output: str | None, *inputs: str | None) -> None:

@@ -77,8 +77,10 @@ def make_server(app: Any) -> uvicorn.Server:
     return uvicorn.Server(uvicorn.Config(app, **SETTINGS))
 
 
-def answer_requests(app: Any, listening: socket.socket) -> None:
-    """Answer requests until a signal. It waits while the event loop is being made, which nothing may interrupt."""
+def answer_requests(app: Any, listening: socket.socket, *, url: str | None = None) -> None:
+    """Open ``url`` in a browser, if given, and answer requests until a signal; one waits for the event loop."""
+    if url is not None:
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
     server = make_server(app)
     with server.capture_signals():
         server.run(sockets=[listening])
@@ -107,10 +109,8 @@ def serve(
         session.background.start(then=gc.freeze)
         if on_start is not None:
             on_start(access.url, bound)
-        if browser:
-            threading.Thread(target=webbrowser.open, args=(access.url,), daemon=True).start()
         try:
-            answer_requests(app, listening)
+            answer_requests(app, listening, url=access.url if browser else None)
         finally:
             gc.unfreeze()
             end_background(session.background)

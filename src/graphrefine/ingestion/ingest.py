@@ -28,6 +28,7 @@ from graphrefine.readers.read import check_options, check_sides, check_values, d
 from graphrefine.system.files import check_free_disk, check_writable, replacing_folder
 from graphrefine.system.memory import PeakMemory, budget_of
 from graphrefine.system.work_folder import WorkFolder
+from graphrefine.tables.roles import ambiguous_direction
 from graphrefine.tables.source import reading_bytes, reading_within
 
 
@@ -161,12 +162,11 @@ def _ingest_pieces(
 def _direction(first: EdgeFile, options: ReadOptions) -> bool:
     """Return the direction of the options, else the one that the first part declares for all its edges."""
     roles = first.roles
-    if options.directed is not None or options.bipartite or roles is None or roles.origin is None:
+    if options.directed is not None or options.bipartite or roles is None:
         return bool(options.directed)
-    try:
-        return bool(roles.origin.find_whole_direction(options.hints, roles.sample, rows=None))
-    except InputError as error:
-        raise first.source.error(error) from None
+    if roles.direction is not None:  # which all of its values tell, and not the first ones
+        raise first.source.error(ambiguous_direction())
+    return bool(roles.directed)
 
 
 def _run_stages(work: WorkFolder, job: Job, output: Path, stages: Stages) -> int:

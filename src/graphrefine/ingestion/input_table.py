@@ -13,14 +13,12 @@ import numpy as np
 from graphrefine.errors import FormatError, InputError
 from graphrefine.ingestion.job import Input, Job
 from graphrefine.ingestion.pieces import EdgeFile, TableFile, TextFile
-from graphrefine.ingestion.spool import TALLY, Edges, PackedNames, Piece, PieceEdges, Spool, missing_ends, select_edges
+from graphrefine.ingestion.spool import TALLY, Edges, PackedNames, PieceEdges, Spool, select_edges
 from graphrefine.progress import Stages
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.text import NO_RECORD
 from graphrefine.system.work_folder import WorkFolder
-from graphrefine.tables.roles import ambiguous_kinds
 from graphrefine.tables.source import SUFFIXES
-from graphrefine.tables.vocabulary import name_two_kinds
 
 
 @dataclass(frozen=True)
@@ -86,8 +84,6 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
     for number, part in enumerate(table.parts):
         size = job.budget.text if isinstance(part, TextFile) else job.budget.rows
         for piece in itertools.islice(part.pieces(size), done[number], None):
-            if job.options.bipartite is None and piece.names is None:
-                _refuse_two_kinds(part, piece)
             spool.add(select_edges(piece, bipartite=bool(job.options.bipartite)), file=number)
             share = (sizes[number] + piece.share * (sizes[number + 1] - sizes[number])) / max(sizes[-1], 1)
             while percent < int(100 * share):
@@ -100,17 +96,6 @@ def read_pieces(work: WorkFolder, job: Job, table: InputTable, spool: Spool, sta
     for plain in work.path.glob("plain-*"):
         plain.unlink()
     work.save("read", True)
-
-
-def _refuse_two_kinds(part: EdgeFile, piece: Piece) -> None:
-    """Refuse integers in both columns of a piece that are called as two kinds of things, as `graphrefine.read` does."""
-    labels = [] if part.roles is None else part.roles.report["columns"]
-    if not name_two_kinds(labels):
-        return
-    first, second = missing_ends(piece)
-    both = np.intersect1d(piece.source[~first], piece.target[~second])
-    if len(both):
-        raise part.source.error(ambiguous_kinds(labels, both[0].item()))
 
 
 def _part(each: Input, options: ReadOptions, plain: Path, like: TextFile | None) -> EdgeFile:
@@ -136,11 +121,11 @@ def _alone(nodes: Any, spool: Spool) -> PieceEdges:
         filled = [entry for entry in spool.entries if entry.highest >= entry.lowest]
         lowest = min((entry.lowest for entry in filled), default=0)
         highest = max((entry.highest for entry in filled), default=-1)
-        if any(entry.names for entry in spool.entries) or lowest < 0 or highest >= nodes:
-            other = "strings" if any(entry.names for entry in spool.entries) else lowest if lowest < 0 else highest
-            raise InputError(
-                f"nodes={nodes} means nodes 0 to {nodes - 1}, and the edges mention {other}", argument="nodes"
-            )
+        others = ["strings"] if any(entry.names for entry in spool.entries) else []
+        others += [str(id) for id in (lowest, highest) if not 0 <= id < nodes and filled]
+        if others:
+            problem = f"nodes={nodes} means nodes 0 to {nodes - 1}, and the edges mention {others[0]}"
+            raise InputError(problem, argument="nodes")
         nodes = np.arange(nodes, dtype=np.int64)
     if nodes.dtype != object:
         return PieceEdges(Edges(empty, empty, alone=np.unique(nodes)), None, none)

@@ -105,6 +105,7 @@ def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: P
     """Assign numbers to the ids of all pieces, and write the names of the nodes."""
     state = work.state("numbered")
     if state is None:
+        _refuse_overlap(job, table, spool)
         state = _by_bits(work, job, spool, graph, stages) or _by_table(work, job, spool, graph, stages)
         work.save("numbered", state)
     encoding = next((part.encoding for part in table.parts if part.encoding is not None), state["encoding"])
@@ -116,6 +117,30 @@ def number(work: WorkFolder, job: Job, table: InputTable, spool: Spool, graph: P
     nodes = ByTable(spool, map_file(work.path / "table.npy"), state["nodes"])
     joining = 200 * sum(entry.names for entry in spool.entries)  # bytes that DuckDB would take for them
     return NamedNodes(nodes, state["kind"], encoding, min(job.budget.join, joining) + JOINING, sources)
+
+
+def _refuse_overlap(job: Job, table: InputTable, spool: Spool) -> None:
+    """Refuse integers on both sides of edges whose ends are of two sets, and other ids if these may be."""
+    found = [(part.source, part.roles.sets) for part in table.parts if part.roles and part.roles.sets]
+    if not found or job.options.bipartite is not None:
+        return
+    source, sets = found[0]
+    is_text = any(entry.names for entry in spool.entries)
+    if is_text and not sets.is_declared:
+        return
+    filled = [entry for entry in spool.entries if entry.highest >= entry.lowest and entry.file < len(job.inputs)]
+    whole = min((entry.lowest for entry in filled), default=0), max((entry.highest for entry in filled), default=-1)
+    if is_text or 2 * IdSet.bytes_for(*whole) > job.budget.bits:
+        raise source.error(sets.refuse("ids may be in both"))
+    sides = IdSet(*whole), IdSet(*whole)
+    for edges in map(spool.edges, filled):
+        for ids, side in zip(sides * 2, (edges.source, edges.target, edges.alone, edges.alone_targets), strict=True):
+            ids.add(side)
+    both = sides[0].bits & sides[1].bits
+    if both.any():
+        at = int(np.flatnonzero(both)[0])
+        lowest_bit = (int(both[at]) & -int(both[at])).bit_length() - 1
+        raise source.error(sets.refuse(f"{whole[0] + 64 * at + lowest_bit} is in both"))
 
 
 def _by_bits(work: WorkFolder, job: Job, spool: Spool, graph: Path, stages: Stages) -> dict[str, object] | None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import codecs
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +19,6 @@ from graphrefine.readers.arrow import (
     ARROW,
     PARQUET,
     find_table_columns,
-    first_batch,
     first_rows,
     import_pyarrow,
     iterate_batches,
@@ -31,8 +29,8 @@ from graphrefine.readers.arrow import (
 from graphrefine.readers.columns import are_texts, check_no_null, id_values, number_strings
 from graphrefine.readers.options import ReadOptions
 from graphrefine.readers.text import Layout, find_layout, parse, whole_numbers
-from graphrefine.readers.times import TimeRule, describe_options, settle_days, times_of
-from graphrefine.tables.decode import decoding_error, find_encoding, has_returns_alone
+from graphrefine.readers.times import TimeRule, describe_options, make_rule, times_of
+from graphrefine.tables.decode import decode_portions
 from graphrefine.tables.dialect import LONGEST, detect_dialect
 from graphrefine.tables.header import HEAD
 from graphrefine.tables.roles import EdgeRoles
@@ -72,11 +70,6 @@ class EdgeFile:
     def _report(self, comments: int, encoding: str) -> dict[str, Any]:
         return {} if self.roles is None else self.roles.report
 
-    def _set_roles(self, roles: EdgeRoles) -> None:
-        self.roles = roles
-        if roles.origin is not None:
-            roles.origin.refuse_two_spaces(self.source, self.options.hints)
-
     def _select(self, piece: Piece, times: NDArray[np.float64] | None, *, dates: bool) -> Piece:
         """Return the records of a piece that count by their times, with their weights."""
         if times is None:
@@ -86,8 +79,7 @@ class EdgeFile:
             raise InputError(problem, argument="half_life")
         if not len(times):
             return piece
-        times, dates = settle_days(times, dates=dates)
-        rule = TimeRule.from_options(self.options, times, dates=dates)
+        rule, times = make_rule(self.options, times, dates=dates)
         self._rule = self._rule or rule
         if rule != self._rule:
             problem = f"the times in column {self.options.time!r} change their unit within the file"
@@ -104,8 +96,7 @@ class TextFile(EdgeFile):
         super().__init__(source, options)
         self.encoding = options.encoding
         self.layout: Layout | None = self._find_layout(None if like is None else like.layout)
-        if self.layout is not None:
-            self._set_roles(self.layout.roles)
+        self.roles = None if self.layout is None else self.layout.roles
 
     def _report(self, comments: int, encoding: str) -> dict[str, Any]:
         return {} if self.layout is None else self.layout.report(comments, encoding)
@@ -190,27 +181,11 @@ class TextFile(EdgeFile):
         return find_layout(self.source, sample, hints)
 
     def _text(self, size: int) -> Iterator[tuple[bytes, float]]:
-        """Yield the text as UTF-8, or as it is where it may be UTF-8 or Latin-1, in portions."""
-        decoder: codecs.IncrementalDecoder | None = None
-        lines, first, returns = 0, True, False
-        for raw, share in self.source.chunks(size):
-            if first:
-                self.encoding = find_encoding(self.source, raw, self.options.encoding)
-                decoder = None if self.encoding is None else codecs.getincrementaldecoder(self.encoding)()
-            text = raw if decoder is None else self._decode(decoder, raw, lines)
-            lines += raw.count(b"\n")
-            returns = has_returns_alone(text) if first else returns
-            text = text.removeprefix(codecs.BOM_UTF8) if first else text
-            yield (text.replace(b"\r", b"\n") if returns else text), share
-            first = False
-        if decoder is not None:
-            self._decode(decoder, b"", lines, final=True)
-
-    def _decode(self, decoder: codecs.IncrementalDecoder, raw: bytes, lines: int, *, final: bool = False) -> bytes:
-        try:
-            return decoder.decode(raw, final).encode()
-        except UnicodeError as error:
-            raise decoding_error(self.source, error, raw, encoding=self.encoding, before=lines) from None
+        """Yield the text in portions of about ``size`` bytes."""
+        portions = decode_portions(self.source, self.source.chunks(size), self.options.encoding)
+        for text, share, encoding in portions:
+            self.encoding = encoding
+            yield text, share
 
 
 class TableFile(EdgeFile):
@@ -220,62 +195,50 @@ class TableFile(EdgeFile):
         super().__init__(source, options)
         self.plain, self.parquet = plain, parquet
         import_pyarrow("parquet" if parquet else "Arrow")
-        with self._errors():
-            self._inspect()
+        with self._errors(), self._open() as file:
+            schema = file.schema_arrow if parquet else file.schema
+            self.records = int(file.metadata.num_rows) if parquet else None
+            self.roles = self.columns = find_table_columns(schema, lambda: first_rows(file), options)
 
     def pieces(self, size: int) -> Iterator[Piece]:
         """Yield the records, about ``size`` at a time."""
         done = 0
-        with self._errors():
-            for batch, at in self._batches(size):
+        with self._errors(), self._open() as file:
+            for batch in self._batches(file, size):
                 share = 1.0 if self.records is None else (done + batch.num_rows) / self.records
-                yield self._piece([batch.column(column) for column in at], done, share)
+                yield self._piece(batch.columns, done, share)
                 done += batch.num_rows
 
     def _errors(self) -> AbstractContextManager[None]:
         return wrap_errors(self.source, PARQUET if self.parquet else ARROW)
 
-    def _inspect(self) -> None:
-        """Find the columns and, if the file tells it, the number of records."""
+    @contextmanager
+    def _open(self) -> Iterator[Any]:
         import pyarrow as pa
 
-        if self.parquet:
-            import pyarrow.parquet as pq
-
-            with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as file:
-                self.records = int(file.metadata.num_rows)
-                self._find_columns(file.schema_arrow, lambda: first_batch(file))
-            return
-        with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
-            self._find_columns(reader.schema, lambda: first_rows(iterate_batches(reader)))
-
-    def _find_columns(self, schema: Any, take_sample: Callable[[], Any]) -> None:
-        self._names = list(schema.names)
-        self.columns = find_table_columns(schema, take_sample, self.options)
-        self._set_roles(self.columns)
-
-    def _batches(self, rows: int) -> Iterator[tuple[Any, list[int]]]:
-        """Yield batches, and the positions of source, target and weight in them."""
-        import pyarrow as pa
-
-        used = [at for at in self.columns.positions if at is not None]
         if not self.parquet:
             with pa.memory_map(self.plain) as file, open_ipc(file) as reader:
-                for batch in iterate_batches(reader):
-                    columns = sound(batch.select(used))
-                    for start in range(0, batch.num_rows, rows):
-                        yield columns.slice(start, rows), list(range(len(used)))
+                yield reader
             return
         import pyarrow.parquet as pq
 
-        names, at = None, used
-        if len(set(self._names)) == len(self._names):
-            names, at = [self._names[column] for column in used], list(range(len(used)))
         # With `pre_buffer`, pyarrow reads the columns of whole row groups ahead, which may be larger than the budget.
-        with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as file:
+        with pq.ParquetFile(self.plain, pre_buffer=False, buffer_size=1 << 20) as parquet:
+            yield parquet
+
+    def _batches(self, file: Any, rows: int) -> Iterator[Any]:
+        """Yield batches of the columns of source, target, weight and time."""
+        used = [at for at in self.columns.positions if at is not None]
+        if self.parquet:
+            names = [file.schema_arrow.names[at] for at in used]
             threaded = self.options.thread_count > 1
             for batch in parquet_batches(file, batch_size=rows, columns=names, use_threads=threaded):
-                yield sound(batch if names is None else batch.select(names)), at
+                yield sound(batch.select(names))
+            return
+        for batch in iterate_batches(file):
+            columns = sound(batch.select(used))
+            for start in range(0, batch.num_rows, rows):
+                yield columns.slice(start, rows)
 
     def _piece(self, columns: list[Any], before: int, share: float) -> Piece:
         weights = None

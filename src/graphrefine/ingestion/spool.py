@@ -66,8 +66,8 @@ class Edges(NamedTuple):
     source: NDArray[Any]
     target: NDArray[Any]
     weights: NDArray[np.float32] | None = None
-    alone: NDArray[np.int64] = NONE  # ids that only dropped records have; with names there is no need
-    alone_targets: NDArray[np.int64] = NONE  # of a bipartite graph
+    alone: NDArray[np.int64] = NONE  # sources that dropped records have; with names there is no need
+    alone_targets: NDArray[np.int64] = NONE
 
     def write(self, path: Path) -> None:
         """Write the arrays, one after another."""
@@ -113,7 +113,7 @@ def read_numbers(file: BufferedReader, kind: DTypeLike, count: int) -> NDArray[A
 def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
     """Drop records without an end, without a weight and from a node to itself, in this order; their nodes stay."""
     source, target, weights = piece.source, piece.target, piece.weights
-    empty = missing_ends(piece)
+    empty = _missing_ends(piece)
     missing = empty[0] | empty[1]
     zero = np.zeros_like(missing) if weights is None else ~missing & (weights == 0)
     loop = ~missing & ~zero & (source == target) & (not bipartite)
@@ -126,8 +126,6 @@ def select_edges(piece: Piece, *, bipartite: bool = False) -> PieceEdges:
     if dropped.any():
         if names is None:
             alone = [side[dropped & ~none].astype(np.int64) for side, none in zip((source, target), empty, strict=True)]
-            if not bipartite:
-                alone = [np.concatenate(alone), NONE]
         source, target = source[~dropped], target[~dropped]
         weights = None if weights is None else weights[~dropped]
     edges = Edges(_narrow(source), _narrow(target), weights, *map(np.unique, alone))
@@ -150,7 +148,7 @@ def _by_sides(
     return ends[0], ends[1], PackedNames(text, offsets), len(present[0])
 
 
-def missing_ends(piece: Piece) -> tuple[Mask, Mask]:
+def _missing_ends(piece: Piece) -> tuple[Mask, Mask]:
     """Return which records lack a source, and which lack a target."""
     if piece.names is not None:
         return piece.source < 0, piece.target < 0
@@ -180,8 +178,8 @@ class Entry:
     highest: int  # -1 if there is none
     tally: dict[str, int]
     is_utf8: bool
-    alone_targets: int = 0  # of a bipartite graph, as is all that follows: ids of the second side that no edge mentions
-    first: int = -1  # the number of names on the first side
+    alone_targets: int = 0
+    first: int = -1  # of a bipartite graph: the number of names on the first side
     own: bool = False  # whether it had integers at first, and has names since
 
 

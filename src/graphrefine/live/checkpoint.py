@@ -1,21 +1,18 @@
-"""A checkpoint of live vectors: arrays of one moment, and a file of the vectors that moved since.
+"""A checkpoint of live vectors: the arrays of one moment.
 
 ::
 
-    generation.json                       version, counts, settings, numbers of the model, sizes and checksums of files
     indptr.npy indices.npy weights.npy    the graph; no weights where all are 1
     names.npy offsets.npy                 as in an embedding's folder; absent where the names are 0, 1, ..., n - 1
     basis.npy shifts.npy rotation.npy mean.npy   the model, see `graphrefine.live.model`
     targets.npy states.npy numbers.npy    rows of R and of G, and six numbers of each node
     vectors.npy lengths.npy degrees.npy   unit rows as readers see them, their lengths before, degrees of the nodes
-    moved.bin                             see `graphrefine.live.store`; the only file that changes
 
-Nodes that were removed are not in it.
+Nodes that were removed are not in it. The database has its contents: counts, numbers of the model, and checksums.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,22 +23,18 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError
 from graphrefine.graph.node_ids import Names, unpack
-from graphrefine.graph.stored_writer import OWN_CHECKSUM, crc_of, npy_files, sum_manifest, write_names
-from graphrefine.kernels.numerics import NUMERICS_VERSION, numerics_entry, version_of
+from graphrefine.graph.stored_writer import crc_of, npy_files, write_names
+from graphrefine.kernels.numerics import NUMERICS_VERSION, version_of
 from graphrefine.live.model import BLOCK_ROWS, ComputedVectors, LiveSettings, Model
-from graphrefine.live.store import ADVICE, MOVED
+from graphrefine.live.store import ADVICE, Store
 from graphrefine.live.vector_table import VectorTable
-from graphrefine.system.arrays import map_npy, save_npy, write_npy_blocks
-from graphrefine.system.checks import version_problem
+from graphrefine.system.arrays import read_npy_header, save_npy, write_npy_blocks
 from graphrefine.system.files import replacing_folder
 
-VERSION = 1
-MANIFEST = "generation.json"
-NUMBERS_OF_MODEL = ("loop", "lag", "publish", "share")
+NUMBERS_OF_MODEL = ("loop", "lag", "share")
 NUMBERS = 6  # that the kernel keeps of each node
 KERNEL_ARRAYS = (("targets", np.float32, 0), ("states", np.float32, 0), ("numbers", np.float64, NUMBERS))  # 0: all
 Floats = NDArray[np.float32]
-Reals = NDArray[np.float64]
 
 
 def save_checkpoint(
@@ -52,11 +45,11 @@ def save_checkpoint(
     *,
     names: Names,
     rows: NDArray[np.int64],
-    group: int,
-) -> None:
-    """Write a checkpoint and wait for the disk; ``rows`` are those of the nodes that were not removed, of ``names``.
+) -> dict[str, Any]:
+    """Write a checkpoint, wait for the disk and return the contents, which the database keeps.
 
-    It gets its name in one step when the disk has all of it. A kill leaves a hidden folder, which is never opened.
+    ``rows`` are those of the nodes that were not removed, of ``names``. The folder gets its name in one step when the
+    disk has all of it. A kill leaves a hidden folder, which is never opened.
     """
     known = rows[rows < len(model.basis)]
     columns = model.basis.shape[1]
@@ -76,30 +69,22 @@ def save_checkpoint(
         for name, array in arrays.items():
             save_npy(fresh / f"{name}.npy", array)
         kind = write_names(fresh, names)
-        _save_blocks(
-            fresh / "basis.npy", np.float32, (len(known), columns), row_blocks(known, lambda r: model.basis[r])
-        )
-        shape = (len(rows), model.settings.dim)
-        _save_blocks(fresh / "vectors.npy", np.float32, shape, row_blocks(rows, vectors.rows))
+        _save_blocks(fresh / "basis.npy", (len(known), columns), row_blocks(known, lambda r: model.basis[r]))
+        _save_blocks(fresh / "vectors.npy", (len(rows), model.settings.dim), row_blocks(rows, vectors.rows))
         for at, (name, dtype, width) in enumerate(KERNEL_ARRAYS, 1):
             blocks = (each[at][is_kept[each[0] : each[0] + len(each[1])]] for each in kernel_blocks(kernel, columns))
-            _save_blocks(fresh / f"{name}.npy", dtype, (len(rows), width or columns), blocks)
-        (fresh / MOVED).touch()
-        manifest = {
-            "version": VERSION,
-            "group": group,
+            _save_blocks(fresh / f"{name}.npy", (len(rows), width or columns), blocks, dtype)
+        return {
             "nodes": len(rows),
             "names": kind,
-            "settings": vars(model.settings),
             "frozen": {name: getattr(model, name) for name in NUMBERS_OF_MODEL},
-            **numerics_entry(),
-            "files": {path.name: [path.stat().st_size, crc_of(path)] for path in npy_files(fresh)},
+            "files": {path.name: crc_of(path) for path in npy_files(fresh)},
         }
-        whole = {**manifest, OWN_CHECKSUM: sum_manifest(manifest)}
-        (fresh / MANIFEST).write_text(json.dumps(whole, indent=1), encoding="utf-8")
 
 
-def _save_blocks(path: Path, dtype: Any, shape: tuple[int, int], blocks: Iterable[NDArray[Any]]) -> None:
+def _save_blocks(
+    path: Path, shape: tuple[int, int], blocks: Iterable[NDArray[Any]], dtype: type[Any] = np.float32
+) -> None:
     # A block at a time, as a whole copy would double the memory. Written, not mapped: a full disk is then an error and
     # not a signal.
     with path.open("wb") as file:
@@ -122,70 +107,64 @@ def kernel_blocks(kernel: Any, columns: int) -> Iterator[tuple[Any, ...]]:
 
 
 class Checkpoint:
-    """A checkpoint on disk, opened; its arrays are mapped.
+    """The checkpoint that a folder is at; its arrays are mapped.
 
     FileNotFoundError if a file of it is missing, as after a writer went over to another one.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.generation = folder, int(folder.name.rpartition("-")[2])
-        with self._damage_of(MANIFEST):
-            self.manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
-            if problem := version_problem(self.manifest["version"], VERSION):
-                raise FormatError(folder, problem)
-            if self.manifest[OWN_CHECKSUM] != sum_manifest(self.manifest):
-                raise ValueError("its checksum is another one")
-            self.settings = LiveSettings(**self.manifest["settings"])
-            self.group, self.nodes = int(self.manifest["group"]), int(self.manifest["nodes"])
+    def __init__(self, store: Store) -> None:
+        self.generation, self.group, self.contents = store.checkpoint()
+        self.folder, self._facts = store.folder(self.generation), store.facts
+        self.settings = LiveSettings(**self._facts["settings"])
 
     @contextmanager
-    def _damage_of(self, what: str) -> Iterator[None]:
+    def _name_damage(self) -> Iterator[None]:
         try:
             yield
         except FormatError:
             raise
         except (ValueError, TypeError, LookupError, AttributeError) as error:
-            raise FormatError(self.folder, f"{what} is damaged: {error}; {ADVICE}") from None
+            raise FormatError(self.folder, f"an array is damaged: {error}; {ADVICE}") from None
 
     def _array(self, name: str) -> NDArray[Any]:
+        """Map an array; a page of it that is changed becomes the process's own, and the file stays as it is."""
         with (self.folder / f"{name}.npy").open("rb") as file:
-            return map_npy(file)
+            shape, _, dtype = read_npy_header(file)
+            return np.asarray(np.memmap(file, dtype, "c", file.tell(), shape))
 
     def check_files(self) -> None:
         """Raise FormatError unless every file has the bytes that were written."""
-        for name, (_, crc) in self.manifest["files"].items():
+        for name, crc in self.contents["files"].items():
             if crc_of(self.folder / name) != crc:
                 raise FormatError(self.folder, f"{name} is damaged: its checksum is another one; {ADVICE}")
 
-    def table(self, sides: str | None) -> VectorTable:
+    def table(self) -> VectorTable:
         """Return the vectors as readers see them."""
-        with self._damage_of("an array"):
-            kind = self.manifest["names"]
-            names: Any = np.arange(self.nodes, dtype=np.int64) if kind == "range" else self._array("names")
+        with self._name_damage():
+            nodes, kind = self.contents["nodes"], self.contents["names"]
+            names: Any = np.arange(nodes, dtype=np.int64) if kind == "range" else self._array("names")
             if kind == "strings":
                 names = unpack(names, self._array("offsets"))
             vectors, lengths, degrees = (self._array(name) for name in ("vectors", "lengths", "degrees"))
-            if vectors.shape != (self.nodes, self.settings.dim) or not lengths.shape == degrees.shape == (self.nodes,):
+            if vectors.shape != (nodes, self.settings.dim) or not lengths.shape == degrees.shape == (nodes,):
                 raise ValueError(f"vectors have the shape {vectors.shape}")
-            return VectorTable(names, vectors, lengths, degrees, sides=sides)
+            return VectorTable(names, vectors, lengths, degrees, sides=self._facts["sides"])
 
     def load(self) -> tuple[Model, Any]:
         """Load the model and the kernel's graph, for a writer."""
         # Groups that are applied here again must give the bits that readers have seen already.
-        if (theirs := version_of(self.manifest)) != NUMERICS_VERSION:
+        if (theirs := version_of(self._facts)) != NUMERICS_VERSION:
             raise FormatError(
                 self.folder,
                 f"was made with numerics version {theirs!r}, and this graphrefine has version {NUMERICS_VERSION}: "
                 "write with the same, or export the graph and create it again. Reading is possible",
             )
-        with self._damage_of("an array"):
+        with self._name_damage():
             parts: dict[str, Any] = {name: self._array(name) for name in ("basis", "shifts", "rotation", "mean")}
-            model = Model(self.settings, **parts, **self.manifest["frozen"])
-            weights = self._array("weights") if "weights.npy" in self.manifest["files"] else None
+            model = Model(self.settings, **parts, **self.contents["frozen"])
+            weights = self._array("weights") if "weights.npy" in self.contents["files"] else None
             kernel = model.make_kernel(self._array("indptr"), self._array("indices"), weights)
-            arrays = [self._array(name) for name, *_ in KERNEL_ARRAYS]
-            for start in range(0, self.nodes, BLOCK_ROWS):
-                kernel.put_in(start, *(array[start : start + BLOCK_ROWS] for array in arrays))
+            kernel.put_in(0, *(self._array(name) for name, *_ in KERNEL_ARRAYS))
             # Sums of hubs are computed from the rows, never stored: the bits are those of the groups alone, however
             # often the folder was opened between them.
             kernel.begin()

@@ -8,13 +8,21 @@ the edges of node i alone, as long as these parts are frozen:
 * the weight of the loops of T, and the mean of the rows in the limit of many steps;
 * the rotation W to the scaled principal axes of the vectors, of norm 1.
 
+A refresh fits them again, in the background: from the basis of before (a warm start), with the new vectors rotated onto
+the old ones, so that they stay comparable. It is a function of the graph at its beginning, the old model and the groups
+that came meanwhile, which are applied again with the new model.
+
 The states G are near the fixed point of ``G = a R + (1 - a) T G``, and the vectors are ``F = T G``. The page "Live
 vectors" of the documentation has the proof of the bounds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
+from threading import Thread
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -26,9 +34,12 @@ from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, exact, native
 from graphrefine.linalg.operators import proximity, transition
+from graphrefine.live.change_log import Update
+from graphrefine.live.vector_table import VectorTable
 from graphrefine.progress import Stages
 from graphrefine.refine.filters import limit, limit_weights, smallest_weight
 from graphrefine.refine.range_finder import range_finder
+from graphrefine.refine.refine import spread_rows
 from graphrefine.refine.settings import MethodSettings, setting
 from graphrefine.system.memory import release_free_memory
 
@@ -49,6 +60,10 @@ ROUNDING = 150 * 2.0**-24  # of a row of G, in lengths of the longest row: piece
 FLOOR = 3  # roundings over `keep`, at least, in the largest lag: `settle` ends for more than one
 ROUNDS, NEAR = 100, 1e-12  # of Newton's iteration for the nearest orthogonal matrix, and where it ends
 BLOCK_ROWS = 1 << 14  # rows of a matrix that are copied at a time
+LEAST_SHARE = 0.85  # of the energy that the basis held at the last refresh: below it, a refresh is due
+MOST_NEW = 0.1  # share of nodes that have no row of the basis
+MOST_BEYOND = 0.03  # share of nodes whose bound is beyond the tolerance
+SAMPLE = 1 << 16  # rows that the rotation onto the old vectors is computed from
 
 
 @dataclass(frozen=True)
@@ -57,6 +72,11 @@ class LiveSettings(MethodSettings):
 
     tolerance: float = setting(0.1, "Bound of the error of unit rows, for 99 % of them.", above=0, most=1)
     keep: float = setting(0.2, "Weight of a node's own row in the filter.", least=0.01, most=0.9)
+
+    @property
+    def publish(self) -> float:
+        """Share of its length that a vector may move by before it is published."""
+        return (1 - LAG_SHARE) * self.tolerance
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +90,6 @@ class Model:
     mean: Reals  # (k,)
     loop: float
     lag: float  # the largest total lag of a node
-    publish: float  # share of its length that a vector may move by before it is published
     share: float = 0.0  # of M's energy that the basis holds
 
     @property
@@ -93,7 +112,7 @@ class Model:
             tolerance=self.lag,
             rounding=self.rounding,
             spread=1 + 1e-6,
-            publish=self.publish,
+            publish=self.settings.publish,
             hub=HUB,
         )
 
@@ -169,7 +188,6 @@ def fit_model(
             mean=np.pad(mean, (0, basis.shape[1] - len(mean))),
             loop=loop,
             lag=1.0,
-            publish=(1 - LAG_SHARE) * settings.tolerance,
         )
         kernel = model.make_kernel(graph.indptr, graph.indices, graph.weights)
         kernel.make_targets()
@@ -186,7 +204,8 @@ def _settle(model: Model, kernel: Any) -> Model:
     present = lengths[lengths > 0]
     short = float(np.quantile(present, QUANTILE)) if len(present) else 1.0
     a, tolerance = model.settings.keep, model.settings.tolerance
-    share = tolerance * float(np.sqrt(1 - tolerance * tolerance / 4)) - model.publish  # whose chord is the tolerance
+    most = tolerance * float(np.sqrt(1 - tolerance * tolerance / 4))  # whose chord is the tolerance
+    share = most - model.settings.publish
     lag = a * (1 - a) * share * short
     tight = replace(model, lag=max(lag, FLOOR * model.rounding / a), share=captured_share(kernel))
     kernel.set_tolerance(tight.lag)
@@ -252,6 +271,89 @@ def rotation_onto(moved: Floats, fixed: Floats) -> Reals:
             break
         X = exact.matmul(X, 1.5 * np.eye(len(X)) - 0.5 * gram)
     return X
+
+
+def refresh_reason(kernel: Any, model: Model, *, bounds: Reals) -> str | None:
+    """Return why a refresh is due, or None; ``bounds`` are those of all nodes."""
+    if not kernel.entries:
+        return None  # no basis can be found
+    now = captured_share(kernel)
+    if now < LEAST_SHARE * model.share:
+        return f"the basis holds {now:.1%} of the energy, {model.share:.1%} at the last refresh"
+    new = (kernel.nodes - len(model.basis)) / kernel.nodes
+    if new > MOST_NEW:
+        return f"{new:.1%} of the nodes are new since the last refresh"
+    beyond = float(np.mean(bounds > model.settings.tolerance))
+    return f"{beyond:.1%} of the bounds are above the tolerance" if beyond > MOST_BEYOND else None
+
+
+class Refresh:
+    """A refresh of a kernel's graph after a group, under way in a thread; nothing of that graph is changed."""
+
+    def __init__(
+        self, model: Model, kernel: Any, table: VectorTable, *, group: int, reason: str, threads: int = 1
+    ) -> None:
+        self.group, self._reason = group, reason
+        self._model, self._threads = model, threads
+        indptr, indices, weights = kernel.rows()
+        names = np.arange(kernel.nodes, dtype=np.int64)
+        self._graph = Graph(indptr, indices, None if np.all(weights == 1) else weights, names)
+        rows = np.flatnonzero(table.lengths > 0)
+        # Chosen evenly over all rows: new nodes come at the end, and would be missing among the first.
+        sample = rows if len(rows) <= SAMPLE else rows[spread_rows(len(rows), SAMPLE, seed=0)]
+        self._anchors = sample, table.rows(sample)
+        self.fitted: Future[tuple[Model, Any, float]] = Future()
+        # Not a thread of a pool, which Python waits for before it ends.
+        Thread(target=self._work, name="graphrefine refresh", daemon=True).start()
+
+    def _work(self) -> None:
+        start = perf_counter()
+        options: dict[str, Any] = {"threads": self._threads, "warm": self._warm_rows, "anchors": self._anchors}
+        try:
+            model, kernel = fit_model(self._graph, self._model.settings, Stages(), **options)
+            self.fitted.set_result((model, kernel, perf_counter() - start))
+        except BaseException as error:  # raised where the result is asked for
+            self.fitted.set_exception(error)
+        release_free_memory()
+
+    def _warm_rows(self, start: int, stop: int) -> Floats:
+        """Return rows of the old basis, zeros for the nodes that came since.  # (stop - start, dim)."""
+        rows = np.zeros((stop - start, self._model.settings.dim), np.float32)
+        known = self._model.basis[start:stop, : self._model.settings.dim]
+        rows[: len(known)] = known
+        return rows
+
+    def wait(self) -> None:
+        """Wait until it is ready."""
+        wait([self.fitted])
+
+    def result(
+        self, updates: Iterable[Update], table: VectorTable
+    ) -> tuple[Model, Any, ComputedVectors, dict[str, Any]]:
+        """Return model, kernel and vectors after the groups that came since, and stats; ``table`` is that of now."""
+        model, kernel, seconds = self.fitted.result()
+        for update in updates:
+            update.group.apply(kernel)
+            kernel.commit()
+        fresh = ComputedVectors(model, kernel)
+        stats = {
+            "reason": self._reason,
+            "begun": self.group,
+            "seconds": round(seconds, 3),
+            **measure_drift(fresh, table),
+            "captured_energy": captured_share(kernel),
+        }
+        return model, kernel, fresh, stats
+
+
+def measure_drift(fresh: ComputedVectors, old: VectorTable) -> dict[str, float]:
+    """Return the mean and the 99th percentile of the distance of unit rows."""
+    rows = np.flatnonzero((fresh.lengths > 0) & (old.lengths > 0))
+    steps = np.empty(len(rows))
+    for start in range(0, len(rows), SAMPLE):
+        some = rows[start : start + SAMPLE]
+        steps[start : start + SAMPLE] = np.sqrt(exact.squares_of_rows(fresh.rows(some) - old.rows(some)))
+    return {"drift": float(steps.mean()), "drift_p99": float(np.quantile(steps, 0.99))} if len(rows) else {"drift": 0.0}
 
 
 def _norm(gram: Reals) -> float:

@@ -16,6 +16,7 @@ from graphrefine.errors import InputError, require
 from graphrefine.graph.lookup import Side
 from graphrefine.kernels import exact
 from graphrefine.kernels.numerics import KEY, version_of
+from graphrefine.live.change_log import Update
 from graphrefine.live.checkpoint import Checkpoint
 from graphrefine.live.model import LiveSettings
 from graphrefine.live.store import Store
@@ -57,18 +58,17 @@ class LiveIndex:
         changed = np.flatnonzero(table.groups > self._group)
         for start in range(0, len(changed), ADDED):
             rows = changed[start : start + ADDED]
-            vectors, is_inside = table.rows(rows), self._graph.contains(rows)
-            has_vector = (table.lengths[rows] > 0) & ~table.removed[rows]
+            vectors, has_vector = table.rows(rows), table.lengths[rows] > 0
+            is_inside = self._graph.contains(rows)
             kept = np.zeros_like(vectors)
             if is_inside.any():
                 kept[is_inside] = self._graph.get(rows[is_inside])
             # A vector that moved a little stays near where it is looked for; adding it costs a search of the graph.
-            steps = np.sqrt(exact.squares_of_rows(vectors - kept))
-            is_late = has_vector & (~is_inside | (steps > STEP))
+            is_late = np.sqrt(exact.squares_of_rows(vectors - kept)) > STEP
             if (stale := is_inside & (is_late | ~has_vector)).any():
                 self._graph.remove(rows[stale])
-            if is_late.any():
-                self._graph.add(rows[is_late], vectors[is_late], threads=self._threads)
+            if (fresh := has_vector & (is_late | ~is_inside)).any():
+                self._graph.add(rows[fresh], vectors[fresh], threads=self._threads)
         self._group = int(table.groups.max(initial=0))
 
     def nearest(self, vector: NDArray[np.float32], k: int, *, exclude: int) -> list[tuple[int, float]]:
@@ -103,11 +103,8 @@ class LiveVectors:
 
     settings: LiveSettings
     group: int
+    _checkpoint: Checkpoint
     _table: VectorTable
-    _base_group: int  # the group that the checkpoint was made after
-    _base: int  # and its generation
-    _radius: float  # bound of the distance of any vector from where it should be, before it is made unit
-    _publish: float  # share of its length that a vector may have moved by since
     _index: LiveIndex | None = None
 
     def __init__(self, path: str | os.PathLike[str], *, write: bool, threads: int | None) -> None:
@@ -123,16 +120,20 @@ class LiveVectors:
         """Load the newest moment."""
         raise NotImplementedError
 
-    def _take_checkpoint(self, checkpoint: Checkpoint, table: VectorTable) -> None:
-        self._table, self.settings = table, checkpoint.settings
-        self._base_group, self._base = checkpoint.group, checkpoint.generation
-        frozen, keep = checkpoint.manifest["frozen"], self.settings.keep
-        # h of docs/live.md: where no node lags behind by more than this, no vector is farther from the fixed point's.
-        self._radius, self._publish = frozen["lag"] / (keep * (1 - keep)), frozen["publish"]
+    def _take(self, checkpoint: Checkpoint, table: VectorTable) -> None:
+        self._checkpoint, self._table = checkpoint, table
+        self.settings, self.group = checkpoint.settings, checkpoint.group
 
     @property
     def _vectors(self) -> VectorTable:
         return self._table
+
+    @property
+    def _radius(self) -> float:
+        """Bound of the distance of any vector from where it should be, before it is made unit."""
+        # h of docs/live.md: where no node lags behind by more than this, no vector is farther from the fixed point's.
+        lag: float = self._checkpoint.contents["frozen"]["lag"]
+        return lag / (self.settings.keep * (1 - self.settings.keep))
 
     def __enter__(self) -> Self:
         return self
@@ -183,12 +184,12 @@ class LiveVectors:
         new nodes only can be until a refresh. A node without edges has a vector of zeros, and the bound 0.
         """
         length = self._vectors.lengths[[self._vectors.row(name, side)]]
-        bound = float(chord_bounds(length, self._radius, self._publish)[0])
+        bound = float(chord_bounds(length, self._radius, self.settings.publish)[0])
         return bound if bound < 2 else None
 
     def bounds(self) -> NDArray[np.float64]:
         """Return the bounds of all nodes, in the order of `names`; 2 where there is none."""
-        return chord_bounds(self._vectors.lengths[self._vectors.ordered()], self._radius, self._publish)
+        return chord_bounds(self._vectors.lengths[self._vectors.ordered()], self._radius, self.settings.publish)
 
     def neighbors(self, name: Any, k: int = 10, *, side: Side | None = None, index: bool = False) -> list[Neighbor]:
         """Return the k nodes with the most similar vectors, by an exact search; in a bipartite graph, of the same side.
@@ -199,9 +200,9 @@ class LiveVectors:
         table = self._vectors
         row = table.row(name, side)
         vector = table.rows(np.array([row]))[0]
-        if index and table.has_sides:
-            raise InputError("index=True: the index is for graphs that are not bipartite", argument="index")
         if index:
+            if table.has_sides:
+                raise InputError("index=True: the index is for graphs that are not bipartite", argument="index")
             if self._index is None or self._index.table is not table:
                 self._index = LiveIndex(table, threads=self.threads)
             return self._list(self._index.nearest(vector, k, exclude=row))
@@ -238,26 +239,33 @@ class LiveVectors:
         names = self._vectors.names(np.array([row for row, _ in near], np.int64))
         return [Neighbor(name, score) for name, (_, score) in zip(names.tolist(), near, strict=True)]
 
-    def snapshot(self, *, after: int | None = None) -> Embedding:
+    def snapshot(self, *, after: int | None = None, generation: int | None = None) -> Embedding:
         """Return an `Embedding` of this moment, a copy that changes no more.
 
         With ``after``, the number of a group, it has only the nodes whose vectors came or moved since; those of a newer
-        checkpoint all have. In a bipartite graph, vectors of targets are as long as their popularity says, so that
+        checkpoint all have, and so do those of a refresh at that very group, unless ``generation`` (of the recipe) says
+        that it had come. In a bipartite graph, vectors of targets are as long as their popularity says, so that
         `Embedding.recommend` ranks as `recommend` does.
         """
         table = self._vectors
         rows = table.ordered()
-        if after is not None and after >= self._base_group:
+        if after is not None and self._has_moves(after, generation):
             rows = rows[table.groups[rows] > after]
         recipe = {"method": "live", **vars(self.settings), "folder": self.id, "group": self.group}
-        recipe["generation"] = self._base
-        recipe |= {"version": __version__, KEY: version_of(self._store.facts)}  # numerics of the writer
+        recipe |= {"generation": self._checkpoint.generation, "version": __version__}
+        recipe[KEY] = version_of(self._store.facts)  # numerics of the writer
         names, vectors = table.names(rows), table.rows(rows)
         if not table.has_sides:
             return Embedding(names, vectors, recipe)
         recipe |= {"sides": "rows", "sources": int(np.sum(~table.is_target[rows]))}
         vectors = vectors * self._popularity()[rows][:, None]
         return Embedding(names, vectors, recipe, degrees=table.degrees[rows].astype(np.float32))
+
+    def _has_moves(self, after: int, generation: int | None) -> bool:
+        """Return whether the table says which vectors moved after a group, one of that generation if it is known."""
+        if generation is None and any(each["ended"] >= after for each in self.drift()):
+            return False  # vectors of before the refresh may be meant
+        return generation in (None, self._checkpoint.generation) and after >= self._checkpoint.group
 
     def drift(self) -> list[dict[str, Any]]:
         """Return the stats of all refreshes, the oldest first: time, groups, reason, drift of the vectors."""
@@ -289,22 +297,24 @@ class LiveReader(LiveVectors):
         return self.group - before
 
     def _open(self) -> None:
-        self._store.retry(self._update)
+        self._store.retry(self._follow)
 
-    def _update(self) -> None:
-        generation, group, updates = self._store.updates(self._generation, self.group)
-        if generation != self._generation:
-            checkpoint = Checkpoint(self._store.folder(generation))
-            table = checkpoint.table(self._store.facts["sides"])
+    def _follow(self) -> None:
+        # One transaction: between two queries the writer may go over to a checkpoint and empty the log.
+        with self._store.transaction():
+            group = self._store.group
+            if self._store.generation != self._generation:
+                checkpoint = Checkpoint(self._store)
+                table = checkpoint.table()
+                updates: Iterable[Update] = self._store.updates(after=checkpoint.group)
+            else:
+                checkpoint, table = self._checkpoint, self._table
+                updates = list(self._store.updates(after=self.group))  # all are whole before the first is followed
+            self._generation = 0  # an interruption leaves a table between two moments: all is read again then
             for update in updates:
                 table.apply(update)
-            self._take_checkpoint(checkpoint, table)
-        else:
-            fresh = list(updates)  # all of them are read, and whole, before the first is followed
-            self._generation = 0  # an interruption here leaves a table between two moments: all is read again then
-            for update in fresh:
-                self._table.apply(update)
-        self._generation, self.group = generation, group
+        self._take(checkpoint, table)
+        self._generation, self.group = checkpoint.generation, group
 
     def __exit__(self, *_: object) -> None:
         self.close()

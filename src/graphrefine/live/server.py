@@ -14,7 +14,6 @@ import secrets
 import sys
 import threading
 import time
-import webbrowser
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -150,6 +149,7 @@ class LiveService(Live):
             values = np.quantile(bounds, list(QUANTILES.values()), method="inverted_cdf").tolist()
             quantiles = {key: value if value < 2 else None for key, value in zip(QUANTILES, values, strict=True)}
         return {
+            "name": self.path.name,
             **self.stats(),
             "bounds": quantiles,
             "refreshes": self.drift()[-REFRESHES:],
@@ -179,7 +179,7 @@ class LiveService(Live):
         """
         table = self._vectors
         rows = np.flatnonzero(table.groups > after)
-        is_complete = self._base_group <= after <= self.group and generation in (None, self._store.generation)
+        is_complete = after <= self.group and self._has_moves(after, generation)
         if len(rows) > MOVED:  # those of the newest groups, as far as they are few enough
             rows = rows[table.groups[rows] > np.sort(table.groups[rows])[-MOVED - 1]]
             is_complete = False
@@ -233,7 +233,7 @@ async def post_edges(request: Request, params: EdgeChanges) -> Answer:
 @router.get("/api/live", dependencies=NO_QUERY)
 async def get_live_state(request: Request) -> Answer:
     """Return counts, bounds, rate of changes and refreshes."""
-    state = await _ask(request, lambda live: {"name": live.path.name, **live.state()})
+    state = await _ask(request, LiveService.state)
     return {**state, "snapshot": request.app.state.backend.moment}
 
 
@@ -308,7 +308,7 @@ class Backend:
         self._end = threading.Event()
         self._retired: list[Background] = []  # work of former sessions that has not ended yet
         pages = page_handlers(PAGE)
-        session, self.moment = self._take()
+        session, self.moment = self._take_snapshot()
         self.app = make_app(
             session,
             token=access.token,
@@ -339,16 +339,20 @@ class Backend:
         self._folder.shutdown(wait=True, cancel_futures=True)
         return [*self._retired, self.session.background]
 
-    def _take(self) -> tuple[Session, Answer]:
+    def _take_snapshot(self) -> tuple[Session, Answer]:
+        def copy(live: LiveService) -> tuple[Embedding, Graph | None, Answer]:
+            return live.snapshot(), live.graph() if len(live) else None, {**live.moment(), "time": time.time()}
+
         # Only the copies are made in the folder's thread; the session may take long, and changes go on meanwhile.
-        embedding, graph, moment = self.submit(_copy).result()
+        embedding, graph, moment = self.submit(copy).result()
         self._taken = time.monotonic()
         return Session(embedding, graph=graph, index=False, name=self._live.path.name), moment
 
     def _watch(self) -> None:
         while not self._end.wait(LOOK):
             try:
-                if self._is_due(self.submit(_finish_refresh).result()):
+                self.submit(LiveService.finish_ready_refresh).result()
+                if self._is_due(self.submit(LiveService.moment).result()):
                     self._renew_session()
             except Exception:  # the old session stays, and the next look may do better
                 if self._end.is_set():
@@ -364,7 +368,7 @@ class Backend:
         return is_old and newest["group"] != self.moment["group"]
 
     def _renew_session(self) -> None:
-        session, moment = self._take()
+        session, moment = self._take_snapshot()
         session.background.start()
         self._retired.append(self.session.background)
         # One assignment that requests see: each keeps to the session that it began with.
@@ -373,59 +377,38 @@ class Backend:
         gc.collect()  # a session refers to itself: its vectors would stay until the collector comes by
 
 
-def _finish_refresh(live: LiveService) -> dict[str, int]:
-    """Return the moment of the folder, after a refresh that was ready."""
-    live.finish_ready_refresh()
-    return live.moment()
-
-
-def _copy(live: LiveService) -> tuple[Embedding, Graph | None, Answer]:
-    graph = live.graph() if len(live) else None
-    return live.snapshot(), graph, {**live.moment(), "time": time.time()}
-
-
 # ---- the server ------------------------------------------------------------------------------------------------------
 
 
 def serve_live(
     path: str | os.PathLike[str],
     *,
-    host: str = "127.0.0.1",
-    port: int = 0,
-    token: str | None = None,
-    renew: float = 60.0,
-    browser: bool = False,
-    threads: int | None = None,
-    on_start: Callable[[str, int, str, LiveService], None] | None = None,
-    on_end: Callable[[LiveService], None] | None = None,
+    host: str,
+    port: int,
+    token: str | None,
+    renew: float,
+    browser: bool,
+    threads: int | None,
+    on_start: Callable[[str, int, str, LiveService], None],
+    on_end: Callable[[LiveService], None],
 ) -> None:
     """Serve a folder of live vectors until it is stopped (Ctrl-C), as its one writer.
 
     ``on_start`` is called with the page's address, port, token and folder once it can be reached; ``on_end`` with the
     folder before it is closed, which waits for a refresh that is under way. Without a ``token`` one is made.
     """
-    if token is not None and not token.strip():
-        raise InputError("token='' is empty; leave it out, and one is made", argument="token")
     with bind(host, port) as listening:
         bound = listening.getsockname()[1]
         token = token or secrets.token_urlsafe(24)
         access = make_access(host, bound, token)
         live = LiveService(path, threads=threads)
-        work: list[Background] = []
+        backend = Backend(live, access, renew=renew)
         try:
-            backend = Backend(live, access, renew=renew)
-            try:
-                if on_start is not None:
-                    on_start(access.url, bound, token, live)
-                if browser:
-                    threading.Thread(target=webbrowser.open, args=(access.url,), daemon=True).start()
-                answer_requests(backend.app, listening)
-            finally:
-                work = backend.stop()
+            on_start(access.url, bound, token, live)
+            answer_requests(backend.app, listening, url=access.url if browser else None)
         finally:
-            if on_end is not None:
-                on_end(live)
-            # The folder first: background work that does not stop in time ends the process.
+            work = backend.stop()
+            on_end(live)
             live.close()
-            for each in work:
+            for each in work:  # the last step: what does not stop in time ends the process
                 end_background(each)

@@ -1,19 +1,18 @@
-"""The folder of live vectors: one database, and a checkpoint of arrays.
+"""The folder of live vectors: one database, and the arrays of one moment beside it.
 
 ::
 
     web.live/
       lock                 locked by the process that writes
-      live.db              SQLite, write-ahead log, synchronous=FULL: log of changes, requests, history
+      live.db              SQLite, write-ahead log, synchronous=FULL: changes, vectors that moved, requests, history
       generation-000003/   arrays of one moment, see `graphrefine.live.checkpoint`
-        moved.bin          vectors that moved since, appended
 
 A folder is at a generation, the last one in the database, and after a group, the last one there. Two transactions
 change that. `Store.append` commits a group of changes: it counts for the writer and for readers at the same moment.
 `Store.switch` goes over to a new checkpoint, which has all groups, and empties the log; names of removed nodes are then
 nowhere in the folder. All else in the folder is what a killed writer left, and goes when it is opened for writing.
 
-A writer opens the checkpoint and applies the groups after it again, with the same bits; a reader opens the checkpoint
+A writer opens the checkpoint and applies the changes after it again, with the same bits; a reader opens the checkpoint
 and puts in the vectors that moved.
 """
 
@@ -27,43 +26,48 @@ import sqlite3
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphrefine.errors import FormatError, GraphRefineError, InputError, OutputError
 from graphrefine.live.change_log import CHANGE, ChangeGroup, Origin, Update, vector_dtype
 from graphrefine.system.checks import version_problem
+from graphrefine.system.files import replacing_folder
 from graphrefine.system.work_folder import WorkFolder
 
-VERSION = 3
-SUFFIX = ".live"
-DATABASE, MOVED = "live.db", "moved.bin"
+VERSION = 4
+DATABASE = "live.db"
 REQUESTS = 100_000  # groups back that ids of requests are remembered for
 # Seconds that a connection waits for another one. Readers take no lock that a writer waits for, but opening a database
 # whose writer was killed recovers its log under a lock that all need.
 BUSY = 30.0
 TRIES = 100  # of opening or copying a checkpoint that a writer may be replacing
 ADVICE = "go back to a backup"
-TABLES = """
-CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+# FULL: a commit returns when the disk has it. NORMAL would lose the last groups in a power cut. By secure_delete, names
+# that were removed leave the file.
+WRITING = "PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;"
+# The vacuum gives the room of an emptied log back to the disk. A checksum is of the other columns: SQLite has none.
+TABLES = f"""
+PRAGMA auto_vacuum = FULL;
+PRAGMA journal_mode = WAL;
+PRAGMA user_version = {VERSION};
+CREATE TABLE about (facts TEXT NOT NULL, checksum INTEGER NOT NULL);
 CREATE TABLE groups (
-    id INTEGER PRIMARY KEY, changes BLOB NOT NULL, names TEXT NOT NULL, skip INTEGER NOT NULL,
-    start INTEGER NOT NULL, size INTEGER NOT NULL, count INTEGER NOT NULL, moved_checksum INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, changes BLOB NOT NULL, names TEXT NOT NULL, skip INTEGER NOT NULL, moved BLOB NOT NULL,
     checksum INTEGER NOT NULL
 );
 CREATE TABLE moments (id INTEGER PRIMARY KEY, time REAL NOT NULL, changes INTEGER NOT NULL, request TEXT UNIQUE);
 CREATE INDEX moments_time ON moments (time);
 CREATE TABLE streams (stream TEXT PRIMARY KEY, records INTEGER NOT NULL, digest TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE generations (
-    id INTEGER PRIMARY KEY, time REAL NOT NULL, ended INTEGER NOT NULL, begun INTEGER, reason TEXT, stats TEXT
+    id INTEGER PRIMARY KEY, time REAL NOT NULL, ended INTEGER NOT NULL, refresh TEXT, contents TEXT NOT NULL,
+    checksum INTEGER NOT NULL
 );
 """
 
-Row = tuple[Any, ...]  # of the table groups
 _Value = TypeVar("_Value")
 
 
@@ -74,49 +78,43 @@ class Store:
         self.path, self._write = Path(path), write
         if not (self.path / DATABASE).exists():
             raise FormatError(path, "is no folder of live vectors; graphrefine live create makes one")
-        self._connection: sqlite3.Connection | None = None
-        self._lock = WorkFolder(self.path)
-        try:
+        with ExitStack() as stack:
             if write:  # the system releases the lock when the process ends: there is nothing to clear after a kill -9
-                self._lock.lock()
-            self._open()
-        except BaseException:
-            self.close()
-            raise
+                stack.enter_context(WorkFolder(self.path))
+            try:
+                connection = _connect(self.path / DATABASE, mode="rw" if write else "ro")
+                self._connection = stack.enter_context(closing(connection))
+                self._check_database()
+                facts = self._read_checked("the database", "SELECT facts, checksum FROM about")[0]
+            except (sqlite3.Error, OutputError) as error:
+                raise FormatError(self.path, f"the database cannot be read: {error}; {ADVICE}") from None
+            self.facts: dict[str, Any] = json.loads(facts)
+            self._resources = stack.pop_all()
 
-    def _open(self) -> None:
-        problem = "ok"
-        try:
-            self._connection = _connect(self.path / DATABASE, mode="rw" if self._write else "ro")
-            self.facts = {key: json.loads(value) for key, value in self._all("SELECT key, value FROM about")}
-            version = self.facts["version"]
-            if self._write:
-                problem = self._all("PRAGMA quick_check(1)")[0][0]
-        except (sqlite3.Error, OutputError, KeyError, ValueError) as error:
-            raise FormatError(self.path, f"the database cannot be read: {error}; {ADVICE}") from None
-        if version in range(1, VERSION):
-            raise FormatError(self.path, f"was written by an older graphrefine (format {version}); create it again")
-        if newer := version_problem(version, VERSION):
-            raise FormatError(self.path, newer)
-        if problem != "ok":
-            raise FormatError(self.path, f"the database is damaged: {problem}; {ADVICE}")
+    def _check_database(self) -> None:
+        """Raise FormatError unless the database is of this version and, for a writer, sound."""
+        version = self._all("PRAGMA user_version")[0][0]
+        if version != VERSION:
+            problem = version_problem(version, VERSION) or "was written by an older graphrefine; create it again"
+            raise FormatError(self.path, problem)
+        if self._write:
+            self._connection.executescript(WRITING)
+            if (damage := self._all("PRAGMA quick_check(1)")[0][0]) != "ok":
+                raise FormatError(self.path, f"the database is damaged: {damage}; {ADVICE}")
 
     @classmethod
-    def create(cls, folder: Path, facts: dict[str, Any]) -> None:
-        """Create the database in a folder that is being filled."""
+    def create(cls, folder: Path, facts: dict[str, Any], contents: dict[str, Any]) -> None:
+        """Create the database in a folder that is being filled, with the contents of its first checkpoint."""
         with closing(_connect(folder / DATABASE, mode="rwc")) as connection:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.executescript(f"BEGIN; {TABLES} COMMIT;")
-            facts = {"version": VERSION, "id": secrets.token_hex(8), **facts}
-            rows = [(key, json.dumps(value)) for key, value in facts.items()]
-            connection.executemany("INSERT INTO about VALUES (?, ?)", rows)
-            connection.execute("INSERT INTO generations (id, time, ended) VALUES (1, ?, 0)", (time.time(),))
+            connection.executescript(WRITING + TABLES)
+            row = _with_checksum(json.dumps({"id": secrets.token_hex(8), "created": time.time(), **facts}))
+            connection.execute("INSERT INTO about VALUES (?, ?)", row)
+            row = _with_checksum(1, time.time(), 0, None, json.dumps(contents))
+            connection.execute("INSERT INTO generations VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def close(self) -> None:
         """Close the database and release the lock."""
-        if self._connection is not None:
-            self._connection.close()
-        self._lock.close()
+        self._resources.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -132,7 +130,6 @@ class Store:
 
     def _all(self, query: str, *values: Any) -> list[Any]:
         """Run a query and return its rows; errors of SQLite become ours."""
-        assert self._connection is not None
         try:
             return self._connection.execute(query, values).fetchall()
         except sqlite3.ProgrammingError:
@@ -141,6 +138,14 @@ class Store:
             raise OutputError(f"{self.path}: the database refused: {error}; nothing was changed") from None
         except sqlite3.DatabaseError as error:
             raise FormatError(self.path, f"the database is damaged: {error}; {ADVICE}") from None
+
+    def _read_checked(self, what: str, query: str, *values: Any) -> tuple[Any, ...]:
+        """Return the row of a query whose last column is a checksum of the others."""
+        rows = self._all(query, *values)
+        if not rows or _with_checksum(*rows[0][:-1]) != rows[0]:
+            raise FormatError(self.path, f"{what} is {'damaged' if rows else 'missing'}; {ADVICE}")
+        row: tuple[Any, ...] = rows[0]
+        return row
 
     # ---- facts -------------------------------------------------------------------------------------------------------
 
@@ -176,10 +181,9 @@ class Store:
 
     def refreshes(self) -> list[dict[str, Any]]:
         """Return the stats of all refreshes, the oldest first."""
-        columns = "id, time, begun, ended, reason, stats"
-        rows = self._all(f"SELECT {columns} FROM generations WHERE reason IS NOT NULL ORDER BY id")
-        keys = ("generation", "time", "begun", "ended", "reason")
-        return [{**dict(zip(keys, row[:5], strict=True)), **json.loads(row[5])} for row in rows]
+        rows = self._all("SELECT id, time, ended, refresh FROM generations WHERE refresh IS NOT NULL ORDER BY id")
+        keys = ("generation", "time", "ended")
+        return [{**dict(zip(keys, row, strict=True)), **json.loads(refresh)} for *row, refresh in rows]
 
     def find_damage(self) -> str:
         """Return what SQLite finds wrong with the whole database, or "ok"."""
@@ -189,88 +193,35 @@ class Store:
 
     def append(self, update: Update, origin: Origin, *, changes: int) -> None:
         """Commit a group with the vectors that moved."""
-        number = update.number
+        number, group, moved = update
+        row = _with_checksum(number, group.changes.tobytes(), json.dumps(group.names), int(group.skip), moved.tobytes())
         # The id of the request and the position in the stream are committed with the group: after a kill the sender
         # repeats what was not acknowledged, and what counts already is known.
         with self.transaction():
-            self._write_update(update)
+            self._all("INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?)", *row)
             self._all("INSERT INTO moments VALUES (?, ?, ?, ?)", number, time.time(), changes, origin.request)
             self._all("UPDATE moments SET request = NULL WHERE id = ?", number - REQUESTS)
             if origin.stream is not None:
                 self._all("INSERT OR REPLACE INTO streams VALUES (?, ?, ?)", *origin[1:])
 
-    def _write_update(self, update: Update) -> None:
-        number, group, moved = update
-        data = moved.tobytes()
-        # Some MB for each group. In the database, whose every commit waits for the disk, they made groups of 1,000
-        # changes slower by a fifth. They follow from the log, so that their file need not wait: what a power cut takes
-        # from it is seen by the checksum, and `restore` appends it again. What a transaction that fails has appended
-        # stays there, unused.
-        try:
-            with (self.folder(self.generation) / MOVED).open("ab") as file:
-                span = (file.tell(), len(data), len(moved), zlib.crc32(data))
-                file.write(data)
-        except OSError as error:
-            problem = f"{self.path}: vectors cannot be written: {error.strerror or error}; nothing was changed"
-            raise OutputError(problem) from None
-        row = (number, group.changes.tobytes(), json.dumps(group.names), int(group.skip), *span)
-        self._all("INSERT OR REPLACE INTO groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", *row, _checksum(row))
-
-    def _read_moved(self, generation: int, row: Row) -> NDArray[Any] | None:
-        """Return the vectors of a group; None if they are not as they were written."""
-        start, size, count, checksum = row[4:8]
-        with (self.folder(generation) / MOVED).open("rb") as file:
-            file.seek(start)
-            data = file.read(size)
-        if zlib.crc32(data) != checksum:
-            return None
-        fixed = vector_dtype(0).itemsize
-        return np.frombuffer(data, vector_dtype((size // count - fixed) // 4 if count else 0))
-
-    def restore(self, update: Update) -> None:
-        """Write the vectors of a group that was committed once more, if the file does not have them."""
-        (row,) = self._all("SELECT * FROM groups WHERE id = ?", update.number)
-        kept = self._read_moved(self.generation, row)
-        if kept is None or kept.tobytes() != update.moved.tobytes():
-            self._write_update(update)
-
-    def groups(self, *, after: int) -> Iterator[tuple[int, ChangeGroup]]:
+    def updates(self, *, after: int) -> Iterator[Update]:
         """Yield the groups after one of them, in order; FormatError where one is missing or damaged."""
         for number in range(after + 1, self.group + 1):
-            rows = self._all("SELECT * FROM groups WHERE id = ?", number)
-            if not rows:
-                raise FormatError(self.path, f"group {number} is missing from the log; {ADVICE}")
-            yield number, self._parse(rows[0])
-
-    def _parse(self, row: Row) -> ChangeGroup:
-        # SQLite has no checksums of its pages: a flipped bit in a blob would be a wrong vector without this one.
-        if _checksum(row[:-1]) != row[-1]:
-            raise FormatError(self.path, f"group {row[0]} is damaged: its checksum is another one; {ADVICE}")
-        return ChangeGroup(np.frombuffer(row[1], CHANGE), json.loads(row[2]), bool(row[3]))
-
-    def updates(self, generation: int, group: int) -> tuple[int, int, Iterator[Update]]:
-        """Return the newest generation and group, and what came after another moment: all, if its generation is older.
-
-        The vectors are read while they are asked for.
-        """
-        # One transaction: between two queries the writer may go over to a checkpoint and empty the log.
-        with self.transaction():
-            newest, last = self.generation, self.group
-            rows = self._all("SELECT * FROM groups WHERE id > ?", group if newest == generation else 0)
-        return newest, last, (self._read_update(newest, row) for row in rows)
-
-    def _read_update(self, generation: int, row: Row) -> Update:
-        group, moved = self._parse(row), self._read_moved(generation, row)
-        if moved is None:
-            problem = f"vectors of group {row[0]} are damaged; opening the folder for writing writes them again"
-            raise FormatError(self.path, problem)
-        return Update(row[0], group, moved)
+            row = self._read_checked(f"group {number}", "SELECT * FROM groups WHERE id = ?", number)
+            group = ChangeGroup(np.frombuffer(row[1], CHANGE), json.loads(row[2]), bool(row[3]))
+            yield Update(number, group, np.frombuffer(row[4], vector_dtype(self.facts["settings"]["dim"])))
 
     # ---- checkpoints -------------------------------------------------------------------------------------------------
 
     def folder(self, generation: int) -> Path:
         """Return the folder of a checkpoint."""
         return self.path / f"generation-{generation:06d}"
+
+    def checkpoint(self) -> tuple[int, int, dict[str, Any]]:
+        """Return the number of the checkpoint in use, the group that it was made after, and its contents."""
+        query = "SELECT * FROM generations ORDER BY id DESC LIMIT 1"
+        row = self._read_checked("the entry of the generation", query)
+        return row[0], row[2], json.loads(row[4])
 
     def retry(self, work: Callable[[], _Value]) -> _Value:
         """Do some work with the newest checkpoint, again where a writer has replaced it meanwhile."""
@@ -279,14 +230,14 @@ class Store:
                 return work()
         raise FormatError(self.path, f"its generation is missing, or changes too often; {ADVICE}")
 
-    def switch(self, generation: int, *, refresh: dict[str, Any] | None = None) -> None:
+    def switch(self, generation: int, contents: dict[str, Any], *, refresh: dict[str, Any] | None = None) -> None:
         """Go over to a new checkpoint, which has all groups; the log and the old one are removed."""
-        stats = dict(refresh or {})
+        stats = None if refresh is None else json.dumps(refresh)
+        row = _with_checksum(generation, time.time(), self.group, stats, json.dumps(contents))
         # The new checkpoint is on the disk under its name by now. A kill before the commit leaves the old one in use,
         # and a kill after it an old folder that is never opened: either is whole.
         with self.transaction():
-            row = (generation, time.time(), self.group, stats.pop("begun", None), stats.pop("reason", None))
-            self._all("INSERT INTO generations VALUES (?, ?, ?, ?, ?, ?)", *row, json.dumps(stats))
+            self._all("INSERT INTO generations VALUES (?, ?, ?, ?, ?, ?)", *row)
             self._all("DELETE FROM groups")
         # The write-ahead log may hold names that were removed, until it is emptied. A reader that is in a transaction
         # for longer than BUSY keeps it; the next switch empties it then.
@@ -302,47 +253,48 @@ class Store:
             if entry != current:
                 shutil.rmtree(entry, ignore_errors=True)
 
-    def copy_to(self, target: Path) -> Path:
-        """Copy the database and its checkpoint into a folder that is being filled; return the checkpoint's folder.
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Copy the folder as one moment has it, while it is written, to a new path."""
 
-        FileNotFoundError if the checkpoint is replaced meanwhile.
-        """
-        assert self._connection is not None
-        # The database first, as it says which checkpoint belongs to it. Vectors of later groups in its file do no harm.
-        with closing(sqlite3.connect(target / DATABASE)) as copy:
-            self._connection.backup(copy)
-            generation = copy.execute("SELECT max(id) FROM generations").fetchone()[0]
-        folder = self.folder(generation)
-        (target / folder.name).mkdir()
-        for file in folder.iterdir():
-            shutil.copyfile(file, target / folder.name / file.name)
-        return target / folder.name
+        def copy() -> None:
+            with new_folder(Path(path)) as folder, closing(sqlite3.connect(folder / DATABASE)) as database:
+                # The database first, as it says which checkpoint belongs to it.
+                self._connection.backup(database)
+                query = "SELECT id, contents FROM generations ORDER BY id DESC LIMIT 1"
+                generation, contents = database.execute(query).fetchone()
+                arrays = self.folder(generation)
+                (folder / arrays.name).mkdir()
+                for name in json.loads(contents)["files"]:
+                    shutil.copyfile(arrays / name, folder / arrays.name / name)
+
+        self.retry(copy)
 
 
-def _checksum(row: Row) -> int:
-    return zlib.crc32(repr(row).encode())
+def _with_checksum(*row: Any) -> tuple[Any, ...]:
+    parts = (value if isinstance(value, bytes) else repr(value).encode() for value in row)
+    return *row, zlib.crc32(b"\0".join(parts))
 
 
 def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?mode={mode}"
     # One thread at a time uses it, but not always the same: that of a server is not the one that opened the folder.
-    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY, check_same_thread=False)
-    try:
-        # FULL: a commit returns when the disk has it. NORMAL would lose the last groups in a power cut.
-        connection.execute("PRAGMA synchronous=FULL")
-        connection.execute("PRAGMA secure_delete=ON")  # names that were removed leave the file
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=BUSY, check_same_thread=False)
+
+
+def _refuse_existing(path: Path) -> None:
+    """Raise OutputError if there is anything at a path."""
+    if path.exists():
+        raise OutputError(f"{path} exists already, and live vectors are not replaced; remove it or choose another path")
 
 
 @contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
-    """Raise errors of databases and disks, while something is made at a path, as ours."""
+def new_folder(path: Path) -> Iterator[Path]:
+    """Fill a folder of live vectors, which gets its name in one step; errors of databases and disks become ours."""
     try:
-        yield
+        with replacing_folder(path, replaceable=_refuse_existing, durable=True) as folder:
+            yield folder
     except (sqlite3.Error, OSError) as error:
-        if isinstance(error, GraphRefineError):
+        # A file that is missing is one of a checkpoint that was replaced: see `Store.retry`.
+        if isinstance(error, GraphRefineError | FileNotFoundError):
             raise
         raise OutputError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from error

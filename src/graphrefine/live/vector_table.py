@@ -23,25 +23,25 @@ GROWTH = 1.5
 class VectorTable:
     """Names, unit rows, lengths of the vectors before (-1: a node without edges) and degrees; it grows at its end.
 
-    Rows of the checkpoint are mapped, and never changed; those that moved since are in a second array. In a bipartite
-    graph a name may be on both sides. Its keys, which the folder has in place of names, are text that differs: ``s7``
-    and ``t7``. ``sides`` says whether the names there are "integers" or "strings".
+    Rows of the checkpoint are mapped, and only pages of those that moved are in memory; rows of new nodes are in a
+    second array. In a bipartite graph a name may be on both sides. Its keys, which the folder has in place of names,
+    are text that differs: ``s7`` and ``t7``. ``sides`` says whether the names there are "integers" or "strings".
     """
 
     def __init__(
         self, keys: Names, vectors: Floats, lengths: Reals, degrees: Reals, *, sides: str | None = None
     ) -> None:
-        self.base, self.dim = vectors, vectors.shape[1]
-        self.lengths, self.degrees = np.array(lengths), np.array(degrees)
-        self.groups = np.zeros(len(lengths), np.int64)  # that moved or removed each row last; 0: none since
-        self.removed = np.zeros(len(lengths), bool)
-        self._keys: list[Any] = keys.tolist()
+        self._base, self.dim = vectors, vectors.shape[1]
+        self._added = np.empty((0, self.dim), np.float32)
         self.has_sides = sides is not None
         self.has_integers = keys.dtype != object if sides is None else sides == "integers"
-        self.is_target = self._find_targets(self._keys)  # whether each row is of the target side
-        self._row_of: dict[Any, int] = dict(zip(self._keys, range(len(self._keys)), strict=True))
-        self._position = np.full(len(self._keys), -1, np.int32)  # of a row among those that moved
-        self._moved = np.empty((0, self.dim), np.float32)
+        self._keys: list[Any] = []
+        self._row_of: dict[Any, int] = {}
+        self.lengths, self.degrees = np.empty(0), np.empty(0)
+        self.groups = np.empty(0, np.int64)  # that moved or removed each row last; 0: none since
+        self.removed, self.is_target = np.empty(0, bool), np.empty(0, bool)
+        self._append(keys.tolist())
+        self.lengths[:], self.degrees[:] = lengths, degrees
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -53,24 +53,25 @@ class VectorTable:
 
     # ---- updates -----------------------------------------------------------------------------------------------------
 
+    def _append(self, keys: list[Any]) -> None:
+        """Add nodes without edges, and thus without vectors."""
+        first = len(self._keys)
+        self._keys += keys
+        self._row_of |= dict(zip(keys, range(first, len(self._keys)), strict=True))
+        self.lengths, self.degrees = extend(self.lengths, len(keys), -1.0), extend(self.degrees, len(keys), 0.0)
+        self.groups, self.removed = extend(self.groups, len(keys), 0), extend(self.removed, len(keys), False)
+        self.is_target = extend(self.is_target, len(keys), False)
+        self.is_target[first:] = [self.has_sides and key[0] == "t" for key in keys]
+
     def apply(self, update: Update) -> None:
         """Add the nodes of a group, put in the vectors that moved, and take out the nodes that it removes."""
         names, moved = update.group.names, update.moved
-        first = len(self._keys)
-        self._keys += names
-        self._row_of |= dict(zip(names, range(first, len(self._keys)), strict=True))
-        # New nodes have no vector yet: a length of -1, as those without edges.
-        self.lengths, self.degrees = extend(self.lengths, len(names), -1.0), extend(self.degrees, len(names), 0.0)
-        self.groups, self.removed = extend(self.groups, len(names), 0), extend(self.removed, len(names), False)
-        self._position = extend(self._position, len(names), -1)
-        self.is_target = extend(self.is_target, len(names), False)
-        self.is_target[first:] = self._find_targets(names)
-        rows = moved["row"].astype(np.int64)
-        fresh = rows[self._position[rows] < 0]
-        count = len(self._moved)
-        self._moved = extend(self._moved, len(fresh), 0.0)
-        self._position[fresh] = np.arange(count, len(self._moved), dtype=np.int32)
-        self._moved[self._position[rows]] = moved["vector"].reshape(len(rows), self.dim)  # of no rows, any length
+        self._append(names)
+        self._added = extend(self._added, len(names), 0.0)
+        rows, vectors = moved["row"], moved["vector"]
+        is_new = rows >= len(self._base)
+        self._base[rows[~is_new]] = vectors[~is_new]
+        self._added[rows[is_new] - len(self._base)] = vectors[is_new]
         self.lengths[rows], self.degrees[rows], self.groups[rows] = moved["length"], moved["degree"], update.number
         gone = update.group.removed()
         for row in gone.tolist():
@@ -78,9 +79,7 @@ class VectorTable:
             if self._row_of.get(self._keys[row]) == row:
                 del self._row_of[self._keys[row]]
         self.removed[gone], self.groups[gone] = True, update.number
-
-    def _find_targets(self, keys: list[Any]) -> NDArray[np.bool_]:
-        return np.array([self.has_sides and key[0] == "t" for key in keys], bool)
+        self.lengths[gone], self.degrees[gone] = -1.0, 0.0
 
     # ---- names -------------------------------------------------------------------------------------------------------
 
@@ -146,10 +145,9 @@ class VectorTable:
 
     def rows(self, rows: NDArray[Any]) -> Floats:
         """Return the unit vectors of rows; zeros where a node has none."""
-        out, positions = np.zeros((len(rows), self.dim), np.float32), self._position[rows]
-        moved, old = positions >= 0, (positions < 0) & (rows < len(self.base))
-        out[moved] = self._moved[positions[moved]]
-        out[old] = self.base[rows[old]]
+        out, is_new = np.empty((len(rows), self.dim), np.float32), rows >= len(self._base)
+        out[~is_new] = self._base[rows[~is_new]]
+        out[is_new] = self._added[rows[is_new] - len(self._base)]
         return out
 
     def nearest(
@@ -164,22 +162,17 @@ class VectorTable:
         """Return the rows of the highest cosine with a unit vector, times the row's scale, and that score, exactly."""
         if k < 1:
             raise InputError(f"k={k} must be at least 1", argument="k")
-        excluded = (self.lengths <= 0) | self.removed
+        excluded = self.lengths <= 0
         excluded[np.asarray(exclude, np.int64)] = True
-        # A row that moved is in both arrays; the one of the checkpoint is left out.
-        base = np.arange(len(self.base))
-        rows = np.empty(len(self._moved), np.int64)
-        moved = np.flatnonzero(self._position >= 0)
-        rows[self._position[moved]] = moved
         answers = list[tuple[int, float]]()
-        parts = ((self.base, base, excluded[base] | (self._position[base] >= 0)), (self._moved, rows, excluded[rows]))
-        for vectors, own, left_out in parts:
+        for first, vectors in ((0, self._base), (len(self._base), self._added)):
             if len(vectors):
-                factors, skipped = None if scale is None else scale[own], [np.flatnonzero(left_out)]
-                options: dict[str, Any] = {"scale": factors, "excluded_rows": ExcludedRows.from_lists(skipped)}
-                near = nearest(vector[None], vectors, k, threads=threads, **options)
+                part = slice(first, first + len(vectors))
+                left_out = ExcludedRows.from_lists([np.flatnonzero(excluded[part])])
+                factors = None if scale is None else scale[part]
+                near = nearest(vector[None], vectors, k, threads=threads, scale=factors, excluded_rows=left_out)
                 pairs = zip(near.rows[0].tolist(), near.scores[0].tolist(), strict=True)
-                answers += [(int(own[position]), score) for position, score in pairs if position >= 0]
+                answers += [(first + row, score) for row, score in pairs if row >= 0]
         return sorted(answers, key=lambda each: (-each[1], each[0]))[:k]
 
 

@@ -8,7 +8,6 @@ that were committed are applied again when the folder is opened, with the same b
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine import __version__
-from graphrefine.errors import FormatError, InputError, OutputError, UnknownNameError
+from graphrefine.errors import FormatError, InputError, UnknownNameError
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import SIDES, Side, quote_name
 from graphrefine.graph.node_ids import is_text, object_array
@@ -43,19 +42,20 @@ from graphrefine.live.model import (
     ComputedVectors,
     LiveSettings,
     Model,
+    Refresh,
     captured_share,
     degrees,
     fit_model,
+    refresh_reason,
     unit_vectors,
 )
 from graphrefine.live.reader import LiveVectors, chord_bounds
-from graphrefine.live.refresh import Refresh, refresh_reason
-from graphrefine.live.store import ADVICE, SUFFIX, Store, disk_errors
+from graphrefine.live.store import ADVICE, Store, new_folder
 from graphrefine.live.vector_table import VectorTable
 from graphrefine.progress import Stages, Watcher
-from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
+SUFFIX = ".live"
 # Changes and vectors that moved in the log, after which closing the folder makes a new checkpoint: the next writer
 # applies them again before it answers.
 LOGGED = 200_000
@@ -77,7 +77,6 @@ def create_live(
     target, stages = Path(path), Stages(watcher)
     if target.suffix != SUFFIX:
         raise InputError(f"{target} must end in {SUFFIX}", argument="path")
-    _refuse_existing(target)
     has_integers = graph.names.dtype != object
     if not has_integers and not is_text(graph.names):
         raise InputError("names of live graphs are integers or strings, all of one kind; give them as text")
@@ -85,31 +84,14 @@ def create_live(
     if graph.sources is not None:  # both sides as one set of nodes, by the keys of `VectorTable`
         keys = object_array([f"{'st'[row >= graph.sources]}{name}" for row, name in enumerate(graph.names.tolist())])
         graph = Graph(graph.indptr, graph.indices, graph.weights, keys, source=graph.source)
-    model, kernel = fit_model(graph, settings, stages, threads=usable_threads(threads))
-    replacing = replacing_folder(target, replaceable=_refuse_existing, durable=True)
-    with stages.stage("write"), disk_errors(target), replacing as folder:
-        first, vectors, rows = folder / "generation-000001", ComputedVectors(model, kernel), np.arange(graph.nodes)
-        save_checkpoint(first, model, kernel, vectors, names=graph.names, rows=rows, group=0)
-        facts = {"created": time.time(), "graphrefine": __version__, "sides": sides, **numerics_entry()}
-        Store.create(folder, facts)
+    with new_folder(target) as folder:
+        model, kernel = fit_model(graph, settings, stages, threads=usable_threads(threads))
+        with stages.stage("write"):
+            first, vectors, rows = folder / "generation-000001", ComputedVectors(model, kernel), np.arange(graph.nodes)
+            contents = save_checkpoint(first, model, kernel, vectors, names=graph.names, rows=rows)
+            facts = {"graphrefine": __version__, "sides": sides, "settings": vars(settings), **numerics_entry()}
+            Store.create(folder, facts, contents)
     return stages.seconds
-
-
-def _refuse_existing(path: Path) -> None:
-    if path.exists():
-        raise OutputError(f"{path} exists already, and live vectors are not replaced; remove it or choose another path")
-
-
-def copy_live(store: Store, path: str | os.PathLike[str]) -> None:
-    """Copy a folder as one moment has it, while it is written, to a new path."""
-    target = Path(path)
-
-    def copy() -> None:
-        with replacing_folder(target, replaceable=_refuse_existing, durable=True) as folder:
-            Checkpoint(store.copy_to(folder)).check_files()
-
-    with disk_errors(target):
-        store.retry(copy)
 
 
 class Commit(NamedTuple):
@@ -138,14 +120,15 @@ class NameResolution:
         self._new: list[Any] = []
         self._positions: list[int] = []  # of the changes by rows among those by names
 
-    def _row(self, name: Any) -> int | None:
-        return self._rows[name] if name in self._rows else self._table.row_of(name)
-
-    def _row_or_new(self, name: Any) -> int:
-        row = self._row(name)
+    def _row(self, key: Any, *, add: bool) -> int:
+        """Return the row of a key; where there is none, that of a new node, or UnknownNameError."""
+        row = self._rows[key] if key in self._rows else self._table.row_of(key)
+        if row is None and not add:
+            shown = quote_name(self._table.name(key))
+            raise UnknownNameError(f"no node is called {shown}, so there is nothing to remove; {_SKIP}")
         if row is None:
-            row = self._rows[name] = len(self._table) + len(self._new)
-            self._new.append(name)
+            row = self._rows[key] = len(self._table) + len(self._new)
+            self._new.append(key)
         return row
 
     def resolve(self, changes: Sequence[Change], *, skip: bool) -> tuple[ChangeGroup, int]:
@@ -170,22 +153,16 @@ class NameResolution:
         if change.source is None and not self._table.has_sides:
             raise InputError("the source is empty; only a change of a bipartite graph has a target alone")
         ends = zip((change.source, change.target), SIDES, strict=True)
-        names = [self._table.key(name, side) for name, side in ends if name is not None]
-        if len(names) == 2 and names[0] == names[1]:  # also 1 and "1"
+        keys = [self._table.key(name, side) for name, side in ends if name is not None]
+        if len(keys) == 2 and keys[0] == keys[1]:  # also 1 and "1"
             raise InputError(f"the edge {_edge(change)} is a self-loop; live graphs have none")
-        if change.sign != "-":
-            rows = [self._row_or_new(name) for name in names]
-            return (None if len(names) == 1 else SIGNS[change.sign]), rows
-        rows = []
-        for name in names:
-            if (row := self._row(name)) is None:
-                shown = quote_name(self._table.name(name))
-                raise UnknownNameError(f"no node is called {shown}, so there is nothing to remove; {_SKIP}")
-            rows.append(row)
-        if len(names) == 1:
-            self._rows[names[0]] = None
-            return REMOVE_NODE, rows
-        return SIGNS["-"], rows
+        rows = [self._row(key, add=change.sign != "-") for key in keys]
+        if len(keys) == 2:
+            return SIGNS[change.sign], rows
+        if change.sign == "+":
+            return None, rows
+        self._rows[keys[0]] = None
+        return REMOVE_NODE, rows
 
     def refusal(self, problem: int, changes: Sequence[Change], index: int) -> InputError:
         """Return the error of a change of the group that the kernel's graph cannot take."""
@@ -237,17 +214,14 @@ class Live(LiveVectors):
         with self._stages.stage("open"):
             self._store.remove_old_files()  # first, as they take room
             try:
-                checkpoint = Checkpoint(self._store.folder(self._store.generation))
+                checkpoint = Checkpoint(self._store)
                 self._model, self._kernel = checkpoint.load()
-                self._take_checkpoint(checkpoint, checkpoint.table(self._store.facts["sides"]))
+                self._take(checkpoint, checkpoint.table())
             except FileNotFoundError as error:  # only a writer removes any
                 raise FormatError(self.path, f"{Path(error.filename).name} is missing; {ADVICE}") from None
-            self.group = checkpoint.group
             self._logged = self._since_look = 0
-            for number, group in self._store.groups(after=self.group):
-                group.apply(self._kernel)
-                update = self._make_update(number, group)
-                self._store.restore(update)
+            for update in self._store.updates(after=self.group):
+                update.group.apply(self._kernel)
                 self._accept(update)
         self._is_stale = False
 
@@ -308,10 +282,9 @@ class Live(LiveVectors):
         self._pending += [check_change(sign, *each) for each in ends]
 
     def _collect(self, sign: str, source: Any, target: Any, weight: Any = None) -> None:
-        sources, targets, weights = [source], [target], [weight]
-        if isinstance(source, list | tuple | np.ndarray):
-            sources, targets = list_values(source), list_values(target)
-            weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
+        are_lists = isinstance(source, list | tuple | np.ndarray)
+        sources, targets = (list_values(each) if are_lists else [each] for each in (source, target))
+        weights = [weight] * len(sources) if np.ndim(weight) == 0 else list(weight)
         if not len(sources) == len(targets) == len(weights):
             counts = f"{len(sources)} sources, {len(targets)} targets and {len(weights)} weights"
             raise InputError(f"there are {counts}; pass lists of one length")
@@ -374,7 +347,6 @@ class Live(LiveVectors):
             with suppress(Exception):  # if this fails, the next answer opens the folder
                 self._kernel.undo()
                 self._is_stale = self._store.group != self.group
-                self._catch_up()
             raise
         # The group counts by now: an error of what follows must not look as if it did not.
         if not self.finish_ready_refresh() and self._refresh is None:
@@ -414,7 +386,6 @@ class Live(LiveVectors):
         if self._logged > LOGGED + 2 * len(self):
             self._logged = 0  # if it fails, the next try comes after as many changes again
             self._save(self._model, self._kernel, self._table)
-            self._open()
         self._since_look += changes
         if not self.auto_refresh or self._since_look < max(LOOK, LOOK_SHARE * len(self)):
             return
@@ -429,7 +400,7 @@ class Live(LiveVectors):
 
     def finish_ready_refresh(self) -> bool:
         """Go over to a refresh that is ready; return whether there was one. A failure is a warning."""
-        if self._refresh is None or not self._refresh.is_ready():
+        if self._refresh is None or not self._refresh.fitted.done():
             return False
         with self._warning():
             self._finish_refresh()
@@ -447,28 +418,21 @@ class Live(LiveVectors):
     def _finish_refresh(self) -> dict[str, Any]:
         refresh, self._refresh = self._refresh, None
         assert refresh is not None
-        model, kernel, vectors, stats = refresh.result(self._store.groups(after=refresh.group), self._table)
+        model, kernel, vectors, stats = refresh.result(self._store.updates(after=refresh.group), self._vectors)
         self._save(model, kernel, vectors, stats)
-        del refresh, model, kernel, vectors  # what is opened takes as much memory
-        # The new checkpoint counts already, and a disk that fails once must not make the refresh look as if it had
-        # failed. If it fails again, each later answer tries to open the checkpoint.
-        try:
-            self._open()
-        except OSError:
-            self._open()
         return stats
 
     def _save(
         self, model: Model, kernel: Any, vectors: VectorTable | ComputedVectors, refresh: dict[str, Any] | None = None
     ) -> None:
-        """Write a checkpoint of this moment, which is then to be opened: removed rows drop, and others move up."""
+        """Write a checkpoint of this moment, which the next answer opens: removed rows drop, and others move up."""
         generation, rows = self._store.generation + 1, self._table.present()
         folder, names = self._store.folder(generation), self._table.keys(rows)
         # The arrays are on the disk before the transaction names them. Rows have other numbers from then on, so that
         # memory counts for nothing until the new checkpoint is opened, also where that is interrupted.
-        save_checkpoint(folder, model, kernel, vectors, names=names, rows=rows, group=self.group)
+        contents = save_checkpoint(folder, model, kernel, vectors, names=names, rows=rows)
         self._is_stale = True
-        self._store.switch(generation, refresh=refresh)
+        self._store.switch(generation, contents, refresh=refresh)
         self.refresh_problem = None
 
     def refresh(self, reason: str = "by request") -> dict[str, Any]:
@@ -513,7 +477,7 @@ class Live(LiveVectors):
         radii = np.empty(self._kernel.nodes)
         self._kernel.bounds(radii, rounds=rounds)
         rows = self._table.ordered()
-        return chord_bounds(self._table.lengths[rows], radii[rows], self._publish)
+        return chord_bounds(self._table.lengths[rows], radii[rows], self.settings.publish)
 
     def stats(self) -> dict[str, Any]:
         """Return counts of the moment, ready for JSON."""
@@ -539,11 +503,10 @@ class Live(LiveVectors):
         With ``deep`` every row of R is computed again, and every residual is compared with the lag that is kept of it.
         """
         stats = {**self.stats(), "database": self._store.find_damage()}
-        checkpoint = Checkpoint(self._store.folder(self._store.generation))
-        checkpoint.check_files()
-        for _ in self._store.updates(0, 0)[2]:  # which have checksums
+        self._checkpoint.check_files()
+        for _ in self._store.updates(after=self._checkpoint.group):  # which have checksums
             pass
-        stats["files"] = len(checkpoint.manifest["files"])
+        stats["files"] = len(self._checkpoint.contents["files"])
         if not deep:
             return stats
         kernel, columns = self._kernel, self._model.basis.shape[1]
@@ -568,8 +531,7 @@ class Live(LiveVectors):
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Copy the folder as it is now, committed changes and all, to a new path."""
-        self._catch_up()
-        copy_live(self._store, path)
+        self._store.backup(path)
 
     def close(self) -> None:
         """Close the folder; changes that were not committed are dropped.

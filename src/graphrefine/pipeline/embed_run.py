@@ -118,11 +118,9 @@ class EmbedRun:
     ) -> None:
         # The graph of a finished run in memory is the only work that `working` does not remove itself. After an error
         # the folder stays, so that the same command goes on from there.
-        try:
-            if kind is None and self._ingested and self.plan.mode == "memory":
-                self.work.finish()
-        finally:
-            self._stack.__exit__(kind, error, trace)
+        if kind is None and self._ingested and self.plan.mode == "memory":
+            self._stack.callback(self.work.finish)
+        self._stack.__exit__(kind, error, trace)
 
     @property
     def named_folder(self) -> Path | None:

@@ -24,7 +24,6 @@ from graphrefine.refine.dimension import PAIRS, PROBE, Dimension, measure_dimens
 from graphrefine.system.memory import available_bytes, gigabytes, megabytes, private_bytes, release_free_memory
 
 if TYPE_CHECKING:
-    from graphrefine.engine.layout import Layout
     from graphrefine.graph.graph import Graph
     from graphrefine.pipeline.settings import RunSettings
     from graphrefine.refine.settings import RefineSettings
@@ -86,19 +85,23 @@ class MemoryPlan:
         return {"mode": self.mode, **sizes, "panel": self.panel, "panels": self.panels}
 
 
-def plan_run(graph: Graph, settings: Any, *, learn: bool = False, must_learn: bool = False, **how: Any) -> MemoryPlan:
+def plan_run(
+    graph: Graph, settings: Any, *, learn: bool = False, must_learn: bool = False, writing: int = 0, **how: Any
+) -> MemoryPlan:
     """Return the plan of a run within a budget; InputError where there is none.
 
     ``learn`` adds the stage that learns from the graph, where that is possible and, unless ``must_learn``, the budget
-    has room for it. ``how`` are arguments of `_plan_with`.
+    has room for it. ``writing`` is the memory of the writer without vectors and names; ``how`` are arguments of
+    `_plan_with`.
     """
-    learn = learn and can_learn(graph)
+    writer = writing + packed_names(graph) if writing else 0
+    learning = learning_need(graph, settings) if learn else 0
     try:
-        return replace(_plan_with(graph, settings, learn=learn, **how), learn=learn)
+        return replace(_plan_with(graph, settings, extra=max(writer, learning), **how), learn=learning > 0)
     except BudgetError:
-        if not learn or must_learn:
+        if not learning or must_learn:
             raise
-        return _plan_with(graph, settings, learn=False, **how)
+        return _plan_with(graph, settings, extra=writer, **how)
 
 
 def _plan_with(
@@ -107,20 +110,17 @@ def _plan_with(
     *,
     method: Method[Any],
     budget: int,
-    learn: bool,
+    extra: int,
     folder: Path | None = None,
     in_memory_for: str | None = None,
     cluster: RunSettings | None = None,
-    writing: int = 0,
     threads: int = 1,
 ) -> MemoryPlan:
-    """Return the plan of a run, with or without learning; unfinished work in ``folder`` keeps its plan.
+    """Return the plan of a run; unfinished work in ``folder`` keeps its plan.
 
-    ``in_memory_for`` is why the vectors must be in memory; ``cluster`` has the settings of a run on a cluster;
-    ``writing`` is the memory of the writer without vectors and names.
+    ``extra`` is the memory of what comes after the method, without the vectors; ``in_memory_for`` is why the vectors
+    must be in memory; ``cluster`` has the settings of a run on a cluster.
     """
-    writer = writing + packed_names(graph) if writing else 0
-    extra = max(writer, learning_need(graph, settings) if learn else 0)
     if in_memory_for is not None:
         if cluster is not None:
             raise InputError(f"a Dask cluster cannot be used for {method.name} on {graph.source}: {in_memory_for}")
@@ -169,21 +169,21 @@ def plan_local(
     ``extra`` is the memory of what comes after the method, without the vectors. Raises BudgetError, which names the
     least that would do, where there is no room for the narrowest panel.
     """
-    whole = in_memory_bytes(graph, settings, method, extra=extra)
+    needed = in_memory_bytes(graph, settings, method, extra=extra)
     # A budget above the memory that is free would end in swapping, which is slower than panels on disk.
-    if whole <= min(budget, private_bytes() + (available_bytes() or budget)):
-        return MemoryPlan("memory", budget, whole)
+    if needed <= min(budget, private_bytes() + available_bytes()):
+        return MemoryPlan("memory", budget, needed)
     base, need = private_bytes() + unread_names(graph), method.disk_need(Shape.of(graph), settings, threads)
-    panel = widest_panel(graph, settings, budget - base, need) if base + extra <= budget else 0
-    if panel:
+    mode: Mode = "streamed" if graph.stored else "columns"
+    units = -(-need.columns // PAD)
+    for panels in range(1, units + 1):  # as few as possible, of equal width
+        panel = -(-units // panels) * PAD
         needed = base + max(panel_bytes(graph, settings, panel, need), extra)
-        mode: Mode = "streamed" if graph.stored else "columns"
-        panels = -(-need.columns // panel)
-        return MemoryPlan(mode, budget, needed, disk_bytes(graph, need), panel, panels)
-    least = base + max(panel_bytes(graph, settings, PAD, need), extra)
+        if needed <= budget:
+            return MemoryPlan(mode, budget, needed, disk_bytes(graph, need), panel, -(-need.columns // panel))
     fast = base + max(panel_bytes(graph, settings, PAD), extra)
-    lower = f"; quality='fast' needs {megabytes(fast)}" if fast < least else ""
-    words = f"with {PAD} columns at a time, {megabytes(least)} are needed at least{lower}"
+    lower = f"; quality='fast' needs {megabytes(fast)}" if fast < needed else ""
+    words = f"with {PAD} columns at a time, {megabytes(needed)} are needed at least{lower}"
     raise _too_little(budget, f"{graph.source} ({graph.nodes:,} nodes)", words)
 
 
@@ -231,16 +231,6 @@ def panel_bytes(graph: Graph, settings: RefineSettings, panel: int, need: DiskNe
     return graph.nodes * VECTOR_BYTES + buffers + gathered
 
 
-def widest_panel(graph: Graph, settings: RefineSettings, room: int, need: DiskNeed) -> int:
-    """Return the widest panel, one of as few as possible of equal width, that fits into ``room`` bytes; 0 if none."""
-    units = -(-need.columns // PAD)
-    for panels in range(1, units + 1):
-        panel = -(-units // panels) * PAD
-        if panel_bytes(graph, settings, panel, need) <= room:
-            return panel
-    return 0
-
-
 def disk_bytes(graph: Graph, need: DiskNeed) -> int:
     """Return what the tall matrices and the results of stages take on disk at the height."""
     return graph.nodes * -(-need.columns // PAD) * PAD * STORED_BYTES + need.stored
@@ -270,20 +260,17 @@ def plan_cluster(
         words = f"{megabytes(least)} are needed at least; give that much, or start fewer"
         raise _too_little(budget, f"{workers} workers on this machine", words)
     layout, group = plan_layout(graph, columns=need.columns, workers=workers, memory=each)
-    needed = here + MANAGING + workers * (WORKER + task_bytes(graph, layout, group))
-    return MemoryPlan("dask", budget, needed, disk, padded, each=each)
-
-
-def task_bytes(graph: Graph, layout: Layout, group: int) -> int:
-    """Return the memory of a worker in a product: a chunk to gather from, sums of blocks, their rows of the graph."""
+    # A worker in a product holds a chunk to gather from, sums of blocks, and their rows of the graph.
     chunks = len(layout.chunks) - 1
     chunk = max(layout.chunk_rows(at).stop - layout.chunk_rows(at).start for at in range(chunks))
     rows = min(group * int(np.diff(layout.bounds).max()), graph.nodes)
     entries = graph.entries / graph.nodes * (8 if graph.weighted else 4)
-    return int(chunk * layout.padded * 2 + rows * (layout.padded * 4 * 2 + 8 * chunks + 8 + entries))
+    task = int(chunk * layout.padded * 2 + rows * (layout.padded * 4 * 2 + 8 * chunks + 8 + entries))
+    needed = here + MANAGING + workers * (WORKER + task)
+    return MemoryPlan("dask", budget, needed, disk, padded, each=each)
 
 
-def choose_dimension(graph: Graph, *, method: str = "refine", budget: int | None = None, threads: int = 1) -> Dimension:
+def choose_dimension(graph: Graph, *, budget: int, threads: int, method: str = "refine") -> Dimension:
     """Return the dimension of a graph from its spectrum; InputError where that is not possible within the budget."""
     if method != "refine" or graph.directed or graph.sources is not None:
         kind = "directed" if graph.directed else "undirected" if graph.sources is None else "bipartite"
@@ -296,7 +283,7 @@ def choose_dimension(graph: Graph, *, method: str = "refine", budget: int | None
     shape, entry, columns = Shape.of(graph), 20 + (8 if graph.weighted else 0), min(PROBE, graph.nodes)
     needed = private_bytes() + engine_memory(shape, columns=columns, matrices=DIM_MATRICES)
     needed += shape.entries * entry + 8 * columns * (8 * columns + 5 * PAIRS)
-    room = min(private_bytes() + (available_bytes() or needed), needed if budget is None else budget)
+    room = min(private_bytes() + available_bytes(), budget)
     if needed > room:
         raise BudgetError(
             f"dim='auto' looks at {PROBE} axes of {graph.source} in memory, which takes {megabytes(needed)}, and there "

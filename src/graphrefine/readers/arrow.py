@@ -28,13 +28,9 @@ def load_parquet(source: Source, options: ReadOptions) -> EdgeTable:
     import pyarrow.parquet as pq
 
     file = pq.ParquetFile(pa.BufferReader(source.data))
-    roles = find_table_columns(file.schema_arrow, lambda: first_batch(file), options)
-    names = list(file.schema_arrow.names)
-    if len(set(names)) < len(names):  # columns are selected by name, which does not tell these apart
-        return number_edges(_read_rows(source, file).column, roles, options, as_text=True)
-    used = [at for at in roles.positions if at is not None]
-    table = _read_rows(source, file, [names[at] for at in used])
-    return number_edges(table.column, roles.within(used), options, as_text=True)
+    roles = find_table_columns(file.schema_arrow, lambda: first_rows(file), options)
+    table = _read_rows(source, file, [file.schema_arrow.names[at] for at in roles.used])
+    return number_edges(table.column, roles.within(roles.used), options, as_text=True)
 
 
 def load_arrow(source: Source, options: ReadOptions) -> EdgeTable:
@@ -56,8 +52,7 @@ def read_arrow_table(source: Source) -> Any:
 def edges_of_arrow(table: Any, options: ReadOptions) -> EdgeTable:
     """Return the edges of an Arrow table; only the columns of the edges must be sound."""
     roles = find_table_columns(table.schema, lambda: table.slice(0, MOST), options)
-    used = [at for at in roles.positions if at is not None]
-    return number_edges(sound(table.select(used)).column, roles.within(used), options, as_text=True)
+    return number_edges(sound(table.select(roles.used)).column, roles.within(roles.used), options, as_text=True)
 
 
 def _read_rows(source: Source, file: Any, columns: list[str] | None = None) -> Any:
@@ -130,21 +125,18 @@ def find_table_columns(schema: Any, take_sample: Callable[[], Any], options: Rea
         except (ValueError, OverflowError, KeyError):  # times that Python does not have, texts that are none, damage
             return []
 
-    columns = find_edges(list(schema.names), numeric_columns(schema), values, options.hints)
-    if len(set(numeric_columns(schema.field(at) for at in columns.positions[:2]))) > 1:
+    columns = find_edges(list(schema.names), values, options.hints)
+    if len({is_number_type(schema.field(at).type) for at in columns.positions[:2]}) > 1:
         columns.report["notes"] = ["ids are numbers in one column, texts in the other: 1 and '1' are one node"]
     return columns
 
 
-def first_batch(file: Any) -> Any:
-    """Return the first records of an open parquet file, of its first columns; None if it has none."""
-    names = list(file.schema_arrow.names)
-    columns = names[:LOOKED_AT] if len(set(names)) == len(names) else None
-    return first_rows(parquet_batches(file, batch_size=MOST, columns=columns))
-
-
-def first_rows(batches: Iterator[Any]) -> Any:
-    """Return records at the beginning of batches, not checked; None if there are none."""
+def first_rows(file: Any) -> Any:
+    """Return the first records of an open parquet or Arrow file, of its first columns, not checked; None if empty."""
+    if hasattr(file, "schema_arrow"):
+        batches = parquet_batches(file, batch_size=MOST, columns=list(file.schema_arrow.names)[:LOOKED_AT])
+    else:
+        batches = iterate_batches(file)
     batch = next(batches, None)
     return None if batch is None else batch.slice(0, MOST)
 
@@ -154,12 +146,11 @@ def parquet_batches(file: Any, **options: Any) -> Iterator[Any]:
     return iter(file.iter_batches(**options) if file.metadata.num_row_groups else ())
 
 
-def numeric_columns(schema: Any) -> list[bool]:
-    """Return for each column whether it holds numbers."""
+def is_number_type(kind: Any) -> bool:
+    """Return whether a type of Arrow holds numbers."""
     import pyarrow.types as types
 
-    tests = (types.is_integer, types.is_floating, types.is_decimal)
-    return [any(test(field.type) for test in tests) for field in schema]
+    return bool(types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind))
 
 
 def import_pyarrow(purpose: str) -> Any:

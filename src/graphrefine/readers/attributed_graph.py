@@ -269,13 +269,21 @@ class AttributedGraph:
 
 def parse_weight(value: Any) -> float:
     """Return the weight that a value is, or that a text says."""
+    text = value if isinstance(value, str) else ""
     try:
         weight = math.nan if isinstance(value, bool) else float(value)
     except (ValueError, TypeError, OverflowError):
         weight = math.nan
-    problem = "is no finite number of at least 0; weights=False reads the edges without weights"
-    if 0 <= weight < math.inf:
-        problem = describe_outside(weight, text=value if isinstance(value, str) else "") or ""
+    problem = describe_outside(weight, text=text)
+    if math.isnan(weight):
+        problem = "is not a number; weights=False reads the edges without weights"
+    elif weight < 0 or text.startswith("-"):
+        problem = (
+            "is negative, and weights must be positive (0: no edge): pass weights=False to leave them out "
+            "(--weights none), or write absolute values"
+        )
+    elif math.isinf(weight):
+        problem = problem or "is not a finite float32 number"
     if problem:
         raise InputError(f"weight {value!r} {problem}", argument="weights")
     return weight
@@ -312,7 +320,7 @@ def unescape(text: str, *, named: bool = True) -> str:
 
     def character(match: re.Match[str]) -> str:
         decimal, hexadecimal, name = match.groups()
-        code = int(decimal) if decimal else int(hexadecimal, 16) if hexadecimal else _NAMED.get(name, -1)
+        code = _NAMED.get(name, -1) if name else int(decimal or hexadecimal, 10 if decimal else 16)
         is_character = 0 <= code < 0x110000 and not 0xD800 <= code < 0xE000
         return chr(code) if is_character and (named or not name) else match[0]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from graphrefine.kernels.edge_lists import number_texts
 from graphrefine.readers.attributed_graph import parse_weight
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
-from graphrefine.readers.times import edges_with_times
+from graphrefine.readers.times import times_of, use_times
 from graphrefine.tables.kinds import MOST
 from graphrefine.tables.roles import EdgeRoles
 from graphrefine.tables.sniff import find_edges
@@ -30,51 +30,43 @@ from graphrefine.tables.source import check_fields
 _EXACT = 1 << 53  # integers up to here are the same as float64
 
 
-class ColumnTable(NamedTuple):
-    """A table of any kind: names of its columns, or None, which of them hold numbers, and the columns by position."""
+@dataclass(frozen=True)
+class ColumnTable:
+    """A table of any kind: names of its columns, None where they have none, and the columns by position."""
 
-    names: list[str] | None
-    numeric: list[bool]
+    names: Sequence[str | None]
     column: Callable[[int], Any]  # a NumPy array, an Arrow array in chunks, or a list
-
-
-class Records:
-    """Records as a table: the names of all fields, in the order of their first mention, and each column when needed."""
-
-    def __init__(self, records: Sequence[dict[str, Any]]) -> None:
-        self.records = records
-        names: dict[str, None] = {}
-        for record in records:
-            names.update(dict.fromkeys(record))
-            check_fields(len(names), "fields")
-        self.names = list(names)
-
-    def column(self, at: int) -> list[Any]:
-        """Return the values of a column, None where a record lacks it."""
-        name = self.names[at]
-        return [record.get(name) for record in self.records]
+    sample: Callable[[int], Sequence[Any]] | None = None  # first values, where they do not take the whole column
 
     def find_edges(self, options: ReadOptions) -> EdgeRoles:
-        """Return the columns of the edges, by their names and by the values of the first records."""
-        # No column is made before it is needed: records that each have another field, in a file of a few megabytes,
-        # would make as many columns as rows.
-        sample: dict[str, list[Any]] = {}
-        for record in self.records[:MOST]:
-            for name, value in record.items():
-                sample.setdefault(name, []).append(value)
-        values = [sample.get(name, []) for name in self.names]
-        return find_edges(self.names, list(map(is_numeric, values)), values.__getitem__, options.hints)
+        """Return the columns of the edges, by the options or usual names, else by their first values."""
+        return find_edges(self.names, self.sample or self._sample, options.hints)
 
     def edges(self, options: ReadOptions) -> EdgeTable:
-        """Return the edges; an end that a record lacks is missing."""
+        """Return the edges."""
         return number_edges(self.column, self.find_edges(options), options)
 
+    def _sample(self, at: int) -> list[Any]:
+        first = self.column(at)[:MOST]
+        if is_arrow(first):
+            return list(first.to_pylist())
+        return first if isinstance(first, list) else list(first.tolist())
 
-def edges_of_columns(table: ColumnTable, options: ReadOptions) -> EdgeTable:
-    """Return the edges of a table, whose columns the options or usual names find."""
-    roles = find_edges(table.names, table.numeric, lambda at: _sample(table.column(at)), options.hints)
-    roles = replace(roles, sample=lambda at: _values(table.column(at)).tolist())
-    return number_edges(table.column, roles, options)
+
+def table_of_records(records: Sequence[dict[str, Any]]) -> ColumnTable:
+    """Return records as a table: the names of all fields, in the order of their first mention; None where one lacks."""
+    names: dict[str, None] = {}
+    for record in records:
+        names.update(dict.fromkeys(record))
+        check_fields(len(names), "fields")
+    # No column is made before it is needed: records that each have another field, in a file of a few megabytes, would
+    # make as many columns as rows.
+    first: dict[str, list[Any]] = {name: [] for name in names}
+    for record in records[:MOST]:
+        for name, value in record.items():
+            first[name].append(value)
+    fields = list(names)
+    return ColumnTable(fields, lambda at: [each.get(fields[at]) for each in records], lambda at: first[fields[at]])
 
 
 def edges_of_rows(names: list[str], rows: Iterable[Sequence[Any]], options: ReadOptions) -> EdgeTable:
@@ -86,9 +78,8 @@ def edges_of_rows(names: list[str], rows: Iterable[Sequence[Any]], options: Read
     if not sample:
         raise InputError("there is no edge: the table or query has no rows")
     columns = [list(column) for column in zip(*sample, strict=True)]
-    first = [column[:MOST] for column in columns]
-    roles = find_edges(names, list(map(is_numeric, first)), first.__getitem__, options.hints)
-    used = [at for at in roles.positions if at is not None]
+    roles = ColumnTable(names, columns.__getitem__).find_edges(options)
+    used = roles.used
     for row in iterator:
         for at in used:
             columns[at].append(row[at])
@@ -100,9 +91,13 @@ def number_edges(
 ) -> EdgeTable:
     """Return the edges in columns of known roles; see `number_ends` for ``as_text``."""
     weights = None if roles.weight is None else _weights(column(roles.weight))
-    times = None if roles.time is None else _values(column(roles.time))
+    times = None if roles.time is None else as_numpy(column(roles.time))
     ends = number_ends(column(roles.source), column(roles.target), options, as_text=as_text)
-    return edges_with_times(ends, weights, roles, times, options)
+    directed = roles.find_direction(lambda at: as_numpy(column(at)).tolist(), options.hints)
+    if times is not None:
+        seconds, dates = times_of(times)
+        ends, weights = use_times(ends, weights, seconds, options, roles.report, dates=dates)
+    return EdgeTable(ends, weights, roles.report, directed=directed, sets=roles.sets)
 
 
 def number_ends(source: Any, target: Any, options: ReadOptions, *, as_text: bool = False) -> Numbered:
@@ -153,7 +148,7 @@ def _list_ids(values: list[Any]) -> NDArray[Any]:
 def _weights(column: Any) -> NDArray[np.float32]:
     if is_arrow(column):
         check_no_null(column)
-        column = _values(_decode(column))
+        column = as_numpy(_decode(column))
     if not isinstance(column, list):
         if column.dtype == object and None in (listed := column.tolist()):
             raise _missing_weight(listed.index(None) + 1)
@@ -182,18 +177,8 @@ def _missing_weight(row: int) -> InputError:
     return InputError(f"record {row}: the weight is missing; fill it in, or pass weights=False", argument="weights")
 
 
-def is_numeric(values: Iterable[Any]) -> bool:
-    """Return whether there are numbers among the values, and nothing else but None."""
-    present = [value for value in values if value is not None]
-    return bool(present) and all(isinstance(each, int | float) and not isinstance(each, bool) for each in present)
-
-
-def _sample(column: Any) -> list[Any]:
-    first = column[:MOST]
-    return first if isinstance(first, list) else list(first.to_pylist() if is_arrow(column) else first.tolist())
-
-
-def _values(column: Any) -> NDArray[Any]:
+def as_numpy(column: Any) -> NDArray[Any]:
+    """Return a column as an array of NumPy."""
     if not is_arrow(column):
         return np.asarray(column)
     if column.null_count == len(column):  # also dictionaries without an entry, which Arrow cannot look into

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # the command line needs the formats, but none of NumPy
     from numpy.typing import NDArray
 
     from graphrefine.graph.node_ids import Numbered
+    from graphrefine.tables.roles import TwoSets
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class EdgeTable:
     row_numbers: bool = False  # ids are rows, and all from 0 to the largest are nodes
     directed: bool | None = None  # the direction that the graph declares by itself, if it does
     attributes: dict[str, NDArray[Any]] = field(default_factory=dict)  # of the nodes, in the order of `names`
+    sets: TwoSets | None = None  # from which the ids of the ends come
 
 
 @dataclass(frozen=True)

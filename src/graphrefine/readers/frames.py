@@ -6,7 +6,8 @@ pandas and polars hold is read through NumPy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,8 +16,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError, MissingExtraError
 from graphrefine.graph.node_ids import name_array
-from graphrefine.readers.arrow import numeric_columns
-from graphrefine.readers.columns import ColumnTable, edges_of_columns, is_text_type
+from graphrefine.readers.columns import ColumnTable, as_numpy, is_text_type
 from graphrefine.readers.formats import EdgeTable, MatrixTable, make_report
 from graphrefine.readers.objects import load_records
 from graphrefine.readers.options import ReadOptions
@@ -29,11 +29,9 @@ def load_pandas(frame: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     if matrix is not None:
         return matrix
     frame, unused = _with_index(frame, options)
-    names: list[str] | None = [str(name) for name in frame.columns]
-    if is_counted(frame.columns) and not _names_columns(options):
-        names = None
-    numeric = [getattr(kind, "kind", "O") in "iuf" for kind in frame.dtypes]
-    edges = edges_of_columns(ColumnTable(names, numeric, lambda at: _pandas_column(frame.iloc[:, at])), options)
+    are_counted = is_counted(frame.columns) and not options.hints.are_named
+    names = [None if are_counted else str(name) for name in frame.columns]
+    edges = ColumnTable(names, lambda at: _pandas_column(frame.iloc[:, at])).edges(options)
     if unused:
         edges.report["ignored_columns"] = [*edges.report.get("ignored_columns", []), *unused]
     return edges
@@ -56,9 +54,7 @@ def load_arrow(table: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     arrow = _arrow_table(table)
     if arrow is None:
         return _load_by_column(table, options)
-    numeric = numeric_columns(arrow.schema)
-    columns = ColumnTable(list(arrow.schema.names), numeric, arrow.column)
-    return _load_columns(table, columns, arrow.num_rows, options)
+    return _load_columns(table, ColumnTable(arrow.schema.names, arrow.column), arrow.num_rows, options)
 
 
 def _arrow_table(table: Any) -> Any:
@@ -80,15 +76,18 @@ def _load_by_column(table: Any, options: ReadOptions) -> EdgeTable | MatrixTable
     if not hasattr(table, "get_columns"):
         raise MissingExtraError(f"reading a {type(table).__name__}", "pyarrow", "io")
     arrays = [np.asarray(column.to_numpy()) for column in table.get_columns()]
-    columns = ColumnTable(list(table.columns), [each.dtype.kind in "iuf" for each in arrays], arrays.__getitem__)
-    return _load_columns(table, columns, len(table), options)
+    return _load_columns(table, ColumnTable(list(table.columns), arrays.__getitem__), len(table), options)
 
 
 def _load_columns(table: Any, columns: ColumnTable, rows: int, options: ReadOptions) -> EdgeTable | MatrixTable:
     matrix = table_matrix(columns, rows, options)
     if matrix is not None:
         return matrix
-    edges = edges_of_columns(_without_counts(columns, options), options)
+    # Names that polars (column_0, column_1, ...) and DuckDB (col0, col1, ...) give.
+    are_counted = all(name in (f"column_{at}", f"col{at}") for at, name in enumerate(columns.names))
+    if are_counted and not options.hints.are_named:
+        columns = replace(columns, names=[None] * len(columns.names))
+    edges = columns.edges(options)
     edges.report["format"] = f"a {type(table).__module__.partition('.')[0]} {type(table).__name__}"
     return edges
 
@@ -98,20 +97,7 @@ def load_structured(array: NDArray[Any], options: ReadOptions) -> EdgeTable:
     names = list(array.dtype.names or ())
     if array.ndim != 1:
         raise InputError(f"an array of records has one dimension, not {array.ndim}", argument="graph")
-    numeric = [array.dtype[name].kind in "iuf" for name in names]
-    return edges_of_columns(ColumnTable(names, numeric, lambda at: array[names[at]]), options)
-
-
-def _names_columns(options: ReadOptions) -> bool:
-    """Return whether an option names a column."""
-    named = (options.source, options.target, options.weights, options.time)
-    return any(isinstance(column, str) and not column.isdecimal() for column in named)
-
-
-def _without_counts(table: ColumnTable, options: ReadOptions) -> ColumnTable:
-    """Return the table without the names column_0, column_1, ... that polars gives, or col0, col1, ... of DuckDB."""
-    counted = all(name in (f"column_{at}", f"col{at}") for at, name in enumerate(table.names or []))
-    return table._replace(names=None) if counted and not _names_columns(options) else table
+    return ColumnTable(names, lambda at: array[names[at]]).edges(options)
 
 
 def _with_index(frame: Any, options: ReadOptions) -> tuple[Any, list[str]]:
@@ -150,6 +136,7 @@ def _pandas_column(series: Any) -> Any:
 # Rows and columns of a frame labeled 0, 1, ... on both sides. Up to three by three it may as well be a list of edges
 # with weights, as an array of that shape may; a larger one is none, as edges have two or three columns.
 _FEW = 3
+_FRAME = "a matrix in a pandas data frame"
 
 
 def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
@@ -163,8 +150,11 @@ def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
         return None
     numeric = [getattr(kind, "kind", "O") in "biuf" for kind in frame.dtypes]
     if not all(numeric):
-        first = frame.iloc[:, 0].tolist()
-        return _labeled_matrix(columns, numeric, first, lambda at: _numbers(frame.iloc[:, at]), options)
+
+        def take(at: int) -> NDArray[Any]:
+            return _numbers(frame.iloc[:, at]) if numeric[at] else frame.iloc[:, at].to_numpy()
+
+        return table_matrix(ColumnTable(columns, take), len(frame), options)
     index, heads = frame.index.tolist(), frame.columns.tolist()
     order = match_labels(index, heads)
     if order is not None and not (len(index) <= _FEW and is_counted(frame.index) and is_counted(frame.columns)):
@@ -175,11 +165,11 @@ def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
                 "for two sets of nodes, or give both one name",
                 argument="bipartite",
             )
-        values = _numbers(frame)[:, order]
-        return _square_matrix(values, name_array(index), options, "a matrix in a pandas data frame")
+        return _square_matrix(_numbers(frame)[:, order], name_array(index), options, _FRAME)
     if len(index) == len(heads) and is_counted(frame.index):
         raise _ambiguous(frame.shape)
-    if is_counted(frame.index) or not _has_labels(frame):
+    is_numbered = getattr(frame.index.dtype, "kind", "O") in "iu" and frame.columns.name is None
+    if is_counted(frame.index) or is_numbered:  # numbers may be left from a longer table
         return None
     if not options.bipartite:
         raise InputError(
@@ -188,25 +178,26 @@ def frame_matrix(frame: Any, options: ReadOptions) -> MatrixTable | None:
             "name the columns of an edge list",
             argument="bipartite",
         )
-    values, report = _without_empty(_numbers(frame), "a matrix in a pandas data frame")
-    _refuse_sums(values, index, heads)
-    return MatrixTable(values, report, names=name_array(index), column_names=name_array(heads))
+    return _make_matrix(_numbers(frame), _FRAME, name_array(index), name_array(heads))
 
 
 def table_matrix(table: ColumnTable, rows: int, options: ReadOptions) -> MatrixTable | None:
     """Return the matrix in a table without an index, whose first column has the names of the others, or None."""
-    names = table.names or []
-    if _is_edge_list(names, options) or rows < 2:
+    names = [str(name) for name in table.names]
+    if _is_edge_list(names, options) or rows < 2 or rows not in (len(names), len(names) - 1):
         return None
-    if rows == len(names) and all(table.numeric):
-        raise _ambiguous((rows, rows))
-    if rows + 1 != len(names):
+    values = [as_numpy(table.column(at)) for at in range(len(names))]
+    numeric = [each.dtype.kind in "iuf" for each in values]
+    if rows == len(names):
+        if all(numeric):
+            raise _ambiguous((rows, rows))
         return None
-
-    def values(at: int) -> NDArray[Any]:
-        return np.asarray(table.column(at).to_numpy() if hasattr(table.column(at), "to_numpy") else table.column(at))
-
-    return _labeled_matrix(names, table.numeric, values(0).tolist(), values, options)
+    labels = values[0].tolist()
+    order = match_labels(labels, names[1:])
+    if order is None or not all(numeric[1:]):
+        return None
+    matrix = np.column_stack([np.asarray(values[1 + at], np.float64) for at in order])
+    return _square_matrix(matrix, name_array(labels), options, "a matrix in a table with labeled rows")
 
 
 def is_counted(index: Any) -> bool:
@@ -215,49 +206,22 @@ def is_counted(index: Any) -> bool:
 
 
 def _is_edge_list(names: list[str], options: ReadOptions) -> bool:
-    named = (options.source, options.target, options.time)
-    by_option = any(each is not None for each in named) or options.names_weights
-    return by_option or find_pair(names) is not None
-
-
-def _labeled_matrix(
-    names: list[str],
-    numeric: list[bool],
-    labels: list[Any],
-    values: Callable[[int], NDArray[Any]],
-    options: ReadOptions,
-) -> MatrixTable | None:
-    """Return the matrix in a table whose first column labels its rows by the names of the other columns."""
-    order = match_labels(labels, names[1:])
-    if order is None or not all(numeric[1:]):
-        return None
-    matrix = np.column_stack([np.asarray(values(1 + at), np.float64) for at in order])
-    return _square_matrix(matrix, name_array(labels), options, "a matrix in a table with labeled rows")
+    return options.hints.choose_columns or find_pair(names) is not None
 
 
 def match_labels(rows: Sequence[Any], columns: Sequence[Any]) -> list[int] | None:
     """Return the column of each row's label, if both have the same labels; also if one has them as text."""
-    if len(rows) != len(columns) or not _are_hashable(rows):
+    if len(rows) != len(columns) or not len(rows):
         return None
-    for kind in (lambda label: label, str):
-        position = {kind(label): at for at, label in enumerate(columns)}
-        labels = [kind(label) for label in rows]
-        if len(position) == len(columns) == len(rows) and position.keys() == set(labels):
-            return [position[label] for label in labels]
-    return None
-
-
-def _are_hashable(labels: Sequence[Any]) -> bool:
     try:
-        return len(set(labels)) > 0
+        for kind in (lambda label: label, str):
+            position = {kind(label): at for at, label in enumerate(columns)}
+            labels = [kind(label) for label in rows]
+            if len(position) == len(columns) and position.keys() == set(labels):
+                return [position[label] for label in labels]
     except TypeError:  # lists and such, of which no name is made
-        return False
-
-
-def _has_labels(frame: Any) -> bool:
-    """Return whether rows of a frame have names, rather than numbers left from a longer table."""
-    integers = getattr(frame.index.dtype, "kind", "O") in "iu"
-    return not integers or frame.columns.name is not None
+        pass
+    return None
 
 
 def _numbers(frame: Any) -> NDArray[np.float64]:
@@ -265,15 +229,17 @@ def _numbers(frame: Any) -> NDArray[np.float64]:
 
 
 def _square_matrix(values: NDArray[Any], names: NDArray[Any], options: ReadOptions, format: str) -> MatrixTable:
-    matrix, report = _without_empty(values, format)
-    return MatrixTable(matrix, report, names=names, column_names=names if options.bipartite else None)
+    return _make_matrix(values, format, names, names if options.bipartite else None)
 
 
-def _without_empty(values: NDArray[np.float64], format: str) -> tuple[NDArray[np.float64], dict[str, Any]]:
-    """Return the matrix with 0 in empty cells, as pivoting leaves them, and the report that says so."""
+def _make_matrix(
+    values: NDArray[np.float64], format: str, names: NDArray[Any], column_names: NDArray[Any] | None
+) -> MatrixTable:
+    """Return a matrix with 0 in empty cells, as pivoting leaves them, and a note that says so."""
     empty = np.isnan(values)
     notes = [f"empty cells are no edges: {int(empty.sum()):,}"] if empty.any() else []
-    return np.where(empty, 0, values) if notes else values, make_report(format=format, notes=notes)
+    report = make_report(format=format, notes=notes)
+    return MatrixTable(np.where(empty, 0, values) if notes else values, report, names=names, column_names=column_names)
 
 
 def _ambiguous(shape: tuple[int, int]) -> InputError:
@@ -283,16 +249,3 @@ def _ambiguous(shape: tuple[int, int]) -> InputError:
         "frame whose index has the labels of its columns",
         argument="source",
     )
-
-
-def _refuse_sums(values: NDArray[np.float64], index: list[Any], heads: list[Any]) -> None:
-    """Refuse a table whose last row and column, of one name, are the sums of the others: they would be two hubs."""
-    if index[-1] != heads[-1]:
-        return
-    inner = values[:-1, :-1]
-    if np.allclose(values[:-1, -1], inner.sum(axis=1)) and np.allclose(values[-1, :-1], inner.sum(axis=0)):
-        raise InputError(
-            f"the last row and the last column, {index[-1]!r}, are sums of the others, as pandas.crosstab gives them "
-            "on demand (margins): leave both out",
-            argument="graph",
-        )

@@ -15,11 +15,10 @@ from typing import Any
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import table_key
 from graphrefine.readers.attributed_graph import AttributedGraph, list_names
-from graphrefine.readers.columns import ColumnTable, Records, edges_of_columns, is_numeric
+from graphrefine.readers.columns import ColumnTable, table_of_records
 from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import ReadOptions
 from graphrefine.system import distinct_keys
-from graphrefine.tables.kinds import MOST
 from graphrefine.tables.source import Source, check_fields
 
 _EDGES = ("links", "edges")
@@ -102,10 +101,9 @@ def _load_records(source: Source, rows: list[tuple[int, Any]], options: ReadOpti
             problem = f"{str(record)[:40]!r} is no {expected}, as the first record is"
             raise source.error(problem if line else f"record {number}: {problem}", line=line or None)
     if kind is dict:
-        return Records([record for _, record in rows]).edges(options)
+        return table_of_records([record for _, record in rows]).edges(options)
     columns = [[record[at] for _, record in rows] for at in range(width)]
-    numeric = [is_numeric(column[:MOST]) for column in columns]
-    return edges_of_columns(ColumnTable(None, numeric, columns.__getitem__), options)
+    return ColumnTable([None] * width, columns.__getitem__).edges(options)
 
 
 def _load_node_link(source: Source, nodes: Any, edges: Any, options: ReadOptions, directed: bool | None) -> EdgeTable:
@@ -150,10 +148,10 @@ def _join(
     """Return nodes with attributes, and edges between their ids or positions."""
     if not edges:
         raise source.error("there is no edge in the file")
-    columns = Records(edges)
+    columns = table_of_records(edges)
     roles = columns.find_edges(options)
-    first, second = columns.names[roles.source], columns.names[roles.target]
-    weight = None if roles.weight is None else columns.names[roles.weight]
+    first, second = (str(columns.names[at]) for at in (roles.source, roles.target))
+    weight = None if roles.weight is None else str(columns.names[roles.weight])
     ends = [(_as_id(edge.get(first)), _as_id(edge.get(second))) for edge in edges]
     id_key, ids = _ids(nodes)
     if options.weights is not False:
@@ -167,9 +165,10 @@ def _join(
         attributes = {} if weight is None else {weight: edge.get(weight)}
         direction = own if isinstance(own, bool) else directed
         graph.add_edge(resolve(start), resolve(end), attributes, directed=direction)
-    graph.unused |= dict.fromkeys(name for name in columns.names if name not in (first, second, weight, "directed"))
+    others = [str(name) for name in columns.names]
+    graph.unused |= dict.fromkeys(name for name in others if name not in (first, second, weight, "directed"))
     graph.report["columns"] = roles.report["columns"]
-    return graph.table()
+    return replace(graph.table(), sets=roles.sets)
 
 
 def _ids(nodes: list[dict[str, Any]]) -> tuple[str | None, list[Any]]:

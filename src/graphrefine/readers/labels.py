@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from graphrefine.errors import AmbiguousTable, FormatError, InputError, require
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import list_some
 from graphrefine.graph.node_ids import from_strings, is_missing_id, object_array, sort_rows
-from graphrefine.readers.columns import Records
+from graphrefine.readers.columns import ColumnTable, table_of_records
 from graphrefine.readers.frames import is_counted
 from graphrefine.readers.matrix_files import read_npy, read_variable
 from graphrefine.readers.small_table import is_binary
@@ -291,7 +292,7 @@ def _parse_content(source: Source) -> Any:
         return content
     if not isinstance(content, list) or not content or not all(isinstance(row, dict) for row in content):
         raise InputError("a mapping from nodes to labels is expected, or objects with a node and a label in each")
-    return Records(content)
+    return table_of_records(content)
 
 
 def _read_mat(source: Source, variable: str) -> Entries:
@@ -324,7 +325,7 @@ def _parse_text(source: Source, options: LabelOptions) -> Form:
         if node := next((begin for begin in begins if known and begin in known), None):
             raise source.error(f"a comment line begins with {node!r}, the name of a node; put quotes around it")
         entries = _read_table(columns, None, options, known)
-        return replace(entries, manner=_join_notes(comments, entries.manner))
+        return replace(entries, manner=", ".join(filter(None, (comments, entries.manner))))
 
     return Form(find, source, table.lines)
 
@@ -333,14 +334,19 @@ def _find_entries(labels: Any, options: LabelOptions, known: Known) -> Entries:
     """Return the entries of labels in memory, whose form is recognized by their attributes."""
     if hasattr(labels, "detach"):
         labels = labels.detach().cpu().numpy()
-    if isinstance(labels, Records):
+    if isinstance(labels, ColumnTable):
         columns = [labels.column(at) for at in range(len(labels.names))]
-        return _read_table(columns, labels.names, options, known)
+        return _read_table(columns, list(map(str, labels.names)), options, known)
     if hasattr(labels, "iloc"):
-        return _read_pandas(labels if hasattr(labels, "columns") else labels.to_frame(), options, known)
+        frame = labels if hasattr(labels, "columns") else labels.to_frame()
+        titles, index = [str(title) for title in frame.columns], frame.index
+        columns = [frame.iloc[:, at].tolist() for at in range(len(titles))]
+        # A frame without names of rows is numbered 0, 1, ... by pandas, in any order of its rows.
+        counts = is_counted(index) and index.name is None
+        return _read_frame(columns, titles, options, known, index.tolist(), counts=counts)
     if hasattr(labels, "get_columns"):
         columns = [column.to_list() for column in labels.get_columns()]
-        return _read_columns(columns, list(labels.columns), options, known)
+        return _read_frame(columns, list(labels.columns), options, known)
     if hasattr(labels, "__arrow_c_stream__") or (hasattr(labels, "schema") and hasattr(labels, "column")):
         return _read_arrow(labels, options, known)
     options.refuse(f"labels in a {type(labels).__name__}, which has no columns")
@@ -369,47 +375,40 @@ def _read_table(
         if detect_label_header(columns, known, header=options.header, chosen=chosen):
             titles, columns = [str(column[0]) for column in columns], [column[1:] for column in columns]
             header = 1
-        note = "header" if header else "no header"
-    table = [_make_column(None if titles is None else titles[at], at, column) for at, column in enumerate(columns)]
+        note = "header, " if header else "no header, "
+    names = [None] * len(columns) if titles is None else titles
+    table = [Column(names[at], at, partial(list, column)) for at, column in enumerate(columns)]
     if index is not None:
-        table.append(_make_column(None, INDEX, index))
+        table.append(Column(None, INDEX, partial(list, index)))
     node, label = assign_labels(table, known, node_column=options.node_column, label_column=options.label_column)
-    manner = _join_notes(note, f"nodes {describe_column(node)}", f"labels {describe_column(label)}")
+    manner = f"{note}nodes {describe_column(node)}, labels {describe_column(label)}"
     return Entries(label.values, node.values, manner, header=header)
 
 
-def _make_column(title: str | None, at: int, values: Sequence[Any]) -> Column:
-    return Column(title, at, lambda: values, is_numeric=False)
-
-
-def _read_pandas(frame: Any, options: LabelOptions, known: Known) -> Entries:
-    """Find the nodes in the index of a frame, unless that only counts the rows, or in a column."""
-    index, titles = frame.index, [str(title) for title in frame.columns]
-    columns = [frame.iloc[:, at].tolist() for at in range(len(titles))]
-    # A frame without names of rows is numbered 0, 1, ... by pandas, in any order of its rows.
-    if is_counted(index) and index.name is None:
-        is_matrix = _is_membership(titles, columns)
-        if options.choose_columns or (len(columns) != 1 and not is_matrix):
-            return _read_table(columns, titles, options, known)
-        hint = "labels.to_dict() if the numbers are the nodes, labels.to_numpy() if the rows are in order"
-        check_counted(len(frame), known, "the index", hint, "labels")
-        if is_matrix:
-            _refuse_pairs(np.array(columns).T, known)
-    return _read_columns(columns, titles, options, known, index.tolist())
-
-
-def _read_columns(
-    columns: list[list[Any]], titles: list[str], options: LabelOptions, known: Known, index: list[Any] | None = None
+def _read_frame(
+    columns: list[list[Any]],
+    titles: list[str],
+    options: LabelOptions,
+    known: Known,
+    index: list[Any] | None = None,
+    *,
+    counts: bool = False,
 ) -> Entries:
-    """Find the nodes in named columns, or in the index of a frame."""
+    """Find the nodes in named columns, or in the index of a frame, unless that ``counts`` the rows."""
+    is_matrix = not options.choose_columns and _is_membership(titles, columns)
+    if options.choose_columns or (len(columns) != 1 and not is_matrix):
+        return _read_table(columns, titles, options, known, None if counts else index)
+    if index is not None and counts:
+        hint = "labels.to_dict() if the numbers are the nodes, labels.to_numpy() if the rows are in order"
+        check_counted(len(index), known, "the index", hint, "labels")
     manner = "" if index is None else "nodes by the index"
-    if len(columns) == 1 and not options.choose_columns:
+    if len(columns) == 1:
         return Entries(columns[0], index, manner)
-    if options.choose_columns or not _is_membership(titles, columns):
-        return _read_table(columns, titles, options, known, index)
     matrix = np.array(columns).T
+    if index is None or counts:
+        _refuse_pairs(matrix, known)
     if index is None:
-        return Entries(matrix=_refuse_pairs(matrix, known), classes=titles)
+        return Entries(matrix=matrix, classes=titles)
     return Entries((), index, f"{manner}, a column of 0 and 1 a class", matrix, titles)
 
 
@@ -427,35 +426,24 @@ def _read_arrow(labels: Any, options: LabelOptions, known: Known) -> Entries:
         columns = [column.to_pylist() for column in labels.columns]
     except (ValueError, OverflowError, KeyError) as error:  # times that Python does not have
         raise InputError(f"a column cannot be read: {error}") from None
-    return _read_columns(columns, list(labels.schema.names), options, known)
+    return _read_frame(columns, list(labels.schema.names), options, known)
 
 
 def _read_mapping(labels: Mapping[Any, Any], known: Known) -> Entries:
-    """Read from nodes to labels, as columns, or from labels to nodes, the last only where nothing else can be meant."""
+    """Read a mapping from nodes to labels; refuse one that may lead from labels to nodes."""
     keys, values = list(labels), list(labels.values())
-    if _are_columns(labels, known):
-        return _read_table([_as_list(column) for column in values], keys, LabelOptions(), known)
     members = {text_of(each) for value in values if _is_collection(value) for each in value}
-    if known is None or not members or not members <= known:
-        return Entries(values, keys, "nodes by the keys")
-    as_nodes = sum(text_of(key) in known for key in keys)
-    if not as_nodes:
-        pairs = [(node, key) for key, value in labels.items() for node in (value if _is_collection(value) else [value])]
-        return Entries([key for _, key in pairs], [node for node, _ in pairs], "labels by the keys")
-    if as_nodes <= len(members):
+    if (
+        known is not None
+        and members
+        and members <= known
+        and sum(text_of(key) in known for key in keys) <= len(members)
+    ):
         raise InputError(
-            f"both the keys ({list_some(keys)}) and the values ({list_some(values)}) of the mapping are names of "
-            "nodes: pass a pair (nodes, labels), or a table (node, label)"
+            f"the values of the mapping ({list_some(values)}) are names of nodes, and labels are expected there, the "
+            f"nodes as keys ({list_some(keys)}): pass a pair (nodes, labels), or a table (node, label)"
         )
     return Entries(values, keys, "nodes by the keys")
-
-
-def _are_columns(labels: Mapping[Any, Any], known: Known) -> bool:
-    """Return whether keys are titles of columns: one is a usual title of nodes, none is a node, lengths agree."""
-    titles = [key.strip().lower() for key in labels if isinstance(key, str) and key not in (known or ())]
-    if len(titles) < len(labels) or not NODES & set(titles) or not all(map(_is_collection, labels.values())):
-        return False
-    return len({len(column) for column in labels.values()}) == 1
 
 
 def _read_attribute(graph: Graph, attribute: Any) -> Entries:
@@ -709,8 +697,3 @@ def texts_of_classes(labels: Iterable[str]) -> list[str]:
     if any(text.endswith(".0") for text in texts) and all(_WHOLE.fullmatch(text) for text in texts):
         return [text.removesuffix(".0") for text in texts]
     return texts
-
-
-def _join_notes(*parts: str) -> str:
-    """Return notes as one, less the empty ones."""
-    return ", ".join(part for part in parts if part)

@@ -76,7 +76,8 @@ def load_rustworkx(graph: Any, options: ReadOptions) -> EdgeTable | MatrixTable:
     attribute, weights = _payload_weights([payload for _, _, payload in triples], options)
     records = bool(payloads) and all(isinstance(payload, dict) for payload in payloads)
     named = not records and _distinct(payloads)
-    attributes = _gather_attributes(payloads if records else [] if named else [{"payload": each} for each in payloads])
+    others = [] if named else [{"payload": each} for each in payloads]
+    attributes = _gather_attributes(payloads if records else others)
     names = _names(payloads if named else indices, attributes, options)
     directed = hasattr(graph, "successors")  # of a PyDiGraph alone
     return _load(Network(names, _ends(indices, triples), weights, directed, attribute, attributes), options)

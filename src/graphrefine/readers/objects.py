@@ -24,7 +24,7 @@ from graphrefine.graph.node_ids import (
     number_checked,
     object_array,
 )
-from graphrefine.readers.columns import ColumnTable, edges_of_columns, is_numeric
+from graphrefine.readers.columns import ColumnTable
 from graphrefine.readers.formats import SIDES, TABLE, TIMES, VALUES, EdgeTable, MatrixTable, import_loader
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.kinds import read_days, unit_of
@@ -191,8 +191,7 @@ def _load_columns(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable
     lengths = {len(array) for array in arrays}
     if len(lengths) > 1:
         raise InputError(f"the columns {', '.join(names)} have different lengths: {sorted(lengths)}", argument="graph")
-    numeric = [is_numeric(each) if each.dtype == object else each.dtype.kind in "iuf" for each in arrays]
-    edges = edges_of_columns(ColumnTable(names, numeric, arrays.__getitem__), options)
+    edges = ColumnTable(names, arrays.__getitem__).edges(options)
     edges.report["format"] = "a mapping of columns"
     return edges
 

@@ -24,7 +24,6 @@ from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format, is_
 from graphrefine.readers.odd_names import add_name_notes, are_plain
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
 from graphrefine.readers.small_table import read_names
-from graphrefine.tables.roles import refuse_two_kinds
 from graphrefine.tables.source import Source, wrap_errors
 
 _log = logging.getLogger(__name__)
@@ -283,7 +282,8 @@ def _matrix_adjacency(table: MatrixTable, options: ReadOptions, names: int | NDA
         settings |= {"names": table.names, "column_names": table.column_names}
         adjacency = adjacency_of_bipartite_matrix(table.matrix, **settings)
     else:
-        row_names = table.names if names is None else range(names) if isinstance(names, int) else names
+        chosen = range(names) if isinstance(names, int) else names
+        row_names = table.names if chosen is None else chosen
         adjacency = adjacency_of_matrix(table.matrix, directed=bool(options.directed), names=row_names, **settings)
     return adjacency._replace(report={**adjacency.report, **table.report})
 
@@ -297,7 +297,8 @@ def _edge_adjacency(
         "threads": options.thread_count,
         "report": table.report,
     }
-    refuse_two_kinds(table.report.get("columns", ()), numbered, options.bipartite)
+    if table.sets is not None and options.bipartite is None:
+        table.sets.check(numbered)
     if options.bipartite:
         numbered, settings["sources"] = split_sides(numbered, all_rows=table.row_numbers)
     return merge_edges(numbered, table.weights, **settings)

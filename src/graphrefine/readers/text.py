@@ -11,16 +11,18 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
-from graphrefine.graph.adjacency import check_weights, describe_outside
+from graphrefine.graph.adjacency import check_weights
 from graphrefine.graph.node_ids import Numbered, from_strings
 from graphrefine.kernels import edge_lists
 from graphrefine.kernels.edge_lists import PAIR, Columns, Marks, Parsed, Status
+from graphrefine.readers.attributed_graph import parse_weight
 from graphrefine.readers.formats import EdgeTable, MatrixTable, make_report
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.decode import as_text, decode
@@ -89,9 +91,7 @@ def load(source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
     layout = find_layout(source, sample, hints)
     text = np.frombuffer(data, dtype=np.uint8)[sample.dialect.skip :]
     parsed = parse(source, text, layout, before=sample.dialect.line, threads=options.thread_count)
-    origin, directed = layout.roles.origin, None
-    if origin is not None:
-        directed = origin.find_direction(text, layout.columns, layout.marks, hints)
+    directed = layout.roles.find_direction(partial(_distinct_values, text, layout), hints)
     del data, text
     if len(parsed.source) == 0:
         raise source.error("there is no edge in the file, only a header", argument="header")
@@ -104,9 +104,7 @@ def load(source: Source, options: ReadOptions) -> EdgeTable | MatrixTable:
         from graphrefine.readers.times import use_times  # for tables with times alone
 
         numbered, weights = use_times(numbered, weights, times, options, report, dates=layout.dates)
-    if origin is not None:
-        origin.check_spaces(numbered, hints)
-    return EdgeTable(numbered, weights, report, directed=None if options.bipartite else directed)
+    return EdgeTable(numbered, weights, report, directed=directed, sets=layout.roles.sets)
 
 
 def find_layout(source: Source, sample: Sample, hints: Hints) -> Layout:
@@ -175,6 +173,13 @@ def parse_decimal_commas(text: NDArray[np.uint8], columns: Columns, marks: Marks
     return parsed._replace(weights=check_weights(values[parsed.source], len(parsed.source)))
 
 
+def _distinct_values(text: NDArray[np.uint8], layout: Layout, at: int) -> list[str]:
+    # The column is parsed as if both ends of edges were in it: the names are then its different values.
+    columns = (at, at, -1, -1, layout.columns[4])
+    parsed = edge_lists.parse_strings(text, columns, layout.marks, dates=False, threads=1)
+    return as_text(parsed.names).split("\n")
+
+
 def _number(parsed: Parsed, encoding: str | None, options: ReadOptions) -> tuple[Numbered, str]:
     if parsed.integers:
         return edge_lists.number_ids(parsed.source, parsed.target, threads=options.thread_count), encoding or "utf-8"
@@ -223,7 +228,11 @@ def _describe_problem(parsed: Parsed, text: NDArray[np.uint8], layout: Layout) -
         kind = "a date such as 2024-01-31 or 2024-01-31T12:30:00Z" if layout.dates else "a number"
         return f"time {fields[min(time, len(fields) - 1)]!r} is not {kind}, as the times before are", "time"
     value = fields[min(weight, len(fields) - 1)]
-    return f"weight {value!r} {_weight_problem(value)}", "weights"
+    try:
+        parse_weight(value)
+    except InputError as error:
+        return str(error), "weights"
+    return f"weight {value!r} is not written as a number is", "weights"  # but as Python does, such as 1_000
 
 
 def _fields_of(record: str, layout: Layout) -> list[str]:
@@ -231,19 +240,6 @@ def _fields_of(record: str, layout: Layout) -> list[str]:
         return next((fields for *_, fields in split_records(record, layout.sample.dialect)), [record])
     except QuoteError:  # quotes over several lines, of which this is the first
         return record.split(layout.marks[0])
-
-
-def _weight_problem(text: str) -> str:
-    try:
-        value = float(text)
-    except ValueError:
-        return "is not a number; weights=False reads the edges without weights"
-    if value < 0 or text.startswith("-"):
-        return (
-            "is negative, and weights must be positive (0: no edge): pass weights=False to leave them out "
-            "(--weights none), or write absolute values"
-        )
-    return describe_outside(value, text=text) or "is not a finite float32 number"
 
 
 def _read_matrix(records: Sequence[Record], *, is_bipartite: bool) -> MatrixTable:

@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import InputError
 from graphrefine.graph.node_ids import Numbered, is_missing_id
-from graphrefine.readers.formats import EdgeTable
 from graphrefine.readers.options import Moment, ReadOptions
 from graphrefine.tables.kinds import read_days, unit_of
-from graphrefine.tables.roles import EdgeRoles
 
 SPANS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86400, "w": 604800, "month": 2629800, "y": 31557600}
 # Dates as ISO 8601 has them, also with slashes. `datetime.fromisoformat` alone takes more, such as 20240131 and
@@ -30,12 +28,6 @@ _DATE = re.compile(
     r"[0-9]{4}([-/])[0-9]{2}\1[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?"
 )
 _SPAN = re.compile(r"\s*([0-9]*\.?[0-9]+)\s*([a-z]*)\s*")
-
-
-def settle_days(times: NDArray[np.float64], *, dates: bool) -> tuple[NDArray[np.float64], bool]:
-    """Return times, and whether they are dates: also where numbers are days such as 20240131."""
-    days = None if dates else read_days(times)
-    return (times, dates) if days is None else (days, True)
 
 
 def _stamp(moment: date) -> float:
@@ -54,19 +46,6 @@ class TimeRule:
     since: float | None
     until: float | None
     half_life: float | None
-
-    @classmethod
-    def from_options(cls, options: ReadOptions, times: NDArray[np.float64], *, dates: bool) -> TimeRule:
-        """Return the rule of the options, for times that begin with these."""
-        unit = 1.0 if dates else unit_of(times)
-        since, until = (
-            None if moment is None else _scale_moment(moment, argument, unit)
-            for argument, moment in (("since", options.since), ("until", options.until))
-        )
-        if since is not None and until is not None and since >= until:
-            problem = f"since={options.since!r} is not before until={options.until!r}"
-            raise InputError(problem, argument="since")
-        return cls(unit, since, until, None if options.half_life is None else _scale_span(options.half_life, unit))
 
     def show(self, time: float) -> str:
         """Return a time as text."""
@@ -92,6 +71,21 @@ class TimeRule:
         now = newest if self.until is None else self.until
         factors = np.exp2((times - now) / self.half_life)
         return np.asarray(factors if weights is None else factors * weights, np.float32)
+
+
+def make_rule(options: ReadOptions, times: NDArray[np.float64], *, dates: bool) -> tuple[TimeRule, NDArray[np.float64]]:
+    """Return the rule of the options, for times that begin with these; and the times, seconds of days as 20240131."""
+    days = None if dates else read_days(times)
+    times, dates = (times, dates) if days is None else (days, True)
+    unit = 1.0 if dates else unit_of(times)
+    since, until = (
+        None if moment is None else _scale_moment(moment, argument, unit)
+        for argument, moment in (("since", options.since), ("until", options.until))
+    )
+    if since is not None and until is not None and since >= until:
+        raise InputError(f"since={options.since!r} is not before until={options.until!r}", argument="since")
+    half_life = None if options.half_life is None else _scale_span(options.half_life, unit)
+    return TimeRule(unit, since, until, half_life), times
 
 
 def _scale_moment(moment: Moment, argument: str, unit: float | None) -> float:
@@ -123,9 +117,9 @@ def _parse_moment(text: str, argument: str) -> float:
 def _scale_span(value: str | float, unit: float | None) -> float:
     """Return a half-life in units."""
     match = _SPAN.fullmatch(str(value).lower())
-    name = match[2] if match else ""
-    name = name if name in SPANS else name.removesuffix("s") if name.removesuffix("s") in SPANS else name[:1]
-    if match is None or (match[2] and name not in SPANS) or float(match[1]) <= 0:
+    word = match[2] if match else ""
+    name = next((each for each in (word, word.removesuffix("s"), word[:1]) if each in SPANS), "")
+    if match is None or (word and not name) or float(match[1]) <= 0:
         raise InputError(
             f"half_life={value!r} is not a time such as 30d, 12h, 2w or 1y, or a number of seconds",
             argument="half_life",
@@ -146,8 +140,7 @@ def use_times(
     dates: bool,
 ) -> tuple[Numbered, NDArray[np.float32] | None]:
     """Return the edges that count and their weights, and add them to ``report``; other nodes are left out."""
-    times, dates = settle_days(times, dates=dates)
-    rule = TimeRule.from_options(options, times, dates=dates)
+    rule, times = make_rule(options, times, dates=dates)
     mask = rule.select(times)
     if not len(times):
         raise InputError("there is no edge in the graph")
@@ -213,23 +206,3 @@ def times_of(values: NDArray[Any]) -> tuple[NDArray[np.float64], bool]:
         at = int(wrong[0])
         raise InputError(f"record {at + 1}: time {values[at]!r} is missing, or no time", argument="time")
     return seconds, kind == "M"
-
-
-def edges_with_times(
-    numbered: Numbered,
-    weights: NDArray[np.float32] | None,
-    roles: EdgeRoles,
-    times: NDArray[Any] | None,
-    options: ReadOptions,
-) -> EdgeTable:
-    """Return the edges of a table: those that count by the column of their times, if there is one."""
-    report, origin = roles.report, roles.origin
-    directed = None
-    if origin is not None:
-        directed = origin.find_whole_direction(options.hints, roles.sample, rows=len(numbered[0]))
-    if times is not None:
-        values, dates = times_of(times)
-        numbered, weights = use_times(numbered, weights, values, options, report, dates=dates)
-    if origin is not None:
-        origin.check_spaces(numbered, options.hints)
-    return EdgeTable(numbered, weights, report, directed=directed)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterable, Iterator
 
-from graphrefine.errors import FormatError, InputError
+from graphrefine.errors import InputError
 from graphrefine.tables.source import Source
 
 MARKS = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -17,7 +18,7 @@ LOOK = 1 << 15  # bytes in which a zero byte means that this is no text
 _PAGE = re.compile(rb"\s*<(?:!doctype html|html|head|body)\b", re.IGNORECASE)
 
 
-def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | None:
+def _find_encoding(source: Source, head: bytes, encoding: str | None) -> str | None:
     """Return the encoding of the option, or that of the first bytes; None if the text may be UTF-8 or Latin-1."""
     if encoding is None:
         # The mark of UTF-32 first: in little-endian order it begins with that of UTF-16.
@@ -40,22 +41,47 @@ def find_encoding(source: Source, head: bytes, encoding: str | None) -> str | No
     return name
 
 
-def has_returns_alone(head: bytes) -> bool:
-    """Return whether lines end with a return and no line feed, as on old machines."""
-    return b"\r" in head and b"\n" not in head
+def decode_portions(
+    source: Source, portions: Iterable[tuple[bytes, float]], option: str | None
+) -> Iterator[tuple[bytes, float, str | None]]:
+    """Yield portions of a text as UTF-8, or as they are where they may be UTF-8 or Latin-1.
+
+    With each comes the share of the file so far, as in `Source.chunks`, and the encoding, None if unknown.
+    """
+    encoding = decoder = None
+    lines, is_first, are_returns = 0, True, False
+    for raw, share in portions:
+        if is_first and (encoding := _find_encoding(source, raw, option)) is not None:
+            decoder = codecs.getincrementaldecoder(encoding)()
+        text = raw if decoder is None else _decode(source, decoder, raw, option or encoding, before=lines)
+        if is_first:
+            text = text.removeprefix(codecs.BOM_UTF8)
+            are_returns = b"\r" in text and b"\n" not in text  # lines of old machines end with a return alone
+        lines += 0 if decoder is None else raw.count(b"\n")
+        yield text.replace(b"\r", b"\n") if are_returns else text, share, encoding
+        is_first = False
+    if decoder is not None:
+        _decode(source, decoder, b"", option or encoding, before=lines)
+
+
+def _decode(
+    source: Source, decoder: codecs.IncrementalDecoder, raw: bytes, encoding: str | None, *, before: int
+) -> bytes:
+    """Return a portion as UTF-8, the last one if it is empty; ``before`` is the number of lines before it."""
+    try:
+        return decoder.decode(raw, final=not raw).encode("utf-8")
+    except UnicodeError as error:
+        at, reason = (error.start, error.reason) if isinstance(error, UnicodeDecodeError) else (0, str(error))
+        line = before + raw.count(b"\n", 0, at) + 1
+        raise source.error(f"the text is not {encoding}: {reason}", line=line, argument="encoding") from None
 
 
 def decode(source: Source, option: str | None = None) -> tuple[bytes, str | None]:
     """Return a text as UTF-8, or as it is where it may be UTF-8 or Latin-1; and its encoding, None if unknown."""
     data = source.data
     source.release()  # a text of gigabytes would otherwise be in memory twice while it is decoded
-    encoding = find_encoding(source, data, option)
-    try:
-        text = data if encoding is None else data.decode(encoding).removeprefix("\ufeff").encode("utf-8")
-    except UnicodeError as error:
-        raise decoding_error(source, error, data, encoding=option or encoding) from None
-    text = text.removeprefix(codecs.BOM_UTF8)
-    return text.replace(b"\r", b"\n") if has_returns_alone(text) else text, encoding
+    ((text, _, encoding),) = decode_portions(source, [(data, 1.0)], option)
+    return text, encoding
 
 
 def as_text(data: bytes) -> str:
@@ -69,15 +95,6 @@ def as_text(data: bytes) -> str:
 def decode_text(source: Source, option: str | None = None) -> str:
     """Return a whole text."""
     return as_text(decode(source, option)[0])
-
-
-def decoding_error(
-    source: Source, error: UnicodeError, data: bytes, *, encoding: str | None, before: int = 0
-) -> FormatError:
-    """Return the error for bytes that are not in an encoding; ``before`` is the number of lines before them."""
-    at, reason = (error.start, error.reason) if isinstance(error, UnicodeDecodeError) else (0, str(error))
-    line = before + data.count(b"\n", 0, at) + 1
-    return source.error(f"the text is not {encoding}: {reason}", line=line, argument="encoding")
 
 
 def refuse_page(source: Source, data: bytes) -> None:

@@ -150,14 +150,14 @@ def detect_delimiter(
     }
     if not any(key != " " and all(len(row) > 1 for row in rows) for key, rows in sound.items()):
         sound = {key: split.rows for key, split in splits.items()}
-    delimiter = _choose_delimiter(source, sound, is_aligned=b"\t\t" in head and _is_aligned(sound.get("\t", [])))
+    delimiter = _choose_delimiter(source, sound)
     return delimiter, splits[delimiter]
 
 
-def _choose_delimiter(source: Source, readings: dict[str, list[Record]], *, is_aligned: bool) -> str:
-    """Return the delimiter that splits all records into as many fields, two at least; ``is_aligned``: not tabs."""
+def _choose_delimiter(source: Source, readings: dict[str, list[Record]]) -> str:
+    """Return the delimiter that splits all records into as many fields, two at least."""
     even = [key for key, rows in readings.items() if len({len(row) for row in rows}) == 1 and len(rows[0]) > 1]
-    rivals = [key for key in even if key != " " and not (key == "\t" and is_aligned)]
+    rivals = [key for key in even if key != " "]
     if "\t" in rivals:
         return "\t"
     if "," in rivals and ";" not in rivals and source.suffix == ".csv":
@@ -176,17 +176,12 @@ def _choose_delimiter(source: Source, readings: dict[str, list[Record]], *, is_a
     # Records of several lengths: the first decides, and a later one is then refused by its own line.
     preferred = [","] if source.suffix == ".csv" else []
     order = [key for key in [*preferred, *readings] if key in readings and key != " "]
-    in_all = [key for key in order if all(len(row) > 1 for row in readings[key]) and not (key == "\t" and is_aligned)]
+    in_all = [key for key in order if all(len(row) > 1 for row in readings[key])]
     if in_all:
         return in_all[0]
     if len(readings.get(" ", [[]])[0]) > 1 and source.suffix != ".csv":
         return " "
     return next((key for key in order if len(readings[key][0]) > 1), " ")
-
-
-def _is_aligned(rows: list[Record]) -> bool:
-    """Return whether tabs come in runs, to align columns: then they are blanks."""
-    return 2 * sum(len(row) > 2 and not row[1] and bool(row[2]) for row in rows) > len(rows)
 
 
 def split_head(head: bytes, dialect: Dialect, *, whole: bool) -> Split | None:

@@ -181,7 +181,7 @@ def check_counts(parsed: Parsed, width: int) -> None:
 def is_matrix(rows: list[Record], hints: Hints) -> bool:
     """Return whether a table is an adjacency matrix: its first column has the names of its first record, or of rows."""
     first, *rest = rows
-    if any(column is not None for column in hints.columns):
+    if hints.choose_columns:
         return False
     if any(len(row) != len(first) or not all(not each or is_number(each) for each in row[1:]) for row in rest):
         return False
@@ -196,7 +196,7 @@ def _refuse_square(source: Source, data: bytes, sample: Sample, hints: Hints) ->
     """Refuse as many records of numbers as there are columns: a list of edges, or a matrix without names of rows."""
     first, *rest = sample.rows
     lines = data.count(b"\n", sample.end[0]) + (not data.endswith(b"\n"))
-    is_chosen = hints.weights is not None or any(column is not None for column in hints.columns)
+    is_chosen = hints.weights is not None or hints.choose_columns
     if is_chosen or lines != len(first) or find_pair(first) or any(map(is_number, first)):
         return
     if all(all(map(is_number, column_values(rest, at))) for at in range(len(first))):
@@ -241,12 +241,12 @@ def judge_labels(columns: Sequence[Sequence[str]], known: AbstractSet[str] | Non
         if below[node] and all(name in known for name in below[node]) and (any(words) or not recurs):
             return True
     verdict = _judge_types(first, below)
-    if verdict is None or (any(words) and not verdict):
-        if any(words):
-            return None if recurs or verdict is False else True
-        if recurs or not below[node] or (known is not None and not known & set(columns[node])):
-            return False
-    return verdict
+    if verdict or (verdict is False and not any(words)):
+        return verdict
+    if any(words):
+        return None if recurs or verdict is False else True
+    are_strangers = known is not None and not known & set(columns[node])
+    return False if recurs or not below[node] or are_strangers else None
 
 
 def _judge_types(first: list[str], below: Sequence[Sequence[str]]) -> bool | None:

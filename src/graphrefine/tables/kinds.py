@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from enum import StrEnum
 from functools import cached_property, partial
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -47,13 +48,16 @@ NO_ENDS = (Kind.ROW_NUMBER, Kind.TIME, Kind.DATE)
 
 
 class Column:
-    """A column: its name, if it has one, its position, and a sample of its values, from which its kind follows."""
+    """A column: its name, if it has one, its position, and a sample of its values, from which its kind follows.
+
+    ``commas``: numbers in text may have a decimal comma.
+    """
 
     def __init__(
-        self, name: str | None, position: int, values: Callable[[], Sequence[Any]], *, is_numeric: bool
+        self, name: str | None, position: int, values: Callable[[], Sequence[Any]], *, commas: bool = False
     ) -> None:
-        self.name, self.position, self.is_numeric = name, position, is_numeric
-        self._take_values = values
+        self.name, self.position = name, position
+        self._take_values, self._test = values, is_amount if commas else is_number
 
     @cached_property
     def values(self) -> Sequence[Any]:
@@ -64,6 +68,14 @@ class Column:
     def kind(self) -> Kind:
         """What it holds."""
         return find_kind(self.values, self.name)
+
+    @cached_property
+    def is_numeric(self) -> bool:
+        """Whether there is a number among its values; others of them are then refused by their own line."""
+        return any(
+            self._test(value) if isinstance(value, str) else isinstance(value, Number) and not isinstance(value, bool)
+            for value in self.values
+        )
 
     @property
     def label(self) -> str | int:
@@ -76,13 +88,10 @@ def detect_kinds(rows: Sequence[Sequence[str]], names: Sequence[str] | None, del
     count = len(names or rows[0])
     while names is None and count > 2 and not any(len(row) >= count and row[count - 1] for row in rows):
         count -= 1  # a delimiter at the end of every line makes no column
-    test = is_number if delimiter == "," else is_amount
-    columns = []
-    for at in range(count):
-        take = partial(column_values, rows, at)
-        # One number makes a column of numbers: any other value is refused by its own line.
-        columns.append(Column(None if names is None else names[at], at, take, is_numeric=any(map(test, take()))))
-    return columns
+    named = [None] * count if names is None else names
+    return [
+        Column(name, at, partial(column_values, rows, at), commas=delimiter != ",") for at, name in enumerate(named)
+    ]
 
 
 def column_values(rows: Sequence[Sequence[str]], at: int) -> list[str]:

@@ -11,21 +11,13 @@ of nodes.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from graphrefine.errors import AmbiguousTable, InputError
-from graphrefine.graph.node_ids import Numbered
-from graphrefine.kernels import edge_lists
-from graphrefine.kernels.edge_lists import Columns, Marks
+from graphrefine.errors import InputError
 from graphrefine.tables import vocabulary
 from graphrefine.tables.kinds import Column
 from graphrefine.tables.sample import Hints
-from graphrefine.tables.source import Source
 
 _ROLE = re.compile(r"[^:]*:(?P<role>START_ID|END_ID|TYPE|IGNORE)(?:\((?P<space>[^)]*)\))?(?:\{.*\})?", re.IGNORECASE)
 _PROPERTY = re.compile(r"(?P<name>[^:]*)(?::(?P<type>[A-Za-z]+)(?:\{.*\})?)?")  # no list, as weight:float[] is
@@ -51,7 +43,6 @@ class Origin:
     directed: bool | None = None  # declared for all edges
     spaces: tuple[str, str] | None = None  # two sets from which the ids come: the same id is then two nodes
     direction: int | None = None  # column whose values declare the direction of each edge
-    direction_name: str = ""
 
     def complete(self, hints: Hints) -> Hints:
         """Return hints with the columns of the origin, where they choose no others."""
@@ -61,60 +52,6 @@ class Origin:
             target=self.target if hints.target is None else hints.target,
             weights=self.weight if hints.weights is None else hints.weights,
         )
-
-    def find_direction(self, text: NDArray[np.uint8], columns: Columns, marks: Marks, hints: Hints) -> bool | None:
-        """Return the direction that a whole text declares; raise InputError where it has edges of both kinds."""
-        if self.direction is None or hints.directed is not None:
-            return self.directed
-        # The column is parsed as if both ends of edges were in it: the names are then its different values.
-        positions = (self.direction, self.direction, -1, -1, columns[4])
-        parsed = edge_lists.parse_strings(text, positions, marks, dates=False, threads=hints.threads)
-        directions = read_direction(name.decode("utf-8", "replace") for name in parsed.names.split(b"\n"))
-        if directions == {True, False}:
-            raise self._ambiguous_direction()
-        return next(iter(directions), None)
-
-    def find_whole_direction(
-        self, hints: Hints, values: Callable[[int], Sequence[Any]] | None, *, rows: int | None
-    ) -> bool | None:
-        """Return the direction of all edges by the values of a column, all ``rows`` or some; refuse mixed ones."""
-        if hints.directed is not None or hints.bipartite:
-            return None
-        if self.direction is None or values is None:
-            return self.directed
-        kinds = values(self.direction)
-        directions = read_direction(map(str, kinds))
-        if not directions:
-            return None
-        if directions == {False} and rows is not None and len(kinds) >= rows:
-            return False
-        raise self._ambiguous_direction()
-
-    def _ambiguous_direction(self) -> InputError:
-        return AmbiguousTable(
-            f"column {self.direction_name!r} says which edges have a direction, and a graph has one kind",
-            {"directed=True": "edges with a direction", "directed=False": "edges without"},
-            argument="directed",
-        )
-
-    def refuse_two_spaces(self, source: Source, hints: Hints) -> None:
-        """Refuse a file with ids of two sets where only the whole of it tells whether they overlap."""
-        if self.spaces is not None and not hints.bipartite:
-            problem = "the ids of the two ends are of two sets, which may overlap: pass bipartite=True"
-            raise source.error(problem, argument="bipartite")
-
-    def check_spaces(self, numbered: Numbered, hints: Hints) -> None:
-        """Refuse ids of two sets that overlap, unless the graph is read as bipartite."""
-        if self.spaces is None or hints.bipartite:
-            return
-        both = np.intersect1d(numbered[0], numbered[1])
-        both = both[both >= 0]
-        if len(both):
-            raise InputError(
-                f"the ids of {self.spaces[0]!r} and of {self.spaces[1]!r} are two sets, and "
-                f"{numbered[2][both[:1]].tolist()[0]!r} is in both: pass bipartite=True",
-                argument="bipartite",
-            )
 
 
 def apply_origin(columns: Sequence[Column], hints: Hints, *, preamble: bytes = b"") -> Origin | None:
@@ -146,7 +83,7 @@ def find_origin(header: Sequence[str]) -> Origin | None:
     if {"source", "target", "type"} <= set(folded) and _GEPHI & set(folded):
         source, target, direction = map(folded.index, ("source", "target", "type"))
         weight = folded.index("weight") if "weight" in folded else None
-        return Origin("gephi", source, target, weight, direction=direction, direction_name=names[direction])
+        return Origin("gephi", source, target, weight, direction=direction)
     return None
 
 

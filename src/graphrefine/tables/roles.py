@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from graphrefine.graph.lookup import list_some
 from graphrefine.graph.node_ids import Numbered, is_missing_id
 from graphrefine.tables import vocabulary
 from graphrefine.tables.kinds import MOST, NO_ENDS, NUMBERS, Column, Kind, are_distinct, as_numbers, is_finite, text_of
-from graphrefine.tables.origin import Origin
+from graphrefine.tables.origin import Origin, read_direction
 from graphrefine.tables.sample import Hints
 from graphrefine.tables.vocabulary import find_pair, fold_name
 
@@ -42,6 +42,39 @@ Known = AbstractSet[str] | None  # texts of the names that labels are for, where
 # ---- edges -----------------------------------------------------------------------------------------------------------
 
 
+class TwoSets(NamedTuple):
+    """Names of two sets from which the ids of the ends come, so that one id may be two nodes.
+
+    In MovieLens, user 1 is not movie 1. Where no id is in both, nothing is lost by reading them as one set.
+    """
+
+    first: str
+    second: str
+    is_declared: bool = False  # by the program that wrote the table; else by the names of columns, for integers alone
+
+    def refuse(self, overlap: str) -> AmbiguousTable:
+        """Return the error for ids that are in both sets, or may be."""
+        return AmbiguousTable(
+            f"{self.first!r} and {self.second!r} are two sets, and {overlap}",
+            {
+                "bipartite=True": "two sets of nodes",
+                "bipartite=False": "one set, where the same id is the same node",
+            },
+            argument="bipartite",
+        )
+
+    def check(self, numbered: Numbered) -> None:
+        """Refuse ids that are in both sets."""
+        source, target, names = numbered
+        if names.dtype == object and not self.is_declared:
+            return
+        seen = np.zeros((2, len(names) + 1), np.bool_)  # the last one is of -1: no node
+        seen[0, source] = seen[1, target] = True
+        both = np.flatnonzero(seen[0, :-1] & seen[1, :-1])
+        if len(both):
+            raise self.refuse(f"{names[both[:1]].tolist()[0]!r} is in both")
+
+
 @dataclass(frozen=True)
 class EdgeRoles:
     """Positions of the columns that hold the edges."""
@@ -51,20 +84,35 @@ class EdgeRoles:
     weight: int | None
     time: int | None
     report: dict[str, Any]
-    origin: Origin | None = None
-    sample: Callable[[int], Sequence[Any]] | None = None  # of a column's values, where there is an origin
+    directed: bool | None = None  # as the program that wrote the table declares for all edges
+    direction: int | None = None  # column whose values declare it for each edge
+    sets: TwoSets | None = None
 
     @property
     def positions(self) -> tuple[int, int, int | None, int | None]:
         """Positions of source, target, weight and time."""
         return self.source, self.target, self.weight, self.time
 
+    @property
+    def used(self) -> list[int]:
+        """Positions of all columns that are read."""
+        return [at for at in (*self.positions, self.direction) if at is not None]
+
     def within(self, columns: list[int]) -> EdgeRoles:
         """Return the roles in a table that has only these columns, in this order."""
-        weight, time = (None if at is None else columns.index(at) for at in (self.weight, self.time))
-        return replace(
-            self, source=columns.index(self.source), target=columns.index(self.target), weight=weight, time=time
-        )
+        roles = ("source", "target", "weight", "time", "direction")
+        used = {role: at for role in roles if (at := getattr(self, role)) is not None}
+        positions: dict[str, Any] = {role: columns.index(at) for role, at in used.items()}
+        return replace(self, **positions)
+
+    def find_direction(self, values: Callable[[int], Iterable[Any]], hints: Hints) -> bool | None:
+        """Return the direction that a table declares; refuse edges of both kinds. ``values`` gives a whole column."""
+        if hints.directed is not None or hints.bipartite or self.direction is None:
+            return None if hints.bipartite else self.directed
+        declared = read_direction(map(str, values(self.direction)))
+        if len(declared) > 1:
+            raise ambiguous_direction()
+        return next(iter(declared), None)
 
 
 def assign_edges(columns: Sequence[Column], hints: Hints, origin: Origin | None = None) -> EdgeRoles:
@@ -102,8 +150,14 @@ def assign_edges(columns: Sequence[Column], hints: Hints, origin: Origin | None 
         kinds = {str(column.label): column.kind for column in ignored if column.kind != Kind.TEXT}
         words = {label: (Kind.NUMBER if kind == Kind.INTEGER else kind).value for label, kind in kinds.items()}
         report |= {"column_kinds": words} if words else {}
-    sample = None if origin is None else lambda at: columns[at].values
-    return EdgeRoles(source, target, weight, chosen["time"], report, origin, sample)
+    roles = EdgeRoles(source, target, weight, chosen["time"], report)
+    if origin is not None:
+        declares = origin.direction is not None and read_direction(map(str, columns[origin.direction].values))
+        roles = replace(roles, directed=origin.directed, direction=origin.direction if declares else None)
+    if origin is not None and origin.spaces is not None:
+        return replace(roles, sets=TwoSets(*origin.spaces, is_declared=True))
+    labels = report["columns"]
+    return replace(roles, sets=TwoSets(*labels) if vocabulary.name_two_kinds(labels) else None)
 
 
 def find_column(argument: str, column: Any, names: Sequence[str] | None, count: int) -> int:
@@ -136,9 +190,11 @@ def _find_ends(
         if len(free) > 2:
             pair = _choose_ends(free) if names else pair
             _refuse_relation(free, pair[1])
-    first, second = pair or (0, 1)
-    source = source if source is not None else first if first != target else second
-    target = target if target is not None else second if second != source else first
+    pair = pair or (0, 1)
+    if source is None:
+        source = next(at for at in pair if at != target)
+    if target is None:
+        target = next(at for at in reversed(pair) if at != source)
     if source == target:
         problem = f"source and target are the same column ({columns[source].label!r}); name both"
         raise InputError(problem, argument="target")
@@ -241,27 +297,12 @@ def _find_weight(
     return None if found is None else found.position
 
 
-def refuse_two_kinds(labels: Sequence[Any], numbered: Numbered, hints_bipartite: bool | None) -> None:
-    """Refuse overlapping integers of two columns that are called as two kinds of things, such as userId and movieId.
-
-    In MovieLens, user 1 is not movie 1. Where the integers do not overlap, nothing is lost by reading them as one set.
-    """
-    source, target, names = numbered
-    if hints_bipartite is not None or names.dtype == object or not vocabulary.name_two_kinds(labels):
-        return
-    seen = np.zeros((2, len(names) + 1), np.bool_)  # the last one is of -1: no node
-    seen[0, source] = seen[1, target] = True
-    both = np.flatnonzero(seen[0, :-1] & seen[1, :-1])
-    if len(both):
-        raise ambiguous_kinds(labels, names[both[0]].item())
-
-
-def ambiguous_kinds(labels: Sequence[Any], name: int) -> AmbiguousTable:
-    """Return the error for an id in two columns that name different things."""
+def ambiguous_direction() -> AmbiguousTable:
+    """Return the error for a table of Gephi with edges of both kinds, or which may have them."""
     return AmbiguousTable(
-        f"the columns {labels[0]!r} and {labels[1]!r} name different things, and {name} is in both",
-        {"bipartite=True": "two sets of nodes", "bipartite=False": "one set, where the same number is the same node"},
-        argument="bipartite",
+        "column 'Type' says which edges have a direction, and a graph has one kind",
+        {"directed=True": "edges with a direction", "directed=False": "edges without"},
+        argument="directed",
     )
 
 

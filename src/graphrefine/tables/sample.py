@@ -38,6 +38,11 @@ class Hints:
         return self.source, self.target, None if self.weights is False else self.weights, self.time
 
     @property
+    def choose_columns(self) -> bool:
+        """Whether a column is chosen."""
+        return any(column is not None for column in self.columns)
+
+    @property
     def are_named(self) -> bool:
         """Whether a column is chosen by its name."""
         return any(isinstance(column, str) and not column.isdecimal() for column in self.columns)

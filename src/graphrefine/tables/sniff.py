@@ -38,14 +38,9 @@ def sniff(source: Source, hints: Hints, data: bytes | None = None, *, complete: 
     return replace(sample, columns=columns, origin=origin)
 
 
-def find_edges(
-    names: Sequence[str] | None, numeric: Sequence[bool], values: Callable[[int], Sequence[Any]], hints: Hints
-) -> EdgeRoles:
+def find_edges(names: Sequence[str | None], values: Callable[[int], Sequence[Any]], hints: Hints) -> EdgeRoles:
     """Find the edges in a table of typed columns; ``values`` returns a sample of those of a column."""
-    columns = [
-        Column(None if names is None else names[at], at, partial(values, at), is_numeric=is_numeric)
-        for at, is_numeric in enumerate(numeric)
-    ]
+    columns = [Column(name, at, partial(values, at)) for at, name in enumerate(names)]
     return assign_edges(columns, hints, apply_origin(columns, hints))
 
 

@@ -23,16 +23,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphrefine.embedding.formats import FORMAT_VERSION
-from graphrefine.embedding.formats.io import MARK, join_data
+from graphrefine.embedding.formats.io import MARK, join_data, name_arrays
 from graphrefine.embedding.state import EmbeddingData, names_of
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_ids import is_range, pack, unpack
+from graphrefine.graph.node_ids import unpack
 from graphrefine.system.arrays import map_npy, save_npy
 from graphrefine.system.checks import version_problem
 from graphrefine.system.files import check_only
 
 _ARRAYS = names_of("column", "array")  # of the state; its numbers are in meta.json
 _FILES = frozenset({"meta.json", "vectors.npy", "names.npy", "offsets.npy", *(f"{name}.npy" for name in _ARRAYS)})
+_NAMES = {"names": "names.npy", "names_text": "names.npy", "names_offsets": "offsets.npy"}
 _ATTEMPTS = 100  # to read a folder; each is lost only to a replacement while its files are opened
 
 
@@ -40,13 +41,9 @@ def write(path: Path, data: EmbeddingData) -> None:
     """Fill the existing, empty folder ``path``."""
     state = data.state.arrays()
     arrays = {"vectors.npy": data.vectors, **{f"{name}.npy": state[name] for name in _ARRAYS if name in state}}
-    if is_range(data.names):
-        kind = "range"
-    elif data.names.dtype != object:
-        kind, arrays["names.npy"] = "integers", data.names
-    else:
-        kind = "strings"
-        arrays["names.npy"], arrays["offsets.npy"] = pack(data.names)
+    named = name_arrays(data.names)
+    arrays |= {_NAMES[name]: array for name, array in named.items()}
+    kind = "strings" if "names_text" in named else "integers" if named else "range"
     for name, array in arrays.items():
         save_npy(path / name, array)
     meta = {

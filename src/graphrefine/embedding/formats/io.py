@@ -30,7 +30,7 @@ from graphrefine.embedding.formats import (
 )
 from graphrefine.embedding.state import EmbeddingData, Kind, State, names_of
 from graphrefine.errors import ArgumentWarning, FormatError, InputError, OutputError
-from graphrefine.graph.node_ids import Names, as_names, text_names, unpack
+from graphrefine.graph.node_ids import Names, as_names, is_range, pack, text_names, unpack
 from graphrefine.system.checks import check_choice, version_problem
 from graphrefine.system.files import replacing, replacing_folder
 from graphrefine.tables.source import check_unpacked
@@ -186,8 +186,18 @@ def join_data(
     return EmbeddingData(names, vectors, recipe, mapped, State.from_stored(pieces | dict(state or {})), fingerprint)
 
 
+def name_arrays(names: Names) -> dict[str, NDArray[Any]]:
+    """Return names as arrays by name, for `read_names`: integers, or packed texts; none for 0, 1, ..., n - 1."""
+    if is_range(names):
+        return {}
+    if names.dtype != object:
+        return {"names": names}
+    text, offsets = pack(names)
+    return {"names_text": text, "names_offsets": offsets}
+
+
 def read_names(arrays: Any, nodes: int) -> Names:
-    """Return names from arrays by name: integers or NumPy strings, or packed texts; else 0, 1, ..., n - 1."""
+    """Undo `name_arrays`; ``names`` may also be NumPy strings."""
     if "names" in arrays:
         return as_names(arrays["names"], nodes)
     if "names_text" in arrays:

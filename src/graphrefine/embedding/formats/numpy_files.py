@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.io import as_vectors, check_memory, join_data, metadata_texts, read_names
+from graphrefine.embedding.formats.io import (
+    as_vectors,
+    check_memory,
+    join_data,
+    metadata_texts,
+    name_arrays,
+    read_names,
+)
 from graphrefine.embedding.state import EmbeddingData, names_of
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_ids import Names, is_range, pack
+from graphrefine.graph.node_ids import Names, is_range
 from graphrefine.system.arrays import map_npy, row_blocks, save_npy, write_array, write_npy_blocks
 
 _MEMBERS = {f"{name}.npy" for name in ("vectors", "names", "names_text", "names_offsets")}
@@ -58,11 +63,7 @@ def write_npz(path: Path, data: EmbeddingData) -> None:
 
 def _write_names(archive: ZipFile, names: Names) -> None:
     """Write the names as they are; strings as NumPy's, or else packed."""
-    if names.dtype == object and _wasteful(names):
-        text, offsets = pack(names)
-        arrays: dict[str, NDArray[Any]] = {"names_text": text, "names_offsets": offsets}
-    else:
-        arrays = {"names": names}
+    arrays = name_arrays(names) if names.dtype == object and _wasteful(names) else {"names": names}
     for name, array in arrays.items():
         longest = max(map(len, array), default=0) if array.dtype == object else 0
         dtype = np.dtype(f"U{max(longest, 1)}") if array.dtype == object else array.dtype

@@ -14,10 +14,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.formats.io import as_vectors, join_data, metadata_texts, read_names
+from graphrefine.embedding.formats.io import as_vectors, join_data, metadata_texts, name_arrays, read_names
 from graphrefine.embedding.state import EmbeddingData, names_of
 from graphrefine.errors import FormatError
-from graphrefine.graph.node_ids import Names, is_range, pack
 from graphrefine.system.arrays import map_array
 
 _DTYPES = {"I64": "<i8", "F64": "<f8", "F32": "<f4", "F16": "<f2", "U8": "u1"}  # that our tensors may have
@@ -31,7 +30,7 @@ def write(path: Path, data: EmbeddingData) -> None:
     from safetensors.numpy import save_file
 
     state = data.state.arrays()
-    arrays = {"vectors": data.vectors, **_name_arrays(data.names)}
+    arrays = {"vectors": data.vectors, **name_arrays(data.names)}
     arrays |= {name: state[name] for name in _STATE if name in state}
     # The package writes a temporary file, which only its owner may read, and renames that: the file gets the
     # permissions of other outputs again.
@@ -43,15 +42,6 @@ def write(path: Path, data: EmbeddingData) -> None:
     except SafetensorError as error:  # a full disk
         raise OSError(str(error)) from error
     path.chmod(permissions)
-
-
-def _name_arrays(names: Names) -> dict[str, NDArray[Any]]:
-    if is_range(names):
-        return {}
-    if names.dtype != object:
-        return {"names": names}
-    text, offsets = pack(names)
-    return {"names_text": text, "names_offsets": offsets}
 
 
 def read(path: Path) -> EmbeddingData:

@@ -58,7 +58,7 @@ def test_as_good_as_the_reference(name: str, filter: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "least"), [("ppi", 24.5), ("wikipedia-pos", 60.0)])
 def test_the_default_is_as_good_as_its_page_says(name: str, least: float) -> None:
-    """Micro F1 of docs/quality.md, less a point; random vectors and shuffled labels stay far below."""
+    """The default's Micro F1, less a point; random vectors and shuffled labels stay far below."""
     graph, labels = load(name)
     vectors = graphrefine.embed(graph).vectors
     others = random_control(graph.nodes, 128), np.random.default_rng(0).permutation(vectors)

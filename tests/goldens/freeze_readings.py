@@ -24,6 +24,7 @@ from graphrefine.pipeline import feature_table
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TABLES = HERE / "tables.jsonl"
+DOCUMENTS = HERE / "documents.jsonl"
 CORPUS_MODULES = ("corpus_text", "corpus_tools")  # below tests: each has a list CASES
 DIGITS = 16  # of a digest, hexadecimal
 COUNTS = ("records", "self_loops", "duplicates", "reciprocal", "zero_weights", "missing", "trimmed", "comments")
@@ -209,21 +210,15 @@ def unpack_bundle(data: bytes, name: str, folder: Path) -> Path:
     return target
 
 
-FENCE = re.compile(r"^```(csv|tsv|json|jsonl|gml|txt|xml|graphml) (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
 def list_document_cases() -> Iterator[Case]:
-    """List the files that README and documentation show: as a graph, and as labels of the words in them."""
-    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
-        if "_build" in page.parts:
-            continue
-        for found in FENCE.finditer(page.read_text(encoding="utf-8")):
-            make = partial(write_file, found[2], found[3].encode())
-            name = f"docs/{page.stem}/{found[2]}"
-            yield Case(f"{name}/graph", make, read_graph)
-            if found[1] == "csv":
-                names = sorted(set(re.findall(r"^[^,\n]+", found[3], re.MULTILINE)))[:-1]
-                yield Case(f"{name}/labels", make, partial(read_labels, names=names))
+    """List files that the documentation once showed: as a graph, and as labels of the words in them."""
+    with DOCUMENTS.open(encoding="utf-8") as lines:
+        for file in map(json.loads, lines):
+            make = partial(write_file, file["file"], file["text"].encode())
+            yield Case(f"docs/{file['id']}/graph", make, read_graph)
+            if file["file"].endswith(".csv"):
+                names = sorted(set(re.findall(r"^[^,\n]+", file["text"], re.MULTILINE)))[:-1]
+                yield Case(f"docs/{file['id']}/labels", make, partial(read_labels, names=names))
 
 
 def list_old_file_cases() -> Iterator[Case]:

@@ -131,7 +131,7 @@ class LiveVectors:
     @property
     def _radius(self) -> float:
         """Bound of the distance of any vector from where it should be, before it is made unit."""
-        # h of docs/explanation/live-bounds.md: where no node lags behind by more than this, no vector is farther from the fixed point's.
+        # h of docs/explanation/live-bounds.md: no vector is farther from the fixed point's than this.
         lag: float = self._checkpoint.contents["frozen"]["lag"]
         return lag / (self.settings.keep * (1 - self.settings.keep))
 

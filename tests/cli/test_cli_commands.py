@@ -94,7 +94,7 @@ def test_convert_tells_what_it_wrote_and_what_it_lost(tmp_path: Path) -> None:
 def test_convert_writes_underscores_for_blanks_where_asked_for(tmp_path: Path) -> None:
     Embedding(["ada", "bob b"], [[1, 2], [3, 4]]).save(tmp_path / "x.npz")
     typed = ("convert", tmp_path / "x.npz", tmp_path / "x.vec")
-    refuses(*typed, folder=tmp_path, expected=("'bob b'", "--blank-names replace"))
+    refuses(*typed, folder=tmp_path, expected=("'bob b'", "--blank-names 'replace'"))
     done = works(*typed, "--blank-names", "replace")
     assert "underscores in 1 names" in done.err
     assert (tmp_path / "x.vec").read_text() == "2 2\nada 1 2\nbob_b 3 4\n"

@@ -78,11 +78,11 @@ LABELS = [  # what follows `evaluate labels vectors`
     ("labels.csv --unlabeled perhaps", "'perhaps' is not one of 'drop', 'keep'"),
 ]
 READINGS = [  # files that can be read in two ways, with both and an option that decides
-    ("header.csv", "line 1", "'ann' - 'bob'", "(--header/--no-header)"),
+    ("header.csv", "line 1", "'ann' - 'bob'", "--header", "--no-header"),
     ("times.txt", "line 1", "times", "time=2", "weights=2", "--weights"),
     ("twice.csv", "line 1", "'weight'"),
-    ("names.csv", "line 1", "comments='#'", "comments=''", "--comments"),
-    ("people.csv", "source='city' and target='person'", "source='person' and target='friend'", "--source"),
+    ("names.csv", "line 1", "--comments '#'", "--comments ''"),
+    ("people.csv", "--source 'city' and --target 'person'", "--source 'person' and --target 'friend'"),
     ("square.csv", "4 x 4", "matrix", "--source"),
 ]
 OTHERS = [
@@ -111,7 +111,7 @@ OTHERS = [
     ("emebd", "'emebd' (did you mean 'embed'?); the commands are embed, info", "--help"),
     ("xyz", "No such command 'xyz'; the commands are embed, info", "graphrefine --help"),
     ("neighbors good", "--all or --vectors"),
-    ("neighbors good cd", "near it: c"),
+    ("neighbors good cd", "similar names: c"),
     ("neighbors good c -k 0", "-k 0"),
     ("neighbors good c --label red", "label"),
     ("neighbors nothing c", "nothing"),

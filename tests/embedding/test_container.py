@@ -126,7 +126,7 @@ def test_keys_that_may_be_meant_otherwise_are_refused(table: Embedding, key: Any
 @pytest.mark.parametrize(
     ("table", "key", "problem"),
     [
-        (PEOPLE, "anna", "no node is called 'anna'; near it: ann"),
+        (PEOPLE, "anna", "no node is called 'anna'; similar names: ann"),
         (PEOPLE, ["ann", "x", "y"], "'x'.*2 of 3 names are unknown, such as 'x', 'y'"),
         (PEOPLE, 2, r"names are strings, such as 'ann'; row 2 is vectors\[2\]"),
         (PEOPLE, [0, 1], "names are strings"),

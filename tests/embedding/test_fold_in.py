@@ -189,7 +189,7 @@ ARCS = Embedding(["a", "b"], [[1, 0], [0, 1]], {"directed": True})
 @pytest.mark.parametrize(
     ("table", "edges", "problem"),
     [
-        (PEOPLE, [("eve", "adda")], "'adda' is not known.*near it: ada"),
+        (PEOPLE, [("eve", "adda")], "'adda' is not known.*similar names: ada"),
         (PEOPLE, [("eve", "ada"), ("bob", "ada")], "node 'bob' has a vector already"),
         (PEOPLE, [("eve", "ada", float("nan"))], "weight nan is not allowed"),
         (PEOPLE, [("eve", "ada", -1.0)], "weight -1.0 is not allowed"),

@@ -34,7 +34,9 @@ def stored(tmp_path: Path) -> Path:
     ],
 )
 def test_the_error_of_a_batch_counts_the_unknown_names(call: Any) -> None:
-    message = "no node is called 'adda'; near it: ada; 2 of 4 names are unknown, such as 'adda', 'x'; unknown='skip'"
+    message = (
+        "no node is called 'adda'; similar names: ada; 2 of 4 names are unknown, such as 'adda', 'x'; pass unknown="
+    )
     with pytest.raises(InputError, match=message):
         call(["ada", "adda", "bob", "x"])
 
@@ -103,8 +105,8 @@ def test_edges_to_unknown_nodes_are_left_out() -> None:
 def test_commands_leave_unknown_names_out(stored: Path, tmp_path: Path) -> None:
     (tmp_path / "names.txt").write_text("adda\nada\nx\ncy\n")
     typed: list[str | Path] = ["neighbors", stored, "--from", tmp_path / "names.txt", "-k", "1"]
-    message = refuses(*typed, folder=tmp_path, expected=("near it: ada", "2 of 4 names are unknown"))
-    assert "(--skip-unknown) leaves unknown names out" in message
+    message = refuses(*typed, folder=tmp_path, expected=("similar names: ada", "2 of 4 names are unknown"))
+    assert "pass --skip-unknown to leave" in message
     done = works(*typed, "--skip-unknown", "--json")
     assert done.err == "note: names that no node has were left out: 2 of 4, such as 'adda', 'x'\n"
     assert [row["node"] for row in done.figures["results"]] == ["ada", "cy"]
@@ -114,7 +116,7 @@ def test_commands_leave_unknown_names_out(stored: Path, tmp_path: Path) -> None:
     assert works("neighbors", stored, "x", "--skip-unknown", "--json").figures["results"] == []
     (tmp_path / "new.csv").write_text("".join(f"{new},{known}\n" for new, known in EDGES[:4]))
     typed = ["fold-in", tmp_path / "new.csv", "--into", stored, "-o", tmp_path / "new.npz"]
-    refuses(*typed, folder=tmp_path, expected=("'x' (and 1 more) is not known", "(--skip-unknown)"))
+    refuses(*typed, folder=tmp_path, expected=("'x' (and 1 more) is not known", "--skip-unknown"))
     done = works(*typed, "--skip-unknown", "--json")
     assert done.figures["skipped"] == {"edges": 2, "nodes": 2, "names": ["x", "y"]} and done.figures["nodes"] == 2
     assert "warning: 2 edges were left out" in done.err

@@ -322,7 +322,7 @@ def test_directed_and_bipartite_graphs_have_two_sides() -> None:
 
 
 def test_unknown_names(graph: networkx.Graph) -> None:
-    with pytest.raises(InputError, match=r"'red 71'; near it: red 7.*1 of 2 names"):
+    with pytest.raises(InputError, match=r"'red 71'; similar names: red 7.*1 of 2 names"):
         NodeVectors(graph, 4).fit(["red 1", "red 71"])
     with pytest.raises(InputError, match=r"'green'.*unknown='skip'"):
         NodeVectors(graph, 4).fit(LINES).transform(["green"])

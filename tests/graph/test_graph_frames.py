@@ -39,7 +39,7 @@ def test_neighbors_have_weights() -> None:
     assert SIDES.neighbors("ann", side="target") == {"bob": 1.0}
     assert SIDES.neighbors("tea") == {"ann": 2.0, "bob": 3.0}
     assert "cy" in PEOPLE and "x" not in PEOPLE and PEOPLE.index("cy") == 2
-    with pytest.raises(KeyError, match="no node is called 'bop'; near it: bob"):
+    with pytest.raises(KeyError, match="no node is called 'bop'; similar names: bob"):
         PEOPLE.neighbors("bop")
     with pytest.raises(InputError, match="'ann' is a name on both sides"):
         SIDES.neighbors("ann")

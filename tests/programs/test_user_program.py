@@ -34,7 +34,7 @@ def test_it_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     embedding = main(tmp_path)
     assert embedding.shape == (6, 4)
     printed = capsys.readouterr().out
-    assert "no node is called 'anna'; near it: ann" in printed and "True (6, 2) None" in printed
+    assert "no node is called 'anna'; similar names: ann" in printed and "True (6, 2) None" in printed
     assert printed.endswith("dim\n")
 
 

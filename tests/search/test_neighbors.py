@@ -219,7 +219,7 @@ def test_sides_are_like_their_own_and_linked_to_the_other() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"nodes": "bop"}, "no node is called 'bop'; near it: bob"),
+        ({"nodes": "bop"}, "no node is called 'bop'; similar names: bob"),
         ({"nodes": "bob", "k": 0}, "k=0 must be at least 1"),
         ({"nodes": "bob", "k": 1.5}, "k=1.5 must be a whole number"),
         ({"nodes": "bob", "score": "euclid"}, "score='euclid' is not known; it can be 'cosine', 'dot', 'link'"),

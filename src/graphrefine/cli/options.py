@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, fields
 from functools import partial
 from pathlib import Path
@@ -344,21 +345,39 @@ def method_options(options: dict[str, Any]) -> tuple[Method[Any], str | None, di
     return method, preset, {**options, **configured, **given}
 
 
-def name_option(problem: GraphRefineError | Warning, command: click.Command) -> str:
-    """Return the message of an error or a warning, with the option of its argument where the command has one.
+# An argument with its value as messages of the library have them, such as weights=False or delimiter=';'.
+_ARGUMENT = re.compile(r"\b([a-z_]+)=(True\b|False\b|None\b|'[^']*'|(?=[\s,;:]|$))")
+_FLAGS = {"unknown": "skip"}  # an argument whose option is a flag of another name
 
-    Messages call arguments as Python does. Only the head of a message is rewritten, as what follows may be text of the
-    user's; that of a file's problem is the path and the line, and stays.
+
+def name_option(problem: GraphRefineError | Warning, command: click.Command) -> str:
+    """Return the message of an error or a warning, with options in place of the arguments of Python.
+
+    The option of the problem's argument is named at the end, if nothing before has named it.
     """
     argument, message = getattr(problem, "argument", None), str(problem)
-    option = next((each for each in command.params if isinstance(each, click.Option) and each.name == argument), None)
-    # Paths and names in a message are the user's, and may look like an argument: only its head is rewritten.
-    if option is None or (name := max(option.opts, key=len)) in message:
+    options = {str(each.name): each for each in command.params if isinstance(each, click.Option)}
+    option = options.get(str(argument))
+    if option is not None and message.startswith(f"{argument}="):
+        message = f"{max(option.opts, key=len)} {message.removeprefix(f'{argument}=').lstrip()}"
+    message = _ARGUMENT.sub(lambda found: _spell_option(found, options), message)
+    if option is None or any(name in message for name in (max(option.opts, key=len), *option.secondary_opts)):
         return message
-    if message.startswith(f"{argument}="):
-        return f"{name} {message.removeprefix(f'{argument}=').lstrip()}"
-    name = "/".join([name, *option.secondary_opts])
+    name = "/".join([max(option.opts, key=len), *option.secondary_opts])
     return f"{message} ({name})" if isinstance(problem, FormatError) else f"{name}: {message}"
+
+
+def _spell_option(found: re.Match[str], options: Mapping[str, click.Option]) -> str:
+    """Return an argument as the option of a command; as it is if the command has no such option."""
+    option, value = options.get(_FLAGS.get(found[1], found[1])), found[2]
+    if option is None:
+        return found[0]
+    name = max(option.opts, key=len)
+    if option.is_flag:
+        return option.secondary_opts[0] if value == "False" and option.secondary_opts else name
+    if value in ("False", "None"):
+        return f"{name} none"
+    return f"{name} {value}" if value else name
 
 
 def check_not_input(output: str | None, inputs: Iterable[Any]) -> None:

@@ -160,7 +160,7 @@ def _lost_error(graph: Graph, names: list[Any], lost: Rows, table: StatefulVecto
     more = f" (and {len(lost) - 1:,} more)" if len(lost) > 1 else ""
     return InputError(
         f"{graph.source}: {quote_name(names[lost[0]])}{more} is not known, and has no edge to a node that is"
-        f"{table.lookup.hint(names[lost[0]])}; unknown='skip' (--skip-unknown) leaves such nodes out",
+        f"{table.lookup.hint(names[lost[0]])}; pass unknown='skip' to leave such nodes out",
     )
 
 

@@ -179,7 +179,7 @@ class Lookup:
         if total > 1:
             problem += f"; {len(missing):,} of {total:,} names are unknown, such as {list_some(missing)}"
         if option:
-            problem += "; unknown='skip' (--skip-unknown) leaves unknown names out"
+            problem += "; pass unknown='skip' to leave unknown names out"
         return UnknownNameError(problem)
 
     def all_rows(self, names: Iterable[object]) -> Rows:
@@ -290,8 +290,8 @@ class Lookup:
         if not isinstance(name, type_ | np.generic):
             row = f"; row {name} is vectors[{name}]" if type(name) is int and -1 <= name < len(names) else ""
             return f"; the names are {kind}, such as {quote_name(names[0])}{row}"
-        near = difflib.get_close_matches(str(name), map(str, names)) if len(names) <= _MANY else []
-        return f"; near it: {', '.join(dict.fromkeys(near))}" if near else f"; the first is {quote_name(names[0])}"
+        near = find_similar(str(name), [str(each) for each in names.tolist()])
+        return f"; similar names: {', '.join(near)}" if near else f"; the first is {quote_name(names[0])}"
 
     def meant_integer(self, name: object) -> int | None:
         """Return the integer that a text may mean where names are integers, and is not the name of: 7 for "007"."""
@@ -326,6 +326,25 @@ def warn_skipped(missing: Sequence[object], total: int, *, stacklevel: int) -> N
     if len(missing):
         text = f"names that no node has were left out: {len(missing):,} of {total:,}, such as {list_some(missing)}"
         warnings.warn(ArgumentWarning(text), stacklevel=stacklevel)
+
+
+def find_similar(name: str, names: Sequence[str]) -> list[str]:
+    """Return up to three names that begin with a text or contain it, in any case, or else are spelled almost like it.
+
+    Examples
+    --------
+    >>> find_similar("arya", ["Bran-Stark", "Arya-Stark"]), find_similar("brin", ["Bran", "Arya"])
+    (['Arya-Stark'], ['Bran'])
+    """
+    text, lower = name.casefold(), [each.casefold() for each in names]
+    found = [row for row, each in enumerate(lower) if text and text in each]
+    if found:
+        found.sort(key=lambda row: (not lower[row].startswith(text), len(lower[row]), lower[row]))
+        near = [names[row] for row in found]
+    else:
+        rows = dict(zip(lower, names, strict=True))
+        near = [rows[each] for each in difflib.get_close_matches(text, rows)] if len(rows) <= _MANY else []
+    return list(dict.fromkeys(near))[:3]
 
 
 def list_some(names: Sequence[object]) -> str:

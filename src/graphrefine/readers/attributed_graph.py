@@ -279,8 +279,8 @@ def parse_weight(value: Any) -> float:
         problem = "is not a number; weights=False reads the edges without weights"
     elif weight < 0 or text.startswith("-"):
         problem = (
-            "is negative, and weights must be positive (0: no edge): pass weights=False to leave them out "
-            "(--weights none), or write absolute values"
+            "is negative, and weights must be positive (0: no edge): pass weights=False to leave them out, "
+            "or write absolute values"
         )
     elif math.isinf(weight):
         problem = problem or "is not a finite float32 number"

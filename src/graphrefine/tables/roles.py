@@ -55,7 +55,7 @@ class TwoSets(NamedTuple):
     def refuse(self, overlap: str) -> AmbiguousTable:
         """Return the error for ids that are in both sets, or may be."""
         return AmbiguousTable(
-            f"{self.first!r} and {self.second!r} are two sets, and {overlap}",
+            f"{self.first!r} and {self.second!r} name different things, and {overlap}",
             {
                 "bipartite=True": "two sets of nodes",
                 "bipartite=False": "one set, where the same id is the same node",

@@ -32,7 +32,7 @@ def check(names: Names) -> None:
         if not name or _SPACE.search(name):
             raise InputError(
                 f"the name {name!r} is empty or has white space, which word2vec files cannot keep; save as .parquet, "
-                ".npz, .csv or a folder, or pass blank_names='replace' (--blank-names replace) for underscores"
+                ".npz, .csv or a folder, or pass blank_names='replace' for underscores"
             )
 
 

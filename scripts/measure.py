@@ -29,7 +29,7 @@ BENCHMARKS = {  # name of the result: benchmark, options
     "links": "link_scores.py --graphs ppi,wikipedia-pos,blogcatalog,coauthor-cs,planetoid-pubmed,web-google",
     "neighbors": "neighbors.py --only index",
     "predict-labels": "predict_labels.py",
-    "predict-links": "predict_links.py --seeds 0",
+    "predict-links": "predict_links.py --graphs ppi.mat,wikipedia-pos.mat,blogcatalog.mat --seeds 0",
     "fold-in": "fold_in.py --graphs ppi,wikipedia-pos,coauthor-cs,planetoid-pubmed,lastfm-asia --splits 3",
     "align": "align.py",
     "directed": "directed.py --threads 2",

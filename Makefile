@@ -29,7 +29,7 @@ TESTS  ?= -n 2 --dist worksteal
 # The core: what reads a graph, what makes vectors of it, what stores them; few examples, no real graphs, no server.
 QUICK  := $(addprefix tests/, kernels graph readers linalg refine embedding vectors)
 
-.PHONY: help demo test quick lint check-slow check-torch check-clients check-arm check-minimum check-newest fuzz faults sanitize reproduce bench docs web wheel sbom clean
+.PHONY: help demo test quick lint check-slow check-torch check-clients check-arm check-minimum check-newest fuzz faults sanitize reproduce bench results docs web wheel sbom clean
 
 help:
 	@echo "make demo        embed a real graph, score the vectors and draw them into demo-output/"
@@ -46,6 +46,7 @@ help:
 	@echo "make reproduce   the paper's tables, figures and claims in minutes, into reproduce-output/"
 	@echo "make wheel       build wheels for every Python found, each tried in a clean environment, into dist/"
 	@echo "make bench       what can be measured, and the quick part of it"
+	@echo "make results     all tables of the documentation, measured again on real graphs: an hour; needs GRAPHREFINE_DATA"
 	@echo "make docs        the documentation as web pages, into docs/_build/"
 	@echo "make web         the page of graphrefine explore, built anew from web/ (needs node and npm)"
 	@echo "make sbom        sbom.cdx.json: what the package consists of and asks for, as CycloneDX"
@@ -126,6 +127,11 @@ reproduce: $(STAMP)
 
 bench: $(STAMP)
 	@$(BIN)/python scripts/bench.py
+
+# On one commit and a machine that does nothing else. RESULTS="--only speed,tiers" chooses; --peers adds other packages.
+results: $(STAMP)
+	$(BIN)/python scripts/measure.py $(RESULTS)
+	$(BIN)/python scripts/figures.py
 
 wheel:
 	@test -n "$(PYTHON)" || { echo "no Python 3.11 or newer was found; say which with: make PYTHON=/path/to/python"; exit 1; }

@@ -1,11 +1,12 @@
 """Drift after a hundredth of the edges changed: `--align-to` on real graphs.
 
-    python benchmarks/align.py [--changes 2] [--graphs ppi,...]
+    python benchmarks/align.py [--changes 2] [--graphs ppi,...] [--save]
 
 Half a percent of the edges are removed and as many random ones added; both graphs are embedded with the default
 settings and seed, and the second is aligned to the first. "list": the changed graph is known by its edges alone, as
 from a file, so that nodes that lost their last edge are gone and every row has moved. "other seed": the drift of the
-same graph embedded with another seed, for comparison. Bar: mean distance of unit rows at most 0.25.
+same graph embedded with another seed, for comparison. Bar: mean distance of unit rows at most 0.25. ``--save`` writes
+docs/results/align.json.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import numpy as np
 
 import graphrefine
+import results
 from common import graph, machine
 from graphrefine import Graph
 from graphrefine.evaluate.held_out_edges import hold_out
@@ -48,10 +50,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--changes", type=int, default=2)
     parser.add_argument("--graphs", default=GRAPHS)
+    parser.add_argument("--save", action="store_true", help="write docs/results/align.json")
     given = parser.parse_args()
     print(machine())
     print(f"\n{'mean drift of unit rows':22} before  after   list  gone  other seed")
-    passed = True
+    passed, rows = True, list[list[str]]()
     for name in given.graphs.split(","):
         whole = graph(name)
         old = graphrefine.embed(whole)
@@ -72,6 +75,10 @@ def main() -> None:
             f"bar {BAR:g}: {'reached' if worst <= BAR else 'MISSED'}",
             flush=True,
         )
+        rows.append([results.title(name), *(f"{drift:.3f}" for drift in (*means[:2], other))])
+    if given.save:
+        columns = ["graph", "before", "after `align_to`", "the same graph by another seed, aligned"]
+        results.save("align", drift=results.Table(columns, rows))
     sys.exit(0 if passed else 1)
 
 

@@ -1,9 +1,10 @@
 """The whole command on web-google: wall time against its own compute time, peak memory, and the forecast of `info`.
 
-    python benchmarks/command.py [--rounds 3] [--threads 2]
+    python benchmarks/command.py [--rounds 3] [--threads 2] [--qualities fast,default] [--save]
 
 From a .mat file and from a 4.3-million-line integer edge list to a saved native embedding. Wall time is taken from
-outside, interpreter start and all; the peak is what the system says of the finished process.
+outside, interpreter start and all; the peak is what the system says of the finished process. The bars are those of the
+default tier. ``--save`` writes docs/results/command.json.
 """
 
 from __future__ import annotations
@@ -15,11 +16,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import product
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import results
 from common import data, graph, machine
 from graphrefine.graph.graph import Graph
 
@@ -58,21 +62,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--qualities", default="default")
+    parser.add_argument("--save", action="store_true", help="write docs/results/command.json")
     given = parser.parse_args()
     print(machine())
     read = graph("web-google")
     held = read.indptr.nbytes + read.indices.nbytes
     limit = (held + 2.5 * read.nodes * 128 * 4) / 1e6 + 300
-    passed = True
+    passed, rows = True, list[list[str]]()
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "web-google.txt"
         write_edge_list(read, listed)
-        for source in (data("web-google.mat"), listed):
+        sources = {"MATLAB file": data("web-google.mat"), "text, a line for each edge": listed}
+        for quality, (title, source) in product(given.qualities.split(","), sources.items()):
             forecasts, runs = [], []
+            options = ("--threads", given.threads, "--quality", quality)
             for _ in range(given.rounds):
-                forecasts.append(run("info", source, "--threads", given.threads)[0]["predicted"])
-                runs.append(run("embed", source, "-o", Path(folder) / "out", "--threads", given.threads))
-            print(f"\n{source.name}, {given.threads} threads")
+                forecasts.append(run("info", source, *options)[0]["predicted"])
+                runs.append(run("embed", source, "-o", Path(folder) / "out", *options))
+            print(f"\n{source.name}, {quality}, {given.threads} threads")
             for (figures, wall, peak), forecast in zip(runs, forecasts, strict=True):
                 spent = figures["seconds"]
                 parts = ", ".join(f"{name} {spent[name]:.2f}" for name in ("read", "compute", "write"))
@@ -84,8 +92,13 @@ def main() -> None:
                 )
             best = min(wall / figures["seconds"]["compute"] for figures, wall, _ in runs)
             most = max(peak for _, _, peak in runs)
-            passed &= best <= 2.0 and most <= limit
+            passed &= quality != "default" or (best <= 2.0 and most <= limit)
             print(f"  best wall / compute {best:.2f} (bar 2.00); highest peak {most:,.0f} MB (bar {limit:,.0f} MB)")
+            figures, wall, _ = min(runs, key=itemgetter(1))
+            rows.append([title, quality, f"{wall:.2f}", f"{figures['seconds']['compute']:.2f}", f"{most:,.0f} MB"])
+    if given.save:
+        columns = ["input", "quality", "seconds in all", "seconds of computing", "peak memory"]
+        results.save("command", whole=results.Table(columns, rows))
     sys.exit(0 if passed else 1)
 
 

@@ -1,7 +1,7 @@
 """The automatic dimension, held against the F1 of labels at 32, 64, 128 and 256, and what truncated vectors keep of it.
 
     python benchmarks/dimension.py [--graphs ppi,...] [--seeds 3] [--threads N] [--kept FILE] [--truncated]
-        [--quality default]
+        [--quality default] [--save]
 
 Micro F1 (C = 1, unit rows, 10 and 50 % of the labeled nodes, 10 splits, the mean of the seeds) at each
 of the four, and at the dimensions that held-out edges confirm (`graphrefine.refine.dimension`) by several bounds on the
@@ -11,6 +11,7 @@ as 0.1 of regret.
 
 ``--truncated`` prints `Embedding.truncated(64)` of vectors of 128 beside a run with 64 instead; bar: within 0.5. The
 control is 64 of the 128 axes at random. ``--kept`` is a file of JSON for scores that are there already.
+``--save`` writes docs/results/dimension.json.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import graphrefine
+import results
 from common import data, graph, machine
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import by_logarithm
-from graphrefine.refine.dimension import PROBE, SEED, STEP, cross_validated
+from graphrefine.refine.dimension import LEAST, PROBE, SEED, STEP, cross_validated
 
 GRAPHS = (
     *("ppi", "lastfm-asia", "wikipedia-pos", "amazon-photo", "planetoid-pubmed", "coauthor-cs", "blogcatalog"),
@@ -91,7 +93,8 @@ def dimensions(whole: Graph, threads: int) -> dict[float, int]:
     return {bound: min(max(-(-int((scores > bound).sum()) // STEP), 1) * STEP, most) for bound in BOUNDS}
 
 
-def measure_dimensions(scores: Scores, names: list[str], threads: int) -> None:
+def measure_dimensions(scores: Scores, names: list[str], threads: int) -> list[list[str]]:
+    rows = list[list[str]]()
     print(f"\n{'Micro F1 at 10, 50%':20}", *(f"{dim:>13}" for dim in DIMS), " by bounds on the standard errors")
     regrets, sizes = dict[str, NDArray[np.float64]](), dict[str, NDArray[np.float64]]()
     for name in names:
@@ -106,6 +109,9 @@ def measure_dimensions(scores: Scores, names: list[str], threads: int) -> None:
             for bound, regret in zip(BOUNDS, regrets[name], strict=True)
         )
         print(f"{name:20}  {line}   {bounds}", flush=True)
+        auto = chosen[LEAST]
+        plain = [f"{x:.2f}, {y:.2f}" for x, y in (*cells.values(), at[auto])]
+        rows.append([results.title(name), *plain[:-1], f"{plain[-1]} ({auto})"])
     print("\nleft out: the bound that the other graphs choose, its dimension and its regret")
     for name in names:
         others = [other for other in names if other != name] or names
@@ -113,6 +119,7 @@ def measure_dimensions(scores: Scores, names: list[str], threads: int) -> None:
         pick = int(price.argmin())
         missed = "" if regrets[name][pick] <= BAR else "   above the bar of 0.5"
         print(f"{name:20} {BOUNDS[pick]:g}: {sizes[name][pick]:3.0f}  {regrets[name][pick]:.2f}{missed}")
+    return rows
 
 
 def measure_truncated(scores: Scores, names: list[str]) -> None:
@@ -133,13 +140,16 @@ def main() -> None:
     parser.add_argument("--kept", type=Path)
     parser.add_argument("--quality", default="default")
     parser.add_argument("--truncated", action="store_true")
+    parser.add_argument("--save", action="store_true", help="write docs/results/dimension.json")
     given = parser.parse_args()
     print(f"{machine()}, {given.threads} threads, {given.seeds} seeds, quality {given.quality}")
     scores, names = Scores(given), given.graphs.split(",")
     if given.truncated:
         measure_truncated(scores, names)
-    else:
-        measure_dimensions(scores, names, given.threads)
+        return
+    rows = measure_dimensions(scores, names, given.threads)
+    if given.save:
+        results.save("dimension", f1=results.Table(["graph", *map(str, DIMS), "auto"], rows))
 
 
 if __name__ == "__main__":

@@ -1,22 +1,23 @@
 """What node features are worth: Micro F1 of the structure, of the features, of both, and with features of no use.
 
-    python benchmarks/features.py [--no-debian]
+    python benchmarks/features.py [--no-debian] [--save]
 
 Block models with words are generated, the digits are scikit-learn's (a graph of 6 nearest neighbors, and the pixels).
 Where there is apt-cache, Debian's packages are the third kind: dependencies, the section of a package as its label, the
 words of its short description as its features.
 
-Features alone are shown as they are, as T^2 smooths them, and as they are joined ("our side": related to the graph,
-smoothed by the structure's filter). Bars: both sides above the structure, and above features alone, smoothed or not;
+Features alone are shown as they are, as T^2 smooths them, and as they are joined (related to the graph, smoothed by the
+structure's filter). Bars: both sides above the structure, and above features alone, smoothed or not;
 features of other nodes (rows shuffled) lose less than 1 point.
+``--save`` writes docs/results/features.json.
 """
 
 from __future__ import annotations
 
+import argparse
 import re
 import shutil
 import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import graphrefine
+import results
 from common import machine
 from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate import evaluate_labels
@@ -63,7 +65,13 @@ def blocks(mixing: float, told: float, ratio: float, *, nodes: int = 4000, seed:
     word[topical] = topics[classes[row[topical]], rng.integers(0, 50, topical.sum())]
     words = sp.coo_array((np.ones(len(row)), (row, word)), shape=(nodes, 500)).tocsr()
     graph = Graph.from_matrix(sp.coo_array((np.ones(4 * nodes), (first, second)), shape=(nodes, nodes)))
-    return Case(f"blocks, {mixing:.0%} mixed, {told:.0%} told", graph, words, classes, ratio)
+    return Case(
+        f"block model, {mixing:.0%} of the edges and {1 - told:.0%} of the words at random",
+        graph,
+        words,
+        classes,
+        ratio,
+    )
 
 
 def digits(ratio: float) -> Case:
@@ -106,7 +114,7 @@ def debian(ratio: float) -> Case:
     return Case("Debian packages", graph, matrix, labels.tocsr(), ratio)
 
 
-def cases() -> Iterator[Case]:
+def cases(*, with_debian: bool) -> Iterator[Case]:
     yield blocks(0.5, 0.3, 0.05)
     yield blocks(0.5, 0.3, 0.5)
     yield blocks(0.6, 0.1, 0.05)
@@ -117,7 +125,7 @@ def cases() -> Iterator[Case]:
     yield blocks(0.25, 0.05, 0.1, nodes=10_000, seed=9)
     yield digits(0.02)
     yield digits(0.1)
-    if shutil.which("apt-cache") and "--no-debian" not in sys.argv:
+    if with_debian and shutil.which("apt-cache"):
         yield debian(0.1)
 
 
@@ -144,19 +152,26 @@ def columns(case: Case) -> dict[str, float]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--no-debian", action="store_true")
+    parser.add_argument("--save", action="store_true", help="write docs/results/features.json")
+    given = parser.parse_args()
     print(f"# {machine()}\n")
-    print("| graph | training | structure | features | smoothed by T^2 | our side of them | both | rows shuffled |")
+    titles = ["structure", "features", "features smoothed by T^2", "features as joined", "both", "features shuffled"]
+    print(f"| graph | training | {' | '.join(titles)} |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|")
-    missed = []
-    for case in cases():
+    missed, rows = list[str](), list[list[str]]()
+    for case in cases(with_debian=not given.no_debian):
         found = columns(case)
-        cells = " | ".join(f"{value:.2f}" for value in found.values())
-        print(f"| {case.name} | {case.ratio:.0%} | {cells} |", flush=True)
+        rows.append([case.name, f"{case.ratio:.0%}", *(f"{value:.2f}" for value in found.values())])
+        print(f"| {' | '.join(rows[-1])} |", flush=True)
         if found["both"] <= max(found[side] for side in ("structure", "raw", "smoothed")):
             missed.append(f"{case.name}, {case.ratio:.0%}: both sides are below one of them")
         if found["shuffled"] < found["structure"] - 1:
             missed.append(f"{case.name}, {case.ratio:.0%}: shuffled features lose more than a point")
     print("\nbars: all reached" if not missed else "\nMISSED: " + "; ".join(missed))
+    if given.save:
+        results.save("features", f1=results.Table(["graph", "training", *titles], rows))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
 """F1 of nodes that were hidden and folded in, beside that of the same nodes embedded with the whole graph.
 
-    python benchmarks/fold_in.py [--splits 5] [--graphs ppi,...] [--quality default]
+    python benchmarks/fold_in.py [--splits 5] [--graphs ppi,...] [--quality default] [--save]
 
 A random 5% of the nodes are hidden, the rest is embedded (default settings, seed 0), and the hidden nodes are folded in
 by all of their edges. A classifier (C = 1, unit rows) learns from the labeled nodes that stayed and is tested on the
 hidden ones. Bar: at most 2.0 Micro F1 below the whole graph's embedding, in the mean of all splits. "mean" is what the
 neighbors' mean gives, without what was learnt; "alone" is what is left when hidden nodes do not tell of each other.
+``--save`` writes docs/results/fold-in.json.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import graphrefine
+import results
 from common import data, graph, machine
 from graphrefine import Embedding, Graph
 from graphrefine.evaluate import read_labels
@@ -92,11 +94,12 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=5)
     parser.add_argument("--quality", default="default")
     parser.add_argument("--graphs", default=GRAPHS)
+    parser.add_argument("--save", action="store_true", help="write docs/results/fold-in.json")
     given = parser.parse_args()
     print(machine())
     print(f"\n{'Micro F1 of hidden nodes':26} whole  folded   loss  (std)   alone    mean   nodes folded in ms")
     warnings.simplefilter("ignore", UserWarning)  # hidden nodes whose neighbors are hidden too
-    passed = True
+    passed, rows = True, list[list[str]]()
     for name in given.graphs.split(","):
         whole, labels = graph(name), read_labels(data(f"{name}.mat"))
         full = embed(whole, given.quality)
@@ -111,6 +114,10 @@ def main() -> None:
             f"bar {BAR:g}: {'reached' if reached else 'MISSED'}",
             flush=True,
         )
+        rows.append([results.title(name), *(f"{mean[kind]:.2f}" for kind in ("whole", "folded", "mean"))])
+    if given.save:
+        columns = ["graph", "in a run on the whole graph", "folded in", "mean of the neighbors"]
+        results.save("fold-in", f1=results.Table(columns, rows))
     sys.exit(0 if passed else 1)
 
 

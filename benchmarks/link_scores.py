@@ -1,6 +1,7 @@
 """AUC of held-out edges: the cosine, the degree product, and `embedding.score`, on real and generated graphs.
 
     python benchmarks/link_scores.py [--bars-only] [--repeats 1] [--method refine] [--filter none] [--quality fast]
+        [--save]
     python benchmarks/link_scores.py --neighbors [--quality fast] [--seeds 3]
 
 30% of the edges are held out and the rest is embedded with the default settings. Bar: the score above the degree
@@ -10,7 +11,8 @@ least mean of what is lost to each one's best).
 
 ``--neighbors`` asks for nodes that are alike instead: of the ten nearest of a node, on graphs whose nodes have one
 label each, the share that has the node's own, by `neighbors` with the score "cosine" (its default) and "link"; the
-control is ten nodes at random. The inner product of REFINE's vectors, which are unit, is the cosine.
+control is ten nodes at random. The inner product of REFINE's vectors, which are unit, is the cosine. ``--save``
+writes docs/results/links.json.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import graphrefine
+import results
 from common import data, graph, machine
 from graphrefine import Graph, datasets
 from graphrefine.embedding.learn import auc, learn_degree_weight
@@ -108,6 +111,7 @@ def main() -> None:
     parser.add_argument("--graphs", default=None, help="names in place of those of the bars")
     parser.add_argument("--neighbors", action="store_true")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--save", action="store_true", help="write docs/results/links.json")
     given = parser.parse_args()
     print(machine())
     if given.neighbors:
@@ -134,6 +138,10 @@ def main() -> None:
         for name, weight in left_out(table).items():
             gain = table[name]["score"] - table[name][weight]
             print(f"{name:22} {weight:g}  {table[name][weight]:.4f}  {gain:+.4f}")
+    if given.save:
+        scores = ("score", "cosine", "degree")
+        rows = [[results.title(name), *(f"{table[name][key]:.4f}" for key in scores)] for name in names]
+        results.save("links", auc=results.Table(["graph", "link", "cosine", "degree product"], rows))
     sys.exit(0 if passed else 1)
 
 

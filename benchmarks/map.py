@@ -1,6 +1,7 @@
 """Maps: how long a layout takes, how many neighbors it finds and keeps, beside PCA, openTSNE and UMAP.
 
     python benchmarks/map.py [--only time|quality] [--sizes 10000,100000,1000000] [--threads 2] [--peers]
+        [--save]
 
 time: vectors of 128 numbers in as many groups as a hundredth of the points, drawn at random, laid out by `clusters`;
 seconds of the clock and of the processor by stage, and the recall@10 of the neighbors, on 300 points by exact search.
@@ -10,6 +11,7 @@ quality: real graphs, embedded with the default settings. "kept": of the 10 near
 the 10 nearest on the map; "label": the part of points whose class most of their 10 nearest on the map share. Settings
 of the layout were chosen while looking at digits, blogcatalog, lastfm-asia and coauthor-cs, and not at the others.
 --peers: openTSNE and umap-learn with their default settings, if they are installed (minutes).
+--save: writes docs/results/map-time.json, of the time.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 import graphrefine
+import results
 from common import data, graph, machine
 from graphrefine.datasets.digits import digits_graph
 from graphrefine.display.maps.layout import compute_layout
@@ -63,9 +66,9 @@ def recall(vectors: NDArray[np.float32], near: Neighbors) -> float:
     return float((near.cosines[asked, :K] >= least[:, None] - 1e-6).mean())
 
 
-def times(sizes: list[int], threads: int) -> bool:
+def times(sizes: list[int], threads: int, *, save: bool) -> bool:
     print(f"\n{'points':>10}  clock s  cpu s  recall@10  stages, s of the clock")
-    passed = True
+    passed, rows = True, list[list[str]]()
     for n in sizes:
         vectors, stages = drawn(n), Stages()
         start, spent = perf_counter(), process_time()
@@ -73,11 +76,15 @@ def times(sizes: list[int], threads: int) -> bool:
         clock, cpu = perf_counter() - start, process_time() - spent
         assert found is not None
         parts = ", ".join(f"{name} {each:.1f}" for name, each in stages.seconds.items())
-        line = f"{n:>10,} {clock:8.1f} {cpu:6.1f} {recall(vectors, found[0]):10.3f}  {parts}"
+        rows.append([f"{n:,}", f"{clock:.1f}", f"{cpu:.1f}", f"{recall(vectors, found[0]):.3f}"])
+        line = "{:>10} {:>8} {:>6} {:>10}  {}".format(*rows[-1], parts)
         if n >= 1_000_000:
             passed &= clock <= BAR
             line += f"   bar {BAR:g} s: {'reached' if clock <= BAR else 'MISSED'}"
         print(line, flush=True)
+    if save:
+        columns = ["points", "seconds", "seconds of the processor", "recall@10 of the neighbors"]
+        results.save("map-time", seconds=results.Table(columns, rows))
     return passed
 
 
@@ -152,11 +159,12 @@ def main() -> None:
     parser.add_argument("--graphs", default=GRAPHS)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--save", action="store_true", help="write docs/results/map-time.json, of the time")
     given = parser.parse_args()
     print(f"{machine()}, {given.threads} threads")
     passed = True
     if given.only != "quality":
-        passed &= times([int(size) for size in given.sizes.split(",")], given.threads)
+        passed &= times([int(size) for size in given.sizes.split(",")], given.threads, save=given.save)
     if given.only != "time":
         passed &= quality(given.graphs.split(","), given.threads, given.peers)
     sys.exit(0 if passed else 1)

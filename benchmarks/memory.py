@@ -1,11 +1,12 @@
 """Memory of `graphrefine embed` within a budget: predicted, and measured from outside, stage by stage.
 
-    python benchmarks/memory.py [--budget 95MB] [--nodes 60000] [--edges 300000] [--formats npy,csv] [-- OPTION ...]
+    python benchmarks/memory.py [--budgets 400MB,150MB] [--nodes 60000] [--edges 300000] [--formats npy,csv] [--save]
+        [-- OPTION ...]
 
 A random graph, as a file of text and as a graph on disk, is embedded into every format of a file. The measure is memory
 that belongs to the processes alone (`graphrefine.system.memory`), of the command and all that it starts, looked at
 every 5 ms by another process. A run is OK if neither its prediction nor its peak in any stage is above the budget,
-and the prediction is not below the peak.
+and the prediction is not below the peak. ``--save`` writes docs/results/memory.json.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import psutil
 
+import results
 from graphrefine.embedding.formats import FORMATS
 from graphrefine.system.memory import INTERVAL, parse_size, tree_bytes
 
@@ -102,26 +105,25 @@ def judge(run: Measurement, budget: int) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--budget", default="95MB")
+    parser.add_argument("--budgets", default="400MB,150MB")
     parser.add_argument("--nodes", type=int, default=60_000)
     parser.add_argument("--edges", type=int, default=300_000)
     parser.add_argument("--formats", default=",".join(each.name for each in FORMATS))
+    parser.add_argument("--save", action="store_true", help="write docs/results/memory.json")
     parser.add_argument("options", nargs="*", help="Further options of the command.")
     options = parser.parse_args()
-    within = True
+    within, rows = True, list[list[str]]()
     with tempfile.TemporaryDirectory() as folder:
         listed, stored = Path(folder) / "graph.txt", Path(folder) / "graph.grf"
         write_graph(listed, nodes=options.nodes, edges=options.edges)
         measure("ingest", listed, "-o", stored)
-        for graph in (listed, stored):
-            print(f"\n{graph.suffix} ({options.nodes:,} nodes, {options.edges:,} edges), budget {options.budget}")
+        for graph, budget in product((listed, stored), options.budgets.split(",")):
+            print(f"\n{graph.suffix} ({options.nodes:,} nodes, {options.edges:,} edges), budget {budget}")
             print(f"{'format':16} {'mode':9} predicted   peak  printed   by stage, MB")
             for name in options.formats.split(","):
                 out = Path(folder) / f"out.{name}"
-                run = measure(
-                    "embed", graph, "-o", out, "--output-format", name, "--memory", options.budget, *options.options
-                )
-                verdict = judge(run, parse_size(options.budget))
+                run = measure("embed", graph, "-o", out, "--output-format", name, "--memory", budget, *options.options)
+                verdict = judge(run, parse_size(budget))
                 within &= verdict == "OK"
                 plan = run.figures.get("plan", {"mode": "-", "predicted_mb": 0.0})
                 peaks = ", ".join(f"{stage} {size / 1e6:.0f}" for stage, size in run.peaks.items())
@@ -130,6 +132,11 @@ def main() -> None:
                     f"{run.figures.get('peak_mb', 0.0):8.1f}   {peaks}   {verdict}",
                     flush=True,
                 )
+                sizes = (f"{size:.1f} MB" for size in (plan["predicted_mb"], run.peak / 1e6))
+                rows.append([f"`{graph.suffix}`", name, plan["mode"], budget, *sizes])
+    if options.save:
+        columns = ["input", "format", "mode", "budget", "predicted", "measured"]
+        results.save("memory", peak=results.Table(columns, rows))
     sys.exit(0 if within else 1)
 
 

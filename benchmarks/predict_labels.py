@@ -6,6 +6,8 @@ the same C) gets the same unit rows and the same rule for probabilities and numb
 
     GRAPHREFINE_DATA=... python benchmarks/predict_labels.py
     GRAPHREFINE_DATA=... python benchmarks/predict_labels.py --graphs ppi,lastfm-asia --hidden 0.5
+
+``--save`` writes docs/results/predict-labels.json.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from sklearn.metrics import f1_score
 from sklearn.multiclass import OneVsRestClassifier
 
 import graphrefine
+import results
 from graphrefine.analysis.label_prediction import Rule
 from graphrefine.display.console import show_table
 from graphrefine.linalg import unit_rows
@@ -64,7 +67,8 @@ def measure(path: Path, hidden_part: float, seed: int) -> list[tuple[str, ...]]:
     scores = [f1(truth[hidden], each, average) for average in ("micro", "macro") for each in (answer, theirs)]
     held, control = figures["held_out"], figures["control"]
     return [
-        (path.stem, f"{figures['labeled']:,}", f"{hidden.sum():,}", f"{truth.shape[1]}", f"{figures['C']:g}",
+        (results.title(path.stem), f"{figures['labeled']:,}", f"{hidden.sum():,}", f"{truth.shape[1]}",
+         f"{figures['C']:g}",
          *(f"{score:.2f}" for score in scores), f"{held['micro_f1']:.2f}", f"{held['macro_f1']:.2f}",
          f"{control['micro_f1']:.2f}", f"{control['macro_f1']:.2f}", f"{seconds:.1f}", f"{theirs_seconds:.1f}"),
     ]  # fmt: skip
@@ -79,6 +83,7 @@ def main() -> None:
     parser.add_argument("--graphs", default=GRAPHS, help="files of GRAPHREFINE_DATA, without .mat")
     parser.add_argument("--hidden", type=float, default=0.3, help="part of the labeled nodes")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--save", action="store_true", help="write docs/results/predict-labels.json")
     arguments = parser.parse_args()
     if "GRAPHREFINE_DATA" not in os.environ:
         sys.exit("set GRAPHREFINE_DATA to the folder with the graphs")
@@ -92,6 +97,13 @@ def main() -> None:
         lines += measure(folder / f"{name}.mat", arguments.hidden, arguments.seed)
         print(name, file=sys.stderr)
     show_table([titles, *lines])
+    if arguments.save:
+        shown = {
+            0: "graph", 3: "classes", 5: "Micro F1", 9: "Micro F1 as estimated", 6: "Micro F1 of scikit-learn",
+            11: "Micro F1 by frequencies", 7: "Macro F1", 8: "Macro F1 of scikit-learn",
+        }  # fmt: skip
+        rows = [[line[column] for column in shown] for line in lines]
+        results.save("predict-labels", f1=results.Table(list(shown.values()), rows))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ and a pair is right only in its direction::
 
     GRAPHREFINE_DATA=... python benchmarks/predict_links.py
     GRAPHREFINE_DATA=... python benchmarks/predict_links.py --graphs ppi.mat --held-out 0.1,0.3 --seeds 0,1,2
+
+``--save`` writes the means over the seeds to docs/results/predict-links.json.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 import graphrefine
+import results
 from graphrefine.display.console import show_table
 from graphrefine.embedding.scores import Pairs
 from graphrefine.evaluate.held_out_edges import find_entries, hold_out
@@ -111,7 +114,8 @@ def _products(A: sp.csr_array, top: int) -> Entries:
     )
 
 
-def measure(graph: Graph, name: str, part: float, seed: int, top: int) -> tuple[str, ...]:
+def measure(graph: Graph, part: float, seed: int, top: int) -> tuple[list[float], float]:
+    """Return the precision of `predict_links` and of the plain scores, and the seconds of the former."""
     held = hold_out(graph, part, repeat=0, seed=seed)
     start = time.perf_counter()
     table = graphrefine.predict_links(held.rest, top=top, seed=seed)
@@ -120,8 +124,12 @@ def measure(graph: Graph, name: str, part: float, seed: int, top: int) -> tuple[
     ours = Pairs(*(np.array([place[node] for node in table[side].tolist()]) for side in ("source", "target")))
     assert (find_entries(held.rest, ours) < 0).all()
     plain = plain_scores(held.rest, top)
-    cells = [f"{precision(graph, plain[name], top):.3f}" if name in plain else "" for name in SCORES]
-    return (name, f"{part:g}", str(seed), f"{precision(graph, ours, top):.3f}", *cells, f"{seconds:.0f}")
+    by_score = [precision(graph, plain[name], top) if name in plain else np.nan for name in SCORES]
+    return [precision(graph, ours, top), *by_score], seconds
+
+
+def show(values: Sequence[float]) -> list[str]:
+    return ["" if np.isnan(value) else f"{value:.3f}" for value in values]
 
 
 def precision(graph: Graph, pairs: Pairs, top: int) -> float:
@@ -134,18 +142,26 @@ def main() -> None:
     parser.add_argument("--held-out", default="0.1", help="parts of the edges, with commas between")
     parser.add_argument("--seeds", default="0,1,2")
     parser.add_argument("--top", type=int, default=1000)
+    parser.add_argument("--save", action="store_true", help="write docs/results/predict-links.json")
     arguments = parser.parse_args()
     if "GRAPHREFINE_DATA" not in os.environ:
         sys.exit("set GRAPHREFINE_DATA to the folder with the graphs")
     titles = ("graph", "hidden", "seed", "predict_links", *SCORES, "seconds")
-    lines = []
+    lines, rows = [], []
     for name in arguments.graphs.split(","):
         graph = graphrefine.read(Path(os.environ["GRAPHREFINE_DATA"]) / name, directed=name.startswith("npm") or None)
         for part in map(float, arguments.held_out.split(",")):
+            found = []
             for seed in map(int, arguments.seeds.split(",")):
-                lines.append(measure(graph, name, part, seed, arguments.top))
+                precisions, seconds = measure(graph, part, seed, arguments.top)
+                found.append(precisions)
+                lines.append((name, f"{part:g}", str(seed), *show(precisions), f"{seconds:.0f}"))
                 print(*lines[-1], file=sys.stderr, flush=True)
+            rows.append([results.title(name.split(".")[0]), f"{part:.0%}", *show(np.mean(found, axis=0))])
     show_table([titles, *lines])
+    if arguments.save:
+        columns = ["graph", "hidden edges", "`predict_links`", *SCORES]
+        results.save("predict-links", precision=results.Table(columns, rows))
 
 
 if __name__ == "__main__":

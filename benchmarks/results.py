@@ -17,6 +17,15 @@ from graphrefine.kernels import native
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "results"
+TITLES = {  # of graphs whose file has another name
+    "blogcatalog": "BlogCatalog",
+    "flickr-8k-subset": "Flickr part",
+    "npm-dependencies": "npm",
+    "planetoid-pubmed": "pubmed",
+    "ppi": "PPI",
+    "wikipedia-pos": "Wikipedia",
+    "youtube-77k-groups": "YouTube part",
+}
 
 
 class Table(NamedTuple):
@@ -24,6 +33,17 @@ class Table(NamedTuple):
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+
+
+def title(graph: str) -> str:
+    """Return the plain name of a graph.
+
+    Examples
+    --------
+    >>> title("wikipedia-pos"), title("web-google")
+    ('Wikipedia', 'web-google')
+    """
+    return TITLES.get(graph, graph)
 
 
 def save(name: str, packages: Sequence[str] = (), **tables: Table) -> None:

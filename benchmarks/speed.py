@@ -1,6 +1,6 @@
 """Compute time of REFINE against `reference.py`: web-google and BlogCatalog, k = 128; the preset paper, and the tiers.
 
-    python benchmarks/speed.py [--rounds 5] [--graphs web-google,blogcatalog] [--tree OTHER/bin/python]
+    python benchmarks/speed.py [--rounds 5] [--graphs web-google,blogcatalog] [--tree OTHER/bin/python] [--save]
 
 Reading and writing are not counted. The reference has one thread and works in float32, as graphrefine does: in float64
 it takes half as long again. The preset is the paper's own work (b = 16, q = 3) and has the bars; tiers do more of it.
@@ -8,7 +8,7 @@ All take turns, and the best of each counts. Beside the wall time stands the pro
 machine the ratio of the latter is the better measure, but the bars are of the wall.
 
 ``--tree`` is the Python of another installation, such as an earlier version: it makes the same runs in a process of its
-own, in turn with the others, and the ratio of before to after is printed.
+own, in turn with the others, and the ratio of before to after is printed. ``--save`` writes docs/results/speed.json.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+import results
 from common import data, graph, machine, show
 from compute_worker import Seconds, Stopwatch, Worker
 from graphrefine.graph.graph import Graph
@@ -41,6 +42,7 @@ RUNS: dict[str, dict[str, Any]] = {
     }.items()
     for threads in (1, 2)
 }
+TITLES = {"paper": '`preset="paper"`', "fast": '`quality="fast"`', "default": "default"}
 
 
 def reference_run(read: Graph) -> Callable[[], Seconds]:
@@ -57,8 +59,10 @@ def reference_run(read: Graph) -> Callable[[], Seconds]:
     return run
 
 
-def compare(name: str, runs: dict[str, dict[str, Any]], tree: str | None, rounds: int) -> bool:
-    """Time all of them on one graph; whether the bars are reached."""
+def compare(
+    name: str, runs: dict[str, dict[str, Any]], tree: str | None, rounds: int
+) -> tuple[bool, dict[str, list[float]]]:
+    """Time all of them on one graph; whether the bars are reached, and the wall time of each run."""
     with ExitStack() as stack:
         contenders = {"reference": reference_run(graph(name))}
         for label, python in {"": sys.executable, " (other)": tree}.items():
@@ -79,7 +83,17 @@ def compare(name: str, runs: dict[str, dict[str, Any]], tree: str | None, rounds
         for each in runs:
             ratios = (min(of[f"{each} (other)"]) / min(of[each]) for of in (wall, cpu))
             print("  {:34} {:7.2f}x of the wall, {:7.2f}x of the processor".format(each, *ratios))
-    return reached
+    return reached, wall
+
+
+def tabulate(runs: dict[str, dict[str, Any]], wall: dict[str, list[float]]) -> results.Table:
+    """Best times, and how many times as fast as the reference."""
+    best = {name: min(seconds) for name, seconds in wall.items()}
+    rows = [["`reference.py`", "1", f"{best['reference']:.3f}", "1"]]
+    for name, settings in runs.items():
+        ratio = f"{best['reference'] / best[name]:.2f}"
+        rows.append([TITLES[name.split(",")[0]], str(settings["threads"]), f"{best[name]:.3f}", ratio])
+    return results.Table(["", "threads", "seconds", "times as fast"], rows)
 
 
 def main() -> None:
@@ -88,14 +102,17 @@ def main() -> None:
     parser.add_argument("--graphs", default="web-google,blogcatalog")
     parser.add_argument("--runs", default="paper,fast,default", help="some of the presets and tiers")
     parser.add_argument("--tree", metavar="PYTHON", help="the Python of another installation")
+    parser.add_argument("--save", action="store_true", help="write docs/results/speed.json")
     options = parser.parse_args()
     print(machine())
     runs = {name: settings for name, settings in RUNS.items() if name.split(",")[0] in options.runs.split(",")}
-    reached = [
-        compare(name, runs, options.tree, options.rounds if name == "web-google" else 5 * options.rounds)
+    found = {
+        name: compare(name, runs, options.tree, options.rounds if name == "web-google" else 5 * options.rounds)
         for name in options.graphs.split(",")
-    ]
-    sys.exit(0 if all(reached) else 1)
+    }
+    if options.save:
+        results.save("speed", (), **{name.replace("-", "_"): tabulate(runs, wall) for name, (_, wall) in found.items()})
+    sys.exit(0 if all(reached for reached, _ in found.values()) else 1)
 
 
 if __name__ == "__main__":

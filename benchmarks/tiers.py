@@ -1,7 +1,7 @@
 """F1, clusters and time of the tiers of quality, beside other methods, and beside the vectors of an earlier version.
 
     python benchmarks/tiers.py [--graphs ppi,...] [--methods fast,default,best,prone,...] [--seeds 3] [--threads N]
-        [--against METHOD] [--vectors FOLDER] [--chosen] [--time-only]
+        [--against METHOD] [--vectors FOLDER] [--chosen] [--time-only] [--save]
 
 Unit rows, labeled nodes, 1, 10 and 50 % of them for training (50, 10 and 10 splits, the same for every method), C = 1
 and with ``--chosen`` also C chosen by cross-validation on the training part. ``--against`` prints the paired difference
@@ -9,7 +9,7 @@ from one of the methods with two standard errors over all splits and seeds, and 
 and by more than that. ``--vectors`` keeps the vectors of slow methods (GRAPH-METHOD-SEED.npy) and takes them from there
 if they are: any other name of a method is looked for there, such as that of an earlier version. ``--time-only`` times
 the tiers in turns and prints the ratios to ``fast``. Then, for every graph, how far the default is from the best of all
-methods that were run.
+methods that were run. ``--save`` writes docs/results/tiers.json, or with ``--time-only`` tiers-time.json.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import graphrefine
+import results
 from common import data, graph, interleaved, machine
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
@@ -68,10 +69,11 @@ def difference(ours: Scores, theirs: Scores) -> str:
 
 
 def measure_f1(given: argparse.Namespace) -> None:
+    methods, rows = given.methods.split(","), list[list[str]]()
     for name in given.graphs.split(","):
         read, table = graph(name), dict[str, Cells]()
         print(f"\n{name}: {read.nodes:,} nodes, Micro F1 at {', '.join(f'{ratio:.0%}' for ratio in SPLITS)}")
-        for method in given.methods.split(","):
+        for method in methods:
             start, each = perf_counter(), list[Cells]()
             for seed in range(given.seeds):
                 each.append(score(name, vectors(read, name, method, seed, given), given))
@@ -85,6 +87,10 @@ def measure_f1(given: argparse.Namespace) -> None:
                 print(f"  {method:12} {title:9} {line}   ({perf_counter() - start:.0f} s in all)", flush=True)
         if "default" in table:
             regret(table)
+        means = [[table[method]["C = 1", ratio].mean() for ratio in SPLITS] for method in methods]
+        rows.append([results.title(name), *(", ".join(f"{mean:.2f}" for mean in each) for each in means)])
+    if given.save:
+        results.save("tiers", f1=results.Table(["graph", *methods], rows))
 
 
 def regret(table: dict[str, Cells]) -> None:
@@ -96,18 +102,22 @@ def regret(table: dict[str, Cells]) -> None:
 
 
 def measure_time(given: argparse.Namespace) -> None:
+    tiers, rows = [method for method in given.methods.split(",") if method in TIERS], list[list[str]]()
     for name in given.graphs.split(","):
         read = graph(name)
 
         def run(quality: str, read: Graph = read) -> object:
             return graphrefine.embed(read, quality=quality, threads=given.threads)
 
-        tiers = [method for method in given.methods.split(",") if method in TIERS]
         contenders = {quality: lambda quality=quality: run(quality) for quality in tiers}
         contenders["paper"] = lambda read=read: graphrefine.embed(read, preset="paper", threads=given.threads)
         best = {each: min(runs) for each, runs in interleaved(contenders, rounds=given.rounds).items()}
         ratios = ", ".join(f"{each} {seconds:.3f} s ({seconds / best['fast']:.1f}x)" for each, seconds in best.items())
         print(f"{name:20} {ratios}; default {best['default'] / best['paper']:.1f}x the paper's", flush=True)
+        cells = (f"{best[tier]:.3f} ({best[tier] / best['fast']:.1f}x)" for tier in tiers)
+        rows.append([results.title(name), *cells])
+    if given.save:
+        results.save("tiers-time", seconds=results.Table(["graph", *tiers], rows))
 
 
 def main() -> None:
@@ -121,6 +131,7 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--chosen", action="store_true")
     parser.add_argument("--time-only", action="store_true", help="no F1; for graphs without labels too")
+    parser.add_argument("--save", action="store_true", help="write docs/results/tiers.json or tiers-time.json")
     given = parser.parse_args()
     print(f"{machine()}, {given.threads} threads")
     (measure_time if given.time_only else measure_f1)(given)

@@ -1,10 +1,12 @@
 """F1 of live vectors: fresh, beside the tiers of `embed`; and after a tenth of the edges came, also refreshed.
 
     python benchmarks/live/labels_f1.py [--graphs ppi,...] [--seeds 3] [--share 0.1] [--size 1000] [--threads 2]
+        [--save]
 
 Micro F1 in percent at 10 and 50 % of the labeled nodes, unit rows, C = 1, the same ten splits for all. "followed"
 began without a share of the edges, drawn uniformly, which then came in groups; its bars are the paired difference from
 fresh live vectors of the whole graph. Refreshes by itself are off.
+``--save`` writes docs/results/live-f1.json.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import graphrefine
 import graphrefine.live
 from graphrefine.evaluate import evaluate_labels, read_labels
 from graphrefine.graph.graph import Graph
-from workload import apply, at_least, data, drop_edges, graph, machine
+from workload import apply, at_least, data, drop_edges, graph, machine, results
 
 GRAPHS = "ppi,lastfm-asia,blogcatalog,wikipedia-pos,planetoid-pubmed"
 RATIOS, REPEATS = (0.1, 0.5), 10
@@ -56,8 +58,8 @@ def contenders(whole: Graph, seed: int, options: argparse.Namespace) -> dict[str
     return rows
 
 
-def measure(name: str, options: argparse.Namespace) -> bool:
-    """F1 on one graph; whether the bars were reached."""
+def measure(name: str, options: argparse.Namespace) -> tuple[bool, dict[str, Scores]]:
+    """F1 on one graph; whether the bars were reached, and the means by way."""
     whole, table = graph(name), dict[str, list[Scores]]()
     print(f"\n{name}: {whole.nodes:,} nodes, {whole.edges:,} edges, Micro F1 at 10 %, 50 %")
     for seed in range(options.seeds):
@@ -69,7 +71,7 @@ def measure(name: str, options: argparse.Namespace) -> bool:
         print(f"  {way:18} " + "  ".join(f"{each:5.2f}" for each in mean) + beside, flush=True)
     worst = {way: float((means[way] - means[FRESH]).min()) for way in BARS}
     reached = [at_least(f"{way}: the worse difference", worst[way], bar) for way, bar in BARS.items()]
-    return all(reached)
+    return all(reached), means
 
 
 def main() -> None:
@@ -80,10 +82,18 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=1000, help="changes of a group")
     parser.add_argument("--tolerance", type=float, default=0.1)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--save", action="store_true", help="write docs/results/live-f1.json")
     options = parser.parse_args()
     print(f"{machine()}, {options.threads} threads")
-    passed = [measure(name, options) for name in options.graphs.split(",")]
-    sys.exit(0 if all(passed) else 1)
+    found = {name: measure(name, options) for name in options.graphs.split(",")}
+    if options.save:
+        ways = (*TIERS, FRESH, BEFORE, AFTER)
+        rows = [
+            [results.title(name), *(", ".join(f"{value:.2f}" for value in means[way]) for way in ways)]
+            for name, (_, means) in found.items()
+        ]
+        results.save("live-f1", f1=results.Table(["graph", *ways], rows))
+    sys.exit(0 if all(reached for reached, _ in found.values()) else 1)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
     python benchmarks/live/latency.py [--graph web-google] [--model power] [--changes 100000] [--size 1000]
         [--tolerance 0.1] [--dim 128] [--single 500] [--sweep] [--plot FILE.svg] [--folder FOLDER]
+        [--save]
 
 Half of the changes remove edges and half add them, ends drawn by degree; a group counts once it is on the disk and
 published. One thread; the folder is made before, and refreshes by itself are off: one is timed at the end.
@@ -10,7 +11,8 @@ of the nodes with edges whose unit row is within 0.1: by `Live.bounds`, which ho
 `Live.sharp_bounds`, from the lags of this moment.
 
 ``--model power`` generates a power law instead, of a million nodes and hubs of 1e5 neighbors. ``--sweep`` runs
-tolerances from 0.05 to 0.4, and ``--plot`` draws latency against bound.
+tolerances from 0.05 to 0.4, and ``--plot`` draws latency against bound. ``--save`` writes
+docs/results/live-latency.json.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ import graphrefine.live
 from graphrefine.display.plots import encode, figure_style, new_figure
 from graphrefine.graph.graph import Graph
 from graphrefine.live.writer import Live
-from workload import Changes, apply, at_least, at_most, graph, machine, replace_edges
+from workload import Changes, apply, at_least, at_most, graph, machine, replace_edges, results
 
 SWEEP = (0.05, 0.1, 0.15, 0.2, 0.4)
 BOUND, SHARE = 0.1, 0.99  # of the unit rows whose latency is promised
@@ -45,6 +47,8 @@ class Point(NamedTuple):
     p99: float
     bound: float  # that 99 % of the nodes keep
     sharp: float
+    single: float  # milliseconds of a single change, the median
+    single_p99: float
 
 
 def read_graph(options: argparse.Namespace) -> tuple[str, Graph]:
@@ -76,6 +80,7 @@ def run(
     passed = at_most("median of the groups, a change", median, MEDIAN, " us")
     passed &= at_most("p99 of the groups, a change", p99, P99, " us")
     singles = apply(live, changes.part(options.changes, len(changes)), size=1)
+    single, single_p99 = (float(np.quantile(singles.wall, at)) * 1e3 for at in (0.5, 0.99))
     for name, some in (
         ("single changes", singles.wall),
         ("their processor", singles.processor),
@@ -90,7 +95,8 @@ def run(
     figures = live.refresh()
     print(f"  a refresh, one thread: {figures['seconds']:.1f} s, drift {figures['drift']:.4f} on average")
     live.close()
-    return Point(tolerance, median, p99, *(float(np.quantile(each, SHARE)) for each in (bounds, sharp))), passed
+    bound, sharp_bound = (float(np.quantile(each, SHARE)) for each in (bounds, sharp))
+    return Point(tolerance, median, p99, bound, sharp_bound, single, single_p99), passed
 
 
 def disk_seconds(place: Path, count: int) -> NDArray[np.float64]:
@@ -123,6 +129,18 @@ def show_bounds(when: str, live: Live) -> tuple[NDArray[np.float64], NDArray[np.
     return both
 
 
+def tabulate(name: str, points: list[Point], size: int) -> results.Table:
+    """A row for each tolerance."""
+    columns = ["graph", "tolerance", f"a change, in groups of {size:,}", "slowest 1% of the groups"]
+    columns += ["a single change", "slowest 1% of the single changes", "bound that 99% of the vectors keep"]
+    rows = []
+    for point in points:
+        groups = (f"{each:.1f} µs" for each in (point.median, point.p99))
+        singles = (f"{each:.3f} ms" for each in (point.single, point.single_p99))
+        rows.append([results.title(name), f"{point.tolerance:g}", *groups, *singles, f"{point.bound:.4f}"])
+    return results.Table(columns, rows)
+
+
 def draw(points: list[Point], title: str, path: Path) -> None:
     """A plot of latency against bound."""
     with figure_style({"axes.spines.top": False, "axes.spines.right": False}):
@@ -153,6 +171,7 @@ def main() -> None:
     parser.add_argument("--sweep", action="store_true")
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--folder", type=Path, help="where the live vectors are made, for a while")
+    parser.add_argument("--save", action="store_true", help="write docs/results/live-latency.json")
     options = parser.parse_args()
     name, whole = read_graph(options)
     title = f"{name}: {whole.nodes:,} nodes, {whole.edges:,} edges, the largest hub has {whole.out_counts.max():,}"
@@ -166,6 +185,8 @@ def main() -> None:
         passed &= reached or tolerance < BOUND
     if options.plot:
         draw(points, f"{name}, {whole.nodes:,} nodes, {options.dim} columns, groups of {options.size:,}", options.plot)
+    if options.save:
+        results.save("live-latency", latency=tabulate(name, points, options.size))
     sys.exit(0 if passed else 1)
 
 

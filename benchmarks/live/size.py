@@ -1,17 +1,18 @@
 """Size of live vectors: memory of an open writer at rest and while it refreshes, and the time of `create`.
 
     python benchmarks/live/size.py [--graph web-google] [--changes 100000] [--dim 128] [--rounds 2] [--threads 1]
-        [--folder FOLDER]
+        [--folder FOLDER] [--save]
 
 Memory is what belongs to a process alone (`graphrefine.system.memory`), in arrays of n x dim float32, less what it had
 before the folder was opened, and less the graph: neighbors and weights of all rows, once. "at rest" is after changes
 in groups of 1,000. Pages of mapped files, which the system can take back, are not in it, and are printed apart.
-`create` and `embed` (default tier) take turns.
+`create` and `embed` (default tier) take turns. ``--save`` writes docs/results/live-size.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ import graphrefine
 import graphrefine.live
 from graphrefine.graph.graph import Graph
 from graphrefine.system.memory import PeakMemory, private_bytes, release_free_memory
-from workload import Changes, Edges, apply, at_most, graph, machine, replace_edges
+from workload import Changes, Edges, apply, at_most, graph, machine, replace_edges, results
 
 REST, REFRESH, TIME = 5.0, 8.0, 4.0  # arrays, arrays, times `embed`
 
@@ -40,6 +41,7 @@ def measure_memory(folder: Path, threads: int) -> bool:
     before = private_bytes()
     live = graphrefine.live.open(folder / "graph.live", threads=threads)
     live.auto_refresh = False
+    opened = private_bytes()
     array, rows = 4 * len(live) * live.dim, 8 * live._kernel.entries + 8 * len(live)
 
     def arrays(size: int) -> float:
@@ -47,12 +49,13 @@ def measure_memory(folder: Path, threads: int) -> bool:
 
     sizes = (f"{each / 1e6:.0f} MB" for each in (array, rows, before))
     print("  an array: {}; the graph: {}; before it was opened: {}".format(*sizes))
-    print(f"  just opened: {arrays(private_bytes()):.2f} arrays", flush=True)
+    print(f"  just opened: {arrays(opened):.2f} arrays", flush=True)
     apply(live, changes, size=1000)
     release_free_memory()
     shared = psutil.Process().memory_info().shared
     print(f"  after {len(changes):,} changes, pages of mapped files: {shared / array:.2f} arrays")
-    passed = at_most("at rest, beside the graph", arrays(private_bytes()), REST, " arrays")
+    rest = private_bytes()
+    passed = at_most("at rest, beside the graph", arrays(rest), REST, " arrays")
     with PeakMemory() as peak:
         start = perf_counter()
         live.refresh()
@@ -61,6 +64,13 @@ def measure_memory(folder: Path, threads: int) -> bool:
     release_free_memory()
     print(f"  after the refresh ({seconds:.1f} s): {arrays(private_bytes()):.2f} arrays")
     live.close()
+    memory = {
+        "vectors alone": array,
+        "graph in memory": rows,
+        "memory of the writer, graph included": rest - before,
+        "memory of the writer during a refresh": peak.bytes - before,
+    }
+    (folder / "sizes.json").write_text(json.dumps(memory))
     return passed
 
 
@@ -70,8 +80,8 @@ def warm_up(path: Path) -> None:
         ring.refresh()
 
 
-def measure_time(whole: Graph, folder: Path, options: argparse.Namespace) -> bool:
-    """`create` against `embed`; the last folder is kept."""
+def measure_time(whole: Graph, folder: Path, options: argparse.Namespace) -> tuple[bool, dict[str, float]]:
+    """`create` against `embed`, and the best of each; the last folder is kept."""
     seconds: dict[str, list[float]] = {"create": [], "embed": []}
     for index in range(options.rounds):
         path = folder / ("graph.live" if index == options.rounds - 1 else f"{index}.live")
@@ -83,7 +93,8 @@ def measure_time(whole: Graph, folder: Path, options: argparse.Namespace) -> boo
         seconds["embed"].append(perf_counter() - start)
     for name, runs in seconds.items():
         print(f"  {name}: {', '.join(f'{each:.1f}' for each in runs)} s, {options.threads} threads", flush=True)
-    return at_most("create, times embed", min(seconds["create"]) / min(seconds["embed"]), TIME, "x")
+    best = {name: min(runs) for name, runs in seconds.items()}
+    return at_most("create, times embed", best["create"] / best["embed"], TIME, "x"), best
 
 
 def main() -> None:
@@ -94,6 +105,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="where the live vectors are made, for a while")
+    parser.add_argument("--save", action="store_true", help="write docs/results/live-size.json")
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
@@ -104,9 +116,15 @@ def main() -> None:
         changes = replace_edges(whole, options.changes // 2)
         np.save(Path(place) / "added.npy", changes.added)
         np.save(Path(place) / "ends.npy", np.stack([changes.edges.sources, changes.edges.targets]))
-        passed = measure_time(whole, Path(place), options)
+        passed, seconds = measure_time(whole, Path(place), options)
+        disk = sum(file.stat().st_size for file in Path(place, "graph.live").rglob("*") if file.is_file())
         command = [sys.executable, __file__, "--child", place, "--threads", str(options.threads)]
         passed &= subprocess.run(command).returncode == 0
+        if options.save:
+            sizes = {"folder on disk": disk} | json.loads(Path(place, "sizes.json").read_text())
+            rows = [[what, f"{size / 1e6:,.0f} MB"] for what, size in sizes.items()]
+            rows += [[f"time of `{name}`", f"{each:.1f} s"] for name, each in seconds.items()]
+            results.save("live-size", storage=results.Table(["", results.title(options.graph)], rows))
     sys.exit(0 if passed else 1)
 
 

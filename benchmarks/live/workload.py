@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # these scripts are run by their path
 
-from common import data, graph, machine  # found by the line above
+import results  # found by the line above
+from common import data, graph, machine
 from graphrefine.graph.graph import Graph
 from graphrefine.live.writer import Live
 
@@ -32,6 +33,7 @@ __all__ = [
     "grow",
     "machine",
     "replace_edges",
+    "results",
 ]
 
 Rows = NDArray[np.int64]

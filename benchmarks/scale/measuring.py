@@ -22,7 +22,8 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # these scripts are run by their path
 
-from common import data, machine  # found by the line above
+import results  # found by the line above
+from common import data, machine
 
 __all__ = [
     "Run",
@@ -34,6 +35,7 @@ __all__ = [
     "machine",
     "plenty",
     "processes",
+    "results",
     "size",
     "watch",
 ]

@@ -1,9 +1,10 @@
 """The cost model of the page "Internet scale": bytes, operations and seconds of an embedding, from measured constants.
 
-    python benchmarks/scale/model.py [--constants FILE] [--nodes 1e9 --edges 1e11 --dim 128]
+    python benchmarks/scale/model.py [--constants FILE] [--nodes 1e9 --edges 1e11 --dim 128] [--save]
 
 Prints the page's tables. Without a size: those that were measured, then a billion nodes on 10, 100 and 1,000 machines.
-With one: what that graph takes on this machine and on those.
+With one: what that graph takes on this machine and on those. ``--save`` writes the table of those machines to
+docs/results/scale-model.json.
 
 For n nodes, m edges (e = 2m entries) and k columns, REFINE's default takes
 
@@ -31,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from measuring import size
+from measuring import results, size
 
 PRODUCTS, DENSE = 15, 8
 TASKS = 2  # of a product, for a machine of a cluster
@@ -220,14 +221,19 @@ def amount(number: float) -> str:
     return f"{number:.0f}"
 
 
-def row(name: str, cost: Cost) -> str:
+def row(name: str, cost: Cost) -> list[str]:
     """A line of a table."""
     parts = ", ".join(f"{part} {duration(seconds)}" for part, seconds in cost.seconds.items())
     cells = (amount(cost.operations), *(f"{amount(b)}B" if b else "-" for b in (cost.moved, cost.disk, cost.network)))
-    return f"| {name} | {' | '.join(cells)} | {duration(cost.total)} | {parts} |"
+    return [name, *cells, duration(cost.total), parts]
 
 
-HEAD = "| graph | operations | moved in memory | disk | network | predicted | of it |\n|---|---|---|---|---|---|---|"
+def show(table: results.Table) -> None:
+    for cells in (table.columns, ["---"] * len(table.columns), *table.rows):
+        print(f"| {' | '.join(cells)} |")
+
+
+COLUMNS = ("operations", "moved in memory", "disk", "network", "predicted", "of it")
 MEASURED = (
     (Work(1e6, 1e5, 128), None),
     (Work(1e8, 1e7, 128), None),
@@ -258,23 +264,25 @@ def constants(found: dict[str, Any]) -> None:
 
 
 def on_this_machine(works: tuple[tuple[Work, int | None], ...], machine: Machine) -> None:
-    print(HEAD)
+    rows = []
     for work, columns in works:
         name = f"{work.edges:.0e} edges, {work.nodes:.0e} nodes, k = {work.dim}".replace("e+0", "e").replace("e+", "e")
         if columns is None:
-            print(row(f"{name}, in memory", in_memory(work, machine)))
+            rows.append(row(f"{name}, in memory", in_memory(work, machine)))
         else:
             cost = out_of_core(work, machine, columns=columns, streamed=True)
-            print(row(f"{name}, {columns} columns at a time, graph from disk", cost))
+            rows.append(row(f"{name}, {columns} columns at a time, graph from disk", cost))
+    show(results.Table(["graph", *COLUMNS], rows))
 
 
-def on_clusters(work: Work, machine: Machine, threads: int) -> None:
+def on_clusters(work: Work, machine: Machine, threads: int) -> results.Table:
     large = machine.times(CORES / threads, network=NETWORK, memory=MEMORY)
-    print(HEAD.replace("graph", "machines", 1))
+    rows = []
     for groups, least in ((1, TASKS), (GROUPS, 1)):
         for machines in CLUSTERS:
             name = f"{machines:,}" if groups == 1 else f"{machines:,}, if in {groups} groups"
-            print(row(name, cluster(work, large, machines=machines, groups=groups, least=least)))
+            rows.append(row(name, cluster(work, large, machines=machines, groups=groups, least=least)))
+    return results.Table(["machines", *COLUMNS], rows)
 
 
 def main() -> None:
@@ -283,6 +291,7 @@ def main() -> None:
     parser.add_argument("--edges", type=size)
     parser.add_argument("--nodes", type=size)
     parser.add_argument("--dim", type=int, default=128)
+    parser.add_argument("--save", action="store_true", help="write docs/results/scale-model.json")
     given = parser.parse_args()
     if (given.edges is None) != (given.nodes is None):
         parser.error("give both --edges and --nodes, or neither")
@@ -297,7 +306,13 @@ def main() -> None:
         f"\n{work.edges:.0e} edges, {work.nodes:.0e} nodes on machines of {CORES} cores, {MEMORY / 1e9:g} GB and "
         f"{NETWORK * 8 / 1e9:g} Gbit/s; the matrix is {amount(work.matrix())}B, the graph {amount(work.graph)}B\n"
     )
-    on_clusters(work, machine, found["threads"])
+    large = on_clusters(work, machine, found["threads"])
+    show(large)
+    if given.save:
+        shown = (0, 1, 2, 4, 5)  # columns; rows of machines that are not in groups
+        columns = [f"machines, for {work.edges:g} edges", *(COLUMNS[at - 1] for at in shown[1:])]
+        rows = [[row[at] for at in shown] for row in large.rows[: len(CLUSTERS)]]
+        results.save("scale-model", machines=results.Table(columns, rows))
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ BENCHMARKS = {  # name of the result: benchmark, options
     "fold-in": "fold_in.py --graphs ppi,wikipedia-pos,coauthor-cs,planetoid-pubmed,lastfm-asia --splits 3",
     "align": "align.py",
     "directed": "directed.py --threads 2",
-    "features": "features.py",
+    "features": "features.py --no-debian",
     "map-time": "map.py --only time",
     "live-f1": "live/labels_f1.py",
     "live-latency": "live/latency.py",

@@ -269,7 +269,7 @@ def test_figures_that_are_typed_or_old_are_noticed(tmp_path: Path) -> None:
         *("3.5 s", "2 GB", "12 times", "AUC of .93", "40%")
     ]
     assert find_typed_figures("`--memory 8GB`, 128 dimensions, 1% and 10% of the labels, Python 3.11") == []
-    result = {"date": "2026-01-02T03:04", "command": "python benchmarks/a.py", "version": "0.1.0"}
+    result: dict[str, Any] = {"date": "2026-01-02T03:04", "command": "python benchmarks/a.py", "version": "0.1.0"}
     result |= {
         "machine": {"cpu": "Z80", "cores": 1},
         "tables": {"t": {"columns": ["", "s"], "rows": [["fast", "2.6"]]}},

@@ -78,10 +78,19 @@ def show_source(result: dict[str, Any]) -> str:
     return f"*{result['date'][:10]}, {where}, graphrefine {result['version']}: `{result['command']}`*"
 
 
+def find_missing(text: str, folder: Path = RESULTS) -> list[str]:
+    """Return the results that a page asks for and that were not measured."""
+    names = dict.fromkeys(found[1] for pattern in (TABLE, FIGURE) for found in pattern.findall(text))
+    return [name for name in names if not (folder / f"{name}.json").exists()]
+
+
 def main() -> None:
     """Fill all pages."""
     for page in find_pages():
         text = page.read_text(encoding="utf-8")
+        if missing := find_missing(text):
+            print(f"{page.relative_to(ROOT).as_posix()}: not measured yet: {', '.join(missing)}")
+            continue
         filled = fill(text)
         if filled != text:
             page.write_text(filled, encoding="utf-8")

@@ -260,6 +260,7 @@ def find_typed_figures(text: str) -> list[str]:
 @pytest.mark.parametrize("page", [*figures.find_pages()], ids=place_of)
 def test_figures_are_those_of_the_results(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
+    assert figures.find_missing(text) == [], "run: make results"
     assert figures.fill(text) == text, "run: python scripts/figures.py"
     assert find_typed_figures(text) == []
 

@@ -325,7 +325,7 @@ def draw(sampler: EndSampler, edges: int, *, seed: int, threads: int) -> Graph:
     Edges are drawn in pieces with their own seeds, so the graph does not depend on the threads. Sorted as numbers,
     edges that were drawn twice are side by side.
     """
-    keys = np.empty(edges, np.int64)
+    keys, nodes = np.empty(edges, np.int64), len(sampler.degrees)
 
     def draw_piece(piece: int) -> None:
         lo, hi = piece * PIECE, min((piece + 1) * PIECE, edges)
@@ -334,8 +334,15 @@ def draw(sampler: EndSampler, edges: int, *, seed: int, threads: int) -> Graph:
     with thread_pool(threads) as pool:
         list(pool.map(draw_piece, range(-(-edges // PIECE))))
     keys.sort()
-    _fill(keys, _compact(keys), sampler, np.random.default_rng((seed, 3)))
-    return _graph(keys, len(sampler.degrees), threads)
+    is_new = np.concatenate([keys[:1] >= 0, keys[1:] > keys[:-1]])  # self-loops, -1, are not above what is before them
+    keys = keys[is_new]
+    keys = _fill(keys, edges, sampler, np.random.default_rng((seed, 3)))
+    first = (keys // nodes).astype(np.int32)
+    keys %= nodes  # in place, as keys are half of all memory
+    second = keys.astype(np.int32)
+    del keys
+    merged = merge_edges((first, second, np.arange(nodes)), None, directed=False, threads=threads)
+    return graph_of(merged, source="generated")
 
 
 def _piece(sampler: EndSampler, lo: int, hi: int, rng: np.random.Generator) -> Whole:
@@ -347,49 +354,23 @@ def _piece(sampler: EndSampler, lo: int, hi: int, rng: np.random.Generator) -> W
     return sampler.keys(starts, sampler.draw_ends(starts, rng))
 
 
-def _compact(keys: Whole) -> int:
-    """Move the different keys of a sorted array to its front, in order; return their number."""
-    count, before = 0, -1
-    for lo in range(0, len(keys), PIECE):
-        part = keys[lo : lo + PIECE]
-        fresh = part[part != np.concatenate([[before], part[:-1]])]
-        fresh = fresh[fresh >= 0]
-        before = int(part[-1])
-        keys[count : count + len(fresh)] = fresh
-        count += len(fresh)
-    return count
-
-
-def _fill(keys: Whole, count: int, sampler: EndSampler, rng: np.random.Generator) -> None:
-    """Draw edges that are not among the first ``count`` keys, which are sorted, until the array is full of them."""
+def _fill(keys: Whole, edges: int, sampler: EndSampler, rng: np.random.Generator) -> Whole:
+    """Draw edges that are not among the keys, which are sorted, until there are as many as asked for."""
     for _ in range(ROUNDS):
-        missing = len(keys) - count
+        missing = edges - len(keys)
         if not missing:
-            return
+            return keys
         starts = sampler.table[rng.integers(0, len(sampler.table), 2 * missing + 64)]
         candidates = sampler.keys(starts, sampler.draw_ends(starts, rng))
         different, when = np.unique(candidates, return_index=True)
-        index = np.minimum(np.searchsorted(keys[:count], different), count - 1)
-        new = (different >= 0) & (keys[index] != different)
+        left, right = (np.searchsorted(keys, different, side) for side in ("left", "right"))
+        new = (different >= 0) & (left == right)
         # The first of the draw: `np.unique` sorts, and taking the smallest keys would favor nodes of small numbers.
         fresh = candidates[np.sort(when[new])[:missing]]
-        keys[count : count + len(fresh)] = fresh
-        count += len(fresh)
-        keys[:count].sort()
+        keys = np.concatenate([keys, fresh])
+        keys.sort()
     raise InputError(
-        f"edges={len(keys)}: after {ROUNDS} rounds, {len(keys) - count} of them were not free; "
+        f"edges={edges}: after {ROUNDS} rounds, {edges - len(keys)} of them were not free; "
         "ask for fewer edges, more nodes, a larger exponent or more mixing",
         argument="edges",
     )
-
-
-def _graph(keys: Whole, nodes: int, threads: int) -> Graph:
-    ends = np.empty((2, len(keys)), np.int32)
-    for lo in range(0, len(keys), PIECE):
-        part = keys[lo : lo + PIECE]
-        ends[0, lo : lo + PIECE] = part // nodes
-        ends[1, lo : lo + PIECE] = part % nodes
-    # Keys are half of all memory, and the caller's reference to them would keep them until the graph is built.
-    keys.resize(0, refcheck=False)
-    numbered = (ends[0], ends[1], np.arange(nodes))
-    return graph_of(merge_edges(numbered, None, directed=False, threads=threads), source="generated")

@@ -8,24 +8,18 @@ Each edge starts at a node, in proportion to t. It ends at a node drawn in propo
 probability ``mixing``, else among those of one of the communities of its start. That is the degree-corrected stochastic
 block model of Karrer and Newman (Physical Review E, 2011) and, with ``mixing`` 1, the model of Chung and Lu. Self-loops
 and repeated edges are drawn again, so the number of edges is exact.
-
-Stand-ins are graphs of the shape of Flickr and YouTube. The numbers of nodes, edges, classes
-and labeled nodes are those of the real graph; the largest degree and the labels of a node are about the same. The
-mixing of communities and the noise of labels were set so that REFINE's F1 with 9% of the labels comes out near the
-published one. So a stand-in shows the cost of a method at that size; its scores there are those of the generator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.datasets.catalog import find
 from graphrefine.datasets.dataset import Dataset
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import merge_edges
@@ -187,55 +181,6 @@ def _labels(sampler: EndSampler, labeled: int | None, noise: float, share: Float
     indicator = sp.csr_array((np.ones(len(rows), np.bool_), (sampler.names[rows], columns)), shape=(n, classes))
     names = tuple(str(number) for number in range(classes))
     return Labels(np.arange(n), indicator, names, by_row=True, source="generated", by_number=True)
-
-
-STANDINS: dict[str, dict[str, Any]] = {
-    # `most` is above the largest degree of the real graph (5,706 and 28,754): hubs meet the same neighbors again.
-    "flickr": {"most": 6_600, "exponent": 2.4, "labels_per_node": 1.34, "mixing": 0.8, "noise": 0.42},
-    "youtube": {
-        "most": 52_000,
-        "exponent": 2.3,
-        "labels_per_node": 1.6,
-        "labeled": 31_703,
-        "mixing": 0.4,
-        "noise": 0.15,
-    },
-}
-
-
-def standin(name: str, *, seed: int = 0, threads: int | None = None) -> Dataset:
-    """Draw a graph of the shape of a real one.
-
-    Parameters
-    ----------
-    name : {"flickr", "youtube"}
-        The real graph.
-    seed : int
-        Seed of all that is drawn.
-    threads : int, optional
-        The number of processors if not given. The graph does not depend on it.
-
-    Returns
-    -------
-    Dataset
-        Its ``generated`` is True, and its title and its note say so.
-
-    Examples
-    --------
-    >>> standin("ppi")
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: there is no stand-in for 'ppi'; there are flickr, youtube
-    """
-    if name not in STANDINS:
-        raise InputError(f"there is no stand-in for {name!r}; there are {', '.join(STANDINS)}")
-    entry = find(name)
-    dataset = block_model(entry.nodes, entry.edges, classes=entry.classes, seed=seed, threads=threads, **STANDINS[name])
-    return replace(
-        dataset,
-        name=name,
-        title=f"{entry.title} (generated stand-in)",
-        note=f"generated: the shape of {entry.title} (nodes, edges, classes, degrees), not its edges or labels",
-    )
 
 
 @dataclass(frozen=True)

@@ -285,7 +285,7 @@ def draw(sampler: EndSampler, edges: int, *, seed: int, threads: int) -> Graph:
     first = (keys // nodes).astype(np.int32)
     keys %= nodes  # in place, as keys are half of all memory
     second = keys.astype(np.int32)
-    del keys
+    keys.resize(0, refcheck=False)
     merged = merge_edges((first, second, np.arange(nodes)), None, directed=False, threads=threads)
     return graph_of(merged, source="generated")
 

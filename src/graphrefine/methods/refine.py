@@ -14,6 +14,8 @@ from graphrefine.methods.contract import DiskNeed, Floats, Method, Resources, Sh
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import PAPER, PRESETS, RefineSettings
 
+AT_WORK = 6000  # rows whose products with all regions of a view are held at a time, by all threads
+
 
 @dataclass(frozen=True)
 class RBQRSettings(RefineSettings):
@@ -33,9 +35,10 @@ def fit(graph: Graph, settings: RefineSettings, resources: Resources) -> Floats:
 
         return refine_sides.fit_with_sides(graph, settings, resources)
     if settings.quality != "fast":
-        from graphrefine.methods import refine_views
+        from graphrefine.refine.views import TIERS, joint_views
 
-        return refine_views.fit_joint_views(graph, settings, resources)
+        tier, cache = TIERS[str(settings.quality)], resources.stage_cache(graph, bfloat16=settings.bfloat16)
+        return joint_views(graph, settings, tier, resources.stages, threads=resources.threads, stage_cache=cache)
     engine = resources.engine(graph, columns=settings.dim, bfloat16=settings.bfloat16)
     return refine(engine, graph, settings, resources.stages, threads=resources.threads)
 
@@ -57,11 +60,20 @@ def memory(shape: Shape, settings: RefineSettings) -> int:
 
         return refine_sides.memory_with_sides(shape, settings)
     if settings.quality != "fast":
-        from graphrefine.methods import refine_views
-
-        return refine_views.joint_views_memory(shape, settings)
+        return _joint_views_memory(shape, settings)
     matrices = 2 if settings.bfloat16 or settings.filter == "none" else 3
     return engine_memory(shape, columns=settings.dim, matrices=matrices)
+
+
+def _joint_views_memory(shape: Shape, settings: RefineSettings) -> int:
+    """Return the engine with two tall matrices and what is held of the views, or all views while they are joined."""
+    from graphrefine.refine.views import TIERS, bytes_held, bytes_joined, walk_columns
+
+    tier, columns = TIERS[str(settings.quality)], walk_columns(shape.nodes, settings.dim)
+    held = bytes_held(shape.nodes, shape.entries, settings.dim, tier)
+    work = min(shape.nodes, AT_WORK) * min(tier.regions(shape.nodes, shape.entries, 1.0), shape.nodes) * 4
+    joined = bytes_joined(shape.nodes, settings.dim, tier)
+    return max(engine_memory(shape, columns=columns, matrices=2) + held, joined) + work
 
 
 def on_disk(graph: Graph, settings: RefineSettings) -> str | None:
@@ -73,9 +85,11 @@ def disk_need(shape: Shape, settings: RefineSettings, threads: int) -> DiskNeed:
     """Return what the vectors need with tall matrices on disk."""
     if settings.quality == "fast":
         return DiskNeed(settings.dim)
-    from graphrefine.methods import refine_views
+    from graphrefine.refine.views import TIERS, bytes_at_work, bytes_stored, walk_columns
 
-    return refine_views.joint_views_on_disk(shape, settings, threads)
+    sizes = (shape.nodes, shape.entries, settings.dim, TIERS[str(settings.quality)])
+    columns = walk_columns(shape.nodes, settings.dim)
+    return DiskNeed(columns, bytes_at_work(*sizes, threads=threads), bytes_stored(*sizes), precise=True)
 
 
 REFINE_METHOD = Method(

@@ -386,10 +386,11 @@ def _compare_lists(before: Shortlist, after: Shortlist, now: Doubles) -> Doubles
     """Count common neighbors where no list is overrun; `now` are the newer scores of the older list.  # (q,)."""
     common = np.zeros(len(now))
     for width in WIDTHS:
-        weights = [
-            _weigh(each, *_classify(each.scores, each, width), _classify(scores, each, width))
-            for each, scores in ((before, before.scores), (after, now))
-        ]
+        weights = []
+        for each, scores in ((before, before.scores), (after, now)):
+            share = _share(each.slots, *(mask.sum(axis=1) for mask in _classify(each.scores, each, width)))
+            above, tied = _classify(scores, each, width)
+            weights.append(above + tied * share[:, None])
         common = np.maximum(common, np.minimum(*weights).sum(axis=1))
     return common
 
@@ -404,18 +405,8 @@ def _classify(
     return above, (scores >= least) ^ above
 
 
-def _weigh(
-    shortlist: Shortlist,
-    above: NDArray[np.bool_],
-    tied: NDArray[np.bool_],
-    classes: tuple[NDArray[np.bool_], NDArray[np.bool_]],
-) -> Doubles:
-    """Return weights of scores of two classes, where `above` and `tied` are all scores of the list.  # (q, m)."""
-    share = _share(shortlist.slots, above.sum(axis=1), tied.sum(axis=1))
-    return classes[0] + classes[1] * share[:, None]
-
-
 def _share(slots: Rows, above: Rows, tied: Rows) -> Doubles:
+    """Return the weight of a tie, by the numbers of scores above the bound and at it."""
     share: Doubles = np.clip((slots - above) / np.maximum(tied, 1), 0, 1)
     return share
 

@@ -202,8 +202,7 @@ def _check_limits(time_limit: float | None, memory_limit: int | None) -> dict[st
     if time_limit is not None:
         check_number("time_limit", time_limit, above=0)
     if memory_limit is None:
-        free = available_bytes()
-        memory_limit = MOST_MEMORY if free is None else min(MOST_MEMORY, free * 4 // 5)
+        memory_limit = min(MOST_MEMORY, available_bytes() * 4 // 5)
     check_number("memory_limit", memory_limit, above=0)
     return {"seconds": as_plain(time_limit), "bytes": as_plain(memory_limit)}
 

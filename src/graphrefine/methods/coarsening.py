@@ -151,7 +151,7 @@ def equivalent(graph: Graph) -> Groups:
     fresh[1:] = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
     labels = np.empty(graph.nodes, np.int64)
     labels[order] = np.cumsum(fresh)
-    return _number_labels(labels)
+    return number_labels(labels)
 
 
 def star_collapse(level: Level) -> Groups:
@@ -168,7 +168,7 @@ def star_collapse(level: Level) -> Groups:
     rank = np.arange(len(groups)) - starts  # of each node within its group
     labels = np.empty(len(groups), np.int64)
     labels[order] = np.cumsum(rank % 2 == 0)
-    return _number_labels(labels)
+    return number_labels(labels)
 
 
 def edge_collapse(level: Level) -> Groups:
@@ -262,7 +262,7 @@ def _score_edges(level: Level) -> Scored:
     return u, v, (1.0 if weights is None else weights) / np.sqrt(degrees[u] * degrees[v])
 
 
-def _number_labels(labels: NDArray[Any]) -> Groups:
+def number_labels(labels: NDArray[Any]) -> Groups:
     """Return labels as numbers from 0, in the order of their first nodes."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int32)
@@ -273,7 +273,7 @@ def _number_labels(labels: NDArray[Any]) -> Groups:
 def _with_pairs(labels: NDArray[Any], pairs: Pairs) -> Groups:
     joined = labels.copy()
     joined[pairs[1]] = joined[pairs[0]]
-    return _number_labels(joined)
+    return number_labels(joined)
 
 
 def _match(graph: Graph, edges: Scored) -> Pairs:

@@ -9,8 +9,7 @@ Dataset('block-model': generated, 1,000 nodes, 5,000 edges, 4 classes)
 
 from __future__ import annotations
 
-from graphrefine.datasets.catalog import DATASETS, Entry, find
-from graphrefine.datasets.dataset import Dataset
+from graphrefine.datasets.catalog import DATASETS, Dataset, Entry, find
 from graphrefine.datasets.generate import block_model, power_law
 from graphrefine.datasets.loading import cache_folder, load, locate
 

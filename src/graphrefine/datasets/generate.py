@@ -20,7 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.datasets.dataset import Dataset
+from graphrefine.datasets.catalog import Dataset
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import merge_edges
 from graphrefine.graph.graph import Graph, graph_of

@@ -10,8 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-from graphrefine.datasets.catalog import Entry, find
-from graphrefine.datasets.dataset import Dataset
+from graphrefine.datasets.catalog import Dataset, Entry, find
 from graphrefine.datasets.download import fetch
 from graphrefine.errors import DownloadError, FormatError, InputError
 from graphrefine.progress import Watcher

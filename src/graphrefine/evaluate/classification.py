@@ -101,7 +101,7 @@ def evaluate_labels(
     (100.0, 0.0)
     """
     penalties = parse_penalties(C)
-    _check(ratios, repeats, seed, unlabeled, threads)
+    _check(ratios, repeats, seed, unlabeled)
     counts = [choose_repeats(ratio) if repeats is None else repeats for ratio in ratios]
     vectors, names = split_names(embedding)
     labels = as_labels(labels, names=names)
@@ -174,7 +174,7 @@ def parse_penalties(C: float | Sequence[float] | Literal["cv"]) -> tuple[float, 
     return penalties
 
 
-def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabeled: str, threads: int | None) -> None:
+def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabeled: str) -> None:
     if not len(ratios) or not all(0 < ratio < 1 for ratio in ratios) or len(set(ratios)) < len(ratios):
         listed = ", ".join(f"{ratio:g}" for ratio in ratios)
         raise InputError(
@@ -184,8 +184,6 @@ def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabeled: s
         check_integer("repeats", repeats, least=1)
     check_integer("seed", seed, least=0)
     check_choice("unlabeled", unlabeled, ["drop", "keep"])
-    if threads is not None:
-        check_integer("threads", threads, least=1)
 
 
 def split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -228,10 +228,6 @@ def _reuse(
     return {key: row for key, row in by_key.items() if key not in runs or row.status == "done"}
 
 
-class _Unfinished(Exception):  # noqa: N818  not an error: a row
-    """A child did not make its vectors."""
-
-
 @dataclass
 class _Bench:
     """Runs of methods, one after the other, and their evaluation."""
@@ -253,7 +249,7 @@ class _Bench:
             return replace(row, message=str(reason))
         try:
             verdict = self.task.evaluate(lambda graph: self._make_vectors(graph, name, dim, outcomes))
-        except (_Unfinished, InputError) as reason:
+        except InputError as reason:  # of the child, or of its vectors
             status = outcomes[-1].status
             row = replace(row, status="failed" if status == "done" else status, message=str(reason))
             return _with_costs(row, outcomes)
@@ -286,7 +282,7 @@ class _Bench:
         )
         outcomes.append(outcome)
         if outcome.status != "done":
-            raise _Unfinished(outcome.message.replace(str(self._path), graph.source))
+            raise InputError(outcome.message.replace(str(self._path), graph.source))
         vectors: NDArray[np.float32] = np.load(output, allow_pickle=False)
         return vectors
 

@@ -70,9 +70,7 @@ def power_law(
     degrees = expected_degrees(nodes, edges, exponent=exponent, most=most)
     recipe = {"model": "power law", "nodes": nodes, "edges": edges, "exponent": exponent, "most": most, "seed": seed}
     rng = np.random.default_rng((seed, 0))
-    one_class = sp.csr_array(
-        (np.ones(nodes, np.bool_), (np.arange(nodes), np.zeros(nodes, np.int64))), shape=(nodes, 1)
-    )
+    one_class = sp.csr_array(np.ones((nodes, 1), np.bool_))
     sampler = EndSampler.from_degrees(rng.permutation(degrees), one_class, edges, mixing=1.0, rng=rng)
     graph = draw(sampler, edges, seed=seed, threads=usable_threads(threads))
     return Dataset("power-law", "power law, generated", graph, generated=True, note="no labels", recipe=recipe)

@@ -241,7 +241,7 @@ class _Bench:
     stored: Graph | None = field(default=None, init=False)  # the graph in the file that children read
 
     def run(self, name: str, dim: int) -> Row:
-        """Run a method, and return its row, also if it fails."""
+        """Run a method, and return its row, also if it fails: with mean time and highest memory of its processes."""
         row, outcomes = Row(name, dim, "refused"), list[Outcome]()
         try:
             self._check(name, make_settings(name, dim=dim, seed=self.seed))
@@ -252,9 +252,16 @@ class _Bench:
         except InputError as reason:  # of the child, or of its vectors
             status = outcomes[-1].status
             row = replace(row, status="failed" if status == "done" else status, message=str(reason))
-            return _with_costs(row, outcomes)
-        recipe = {name: value for name, value in outcomes[-1].stats["recipe"].items() if name != "reading"}
-        return _with_costs(_with_verdict(replace(row, status="done", recipe=recipe), verdict), outcomes)
+        else:
+            recipe = {name: value for name, value in outcomes[-1].stats["recipe"].items() if name != "reading"}
+            row = _with_verdict(replace(row, status="done", recipe=recipe), verdict)
+        seconds = [outcome.seconds for outcome in outcomes if outcome.seconds is not None]
+        return replace(
+            row,
+            seconds=fmean(seconds) if seconds and row.status == "done" else None,
+            total_seconds=fmean(outcome.total for outcome in outcomes),
+            peak_bytes=max(outcome.peak_bytes for outcome in outcomes),
+        )
 
     def _check(self, name: str, settings: Any) -> None:
         method, limit = find_method(name), self.limits["bytes"]
@@ -303,17 +310,6 @@ class _Bench:
                 ) from error
             self.stored = graph
         return self._path
-
-
-def _with_costs(row: Row, outcomes: Sequence[Outcome]) -> Row:
-    """Add the costs of its processes to a row: mean time, highest memory."""
-    seconds = [outcome.seconds for outcome in outcomes if outcome.seconds is not None]
-    return replace(
-        row,
-        seconds=fmean(seconds) if seconds and row.status == "done" else None,
-        total_seconds=fmean(outcome.total for outcome in outcomes),
-        peak_bytes=max(outcome.peak_bytes for outcome in outcomes),
-    )
 
 
 def _make_label_task(graph: Graph, labels: Labels, protocol: dict[str, Any], *, seed: int, threads: int) -> Task:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from graphrefine.datasets import DATASETS, Dataset, block_model, locate, standin
-from graphrefine.datasets.generate import STANDINS
+from graphrefine.datasets import DATASETS, Dataset, block_model, locate
 from graphrefine.errors import InputError
 from graphrefine.evaluate import read_labels
 from graphrefine.methods import registry as methods
@@ -21,6 +20,7 @@ from graphrefine.readers.read import read
 from graphrefine.system.threads import usable_threads
 from reproduction.findings import Gap
 from reproduction.published import Shape
+from reproduction.standins import STANDINS, standin
 
 SLOW = frozenset({"line", "deepwalk", "node2vec", "netmf", "netsmf", "grarep", "harp", "mile"})
 LARGE = frozenset({"flickr", "youtube"})

@@ -19,8 +19,7 @@ FOLDERS = ("engine", "linalg", "refine")
 MODULES = (
     *("graph/adjacency.py", "graph/graph.py", "graph/stored.py", "graph/node_ids.py"),
     *("kernels/exact.py", "kernels/hashing.py", "kernels/sampling.py", "kernels/edge_lists.py"),
-    *("methods/refine.py", "methods/refine_sides.py", "methods/refine_views.py"),
-    *("methods/line.py", "methods/random_walks.py", "methods/skipgram.py"),
+    *("methods/refine.py", "methods/line.py", "methods/random_walks.py", "methods/skipgram.py"),
 )
 EXCEPTIONS = {
     ("engine/dense.py", "DenseProduct.apply"): "matrices in full, of methods without this promise: NetMF, GraRep",

@@ -193,7 +193,7 @@ def test_demo_beats_its_control_and_draws_a_map(tmp_path: Path) -> None:
 
 
 def test_demo_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphrefine.cli.demo.importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr("graphrefine.display.plots.can_draw", lambda: False)
     done = works("demo", "-o", tmp_path / "x")
     assert re.search(r"REFINE +9\d\.\d +9\d\.\d\n", done.out) and "map" not in done.out
     assert 'pip install "graphrefine[plot]"' in done.err

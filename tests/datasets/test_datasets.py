@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from loopback import Site, serving
 
 from graphrefine import datasets
-from graphrefine.datasets import download
+from graphrefine.datasets import loading
 from graphrefine.datasets.catalog import Entry
 from graphrefine.datasets.loading import load
 from graphrefine.errors import DownloadError, FormatError, InputError, OutputError
@@ -57,7 +57,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.delenv("GRAPHREFINE_DATA", raising=False)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(download, "PAUSE", 0.0)
+    monkeypatch.setattr(loading, "PAUSE", 0.0)
     yield folder
     gc.collect()  # so that those sockets are not found in another test
 
@@ -133,7 +133,7 @@ def test_a_download_that_fails_leaves_nothing(
     trouble, changes, fact = FAILURES[kind]
     for name, value in trouble.items():
         setattr(site, name, value)
-    monkeypatch.setattr(download, "TIMEOUT", 0.05 if site.delay else download.TIMEOUT)
+    monkeypatch.setattr(loading, "TIMEOUT", 0.05 if site.delay else loading.TIMEOUT)
     with pytest.raises(DownloadError, match=fact) as caught:
         load(entry_for(site, **changes), unverified=True)
     assert site.url in str(caught.value) and str(cache / "tiny.mat") in str(caught.value)
@@ -174,7 +174,7 @@ def test_a_cache_that_cannot_be_written_is_an_error_of_output(cache: Path, site:
 def test_many_processes_download_it_once(cache: Path, site: Site) -> None:
     site.delay = 0.3
     code = (
-        "import sys; from pathlib import Path; from graphrefine.datasets.download import fetch\n"
+        "import sys; from pathlib import Path; from graphrefine.datasets.loading import fetch\n"
         "fetch(sys.argv[1], Path(sys.argv[2]), sha256=sys.argv[3], accept=lambda part: None, advice='')"
     )
     typed = [sys.executable, "-c", code, site.url, str(cache / "tiny.mat"), SUM]

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrefine.datasets import Dataset, block_model, find, generate, power_law, standin
+from graphrefine.datasets import Dataset, block_model, find, generate, power_law
 from graphrefine.errors import InputError
 from graphrefine.evaluate import evaluate_labels, random_control
 from graphrefine.methods.registry import make_settings as method_settings
 from graphrefine.pipeline.embed_run import embed_graph
 from graphs import check
+from reproduction.standins import standin
 from strategies import PATIENT
 
 

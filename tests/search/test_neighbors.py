@@ -28,11 +28,11 @@ from graphrefine.errors import InputError
 from graphrefine.evaluate import read_labels
 from graphrefine.kernels.nearest import ExcludedRows, nearest
 from graphrefine.search import index as index_module
+from graphrefine.search.index import Part
 from graphrefine.search.neighbors import all_neighbors, join_tables
 from graphrefine.search.rankings import Neighbor, Ranking, Rankings
 from graphrefine.search.scores import SCORES
 from graphrefine.search.searcher import Search
-from graphrefine.search.usearch_graph import Part
 from oracles import nearest as oracle
 from strategies import PATIENT
 

@@ -282,7 +282,7 @@ def _check_use(embedding: Embedding, words: str, verdict: Verdict) -> bool:
 
 
 def _check_expected(expect: str, fingerprint: Fingerprint, verdict: Verdict) -> None:
-    known = {str(fingerprint): "all", **{digits: name for name, digits in fingerprint._asdict().items() if digits}}
+    known = {str(fingerprint), *filter(None, fingerprint._asdict().values())}
     digits = expect.removeprefix(NAME)
     if not re.fullmatch("[0-9a-f]{32}", digits):
         problem = f"expect={expect!r} is no fingerprint: {NAME} and 32 digits from 0 to f, or the digits of a part"

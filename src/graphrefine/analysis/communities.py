@@ -20,6 +20,7 @@ from scipy.sparse import csr_array
 from graphrefine.display.table import Table
 from graphrefine.embedding.embedding import Embedding, check_embedding
 from graphrefine.graph.graph import Graph
+from graphrefine.graph.node_ids import object_array
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.kmeans import Clusters, find_clusters, sample_rows
 from graphrefine.progress import Stages, Watcher
@@ -178,9 +179,8 @@ def _make_table(
         if inside is not None:
             listed[-1]["inside"] = float(inside[group])
     community = number[clusters.groups]
-    column = np.empty(len(names) + 1, object)
-    column[:] = [None, *names]
-    columns = {"node": embedding.names, "community": community, "name": column[community], "cosine": clusters.cosines}
+    hub = object_array([None, *names])[community]
+    columns = {"node": embedding.names, "community": community, "name": hub, "cosine": clusters.cosines}
     stats = {
         "nodes": len(embedding), "zero_vectors": int((clusters.groups < 0).sum()),
         "communities": listed, "modularity": Q, "trials": trials,

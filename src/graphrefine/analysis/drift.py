@@ -386,10 +386,11 @@ def _compare_lists(before: Shortlist, after: Shortlist, now: Doubles) -> Doubles
     """Count common neighbors where no list is overrun; `now` are the newer scores of the older list.  # (q,)."""
     common = np.zeros(len(now))
     for width in WIDTHS:
-        weights = [
-            _weigh(each, *_classify(each.scores, each, width), _classify(scores, each, width))
-            for each, scores in ((before, before.scores), (after, now))
-        ]
+        weights = []
+        for each, scores in ((before, before.scores), (after, now)):
+            share = _share(each.slots, *(mask.sum(axis=1) for mask in _classify(each.scores, each, width)))
+            above, tied = _classify(scores, each, width)
+            weights.append(above + tied * share[:, None])
         common = np.maximum(common, np.minimum(*weights).sum(axis=1))
     return common
 
@@ -404,18 +405,8 @@ def _classify(
     return above, (scores >= least) ^ above
 
 
-def _weigh(
-    shortlist: Shortlist,
-    above: NDArray[np.bool_],
-    tied: NDArray[np.bool_],
-    classes: tuple[NDArray[np.bool_], NDArray[np.bool_]],
-) -> Doubles:
-    """Return weights of scores of two classes, where `above` and `tied` are all scores of the list.  # (q, m)."""
-    share = _share(shortlist.slots, above.sum(axis=1), tied.sum(axis=1))
-    return classes[0] + classes[1] * share[:, None]
-
-
 def _share(slots: Rows, above: Rows, tied: Rows) -> Doubles:
+    """Return the weight of a tie, by the numbers of scores above the bound and at it."""
     share: Doubles = np.clip((slots - above) / np.maximum(tied, 1), 0, 1)
     return share
 
@@ -441,7 +432,7 @@ def _compare_all(
         mine, theirs = (rows[some] for rows in queries)
         parts = [each.part(some) for each in lists]
         own = mine - old.range.start  # a node is no answer to itself
-        singles, joint = np.zeros((4, len(some)), np.int64), np.zeros((len(some), 4), np.int64)
+        counts = np.zeros((8, len(some)), np.int64)
         for start in range(0, len(answers[0]), ACROSS):
             block = [rows[start : start + ACROSS] for rows in answers]
             scores = [
@@ -452,16 +443,11 @@ def _compare_all(
             for each in scores:
                 each[here, own[here] - start] = -np.inf
             classes = [_classify(*each, WIDTHS[-1]) for each in zip(scores, parts, strict=True)]
-            (above, tied), (above_now, tied_now) = classes
-            singles += [[np.count_nonzero(row) for row in mask] for pair in classes for mask in pair]  # fast on rows
-            at = np.flatnonzero((above | tied) & (above_now | tied_now))
-            codes = 4 * (at // above.shape[1]) + 2 * tied.ravel()[at] + tied_now.ravel()[at]
-            joint += np.bincount(codes, minlength=joint.size).reshape(joint.shape)
-        then, afterwards = (
-            _share(each.slots, *counts) for each, counts in zip(parts, np.split(singles, 2), strict=True)
-        )
-        weights = np.stack([np.ones(len(some)), afterwards, then, np.minimum(then, afterwards)], axis=1)
-        common: Doubles = (joint * weights).sum(axis=1)
+            masks = [*classes[0], *classes[1], *(then & now for then in classes[0] for now in classes[1])]
+            counts += [[np.count_nonzero(row) for row in mask] for mask in masks]  # fast on rows
+        then, now = (_share(each.slots, *counts[at : at + 2]) for each, at in zip(parts, (0, 2), strict=True))
+        above_both, tied_now, tied_then, tied_both = counts[4:]
+        common: Doubles = above_both + tied_now * now + tied_then * then + tied_both * np.minimum(then, now)
         return common
 
     return np.concatenate(list(map_tasks(range(0, len(many), QUERIES), count, old.search.threads)))

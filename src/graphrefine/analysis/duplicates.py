@@ -21,9 +21,12 @@ from numpy.typing import NDArray
 
 from graphrefine.display.table import Table
 from graphrefine.embedding.embedding import Embedding, check_embedding
+from graphrefine.embedding.scores import Pairs
 from graphrefine.errors import InputError
+from graphrefine.evaluate.held_out_edges import find_entries
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.lookup import SIDES
+from graphrefine.methods.coarsening import number_labels
 from graphrefine.progress import Stages, Watcher
 from graphrefine.search.close_pairs import ClosePairs, find_close_pairs, group_by, group_equal_rows, pair_cosines
 from graphrefine.search.neighbors import as_graph, match_nodes
@@ -257,11 +260,8 @@ def _number_groups(first: Rows, second: Rows, count: int) -> Rows:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    if not len(first):
-        return first
     _, parts = connected_components(coo_array((np.ones(len(first)), (first, second)), shape=(count, count)), False)
-    _, index, inverse = np.unique(parts[first], return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(index))[inverse] + 1
+    return number_labels(parts[first]).astype(np.int64) + 1
 
 
 # One candidate for a group of equal rows: 100,000 leaves of one hub are 99,999 pairs with the first, not five billion.
@@ -336,10 +336,9 @@ class NeighborSets:
         from scipy.sparse import csr_array, hstack
 
         ones = np.ones(len(graph.indices), np.int32)
-        shape = (graph.nodes, graph.nodes)
-        self._links = csr_array((ones, graph.indices, graph.indptr), shape=shape)
-        self._sets = hstack([self._links, self._links.T.tocsr()]).tocsr() if graph.directed else self._links
-        self._directed = graph.directed
+        links = csr_array((ones, graph.indices, graph.indptr), shape=(graph.nodes, graph.nodes))
+        self._graph = graph
+        self._sets = hstack([links, links.T.tocsr()]).tocsr() if graph.directed else links
         self.sizes = np.diff(self._sets.indptr).astype(np.int64)  # (n,)
 
     def hash_sets(self) -> tuple[Hashes, Hashes]:
@@ -350,29 +349,22 @@ class NeighborSets:
         numbers = np.random.default_rng(0).integers(1, 2**64, columns, np.uint64)
         ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(numbers[self._sets.indices], dtype=np.uint64)])
         hashes = ends[self._sets.indptr[1:]] - ends[self._sets.indptr[:-1]]  # modulo 2^64, as are the sums
-        own = numbers[: self._sets.shape[0]] + (numbers[columns // 2 :] if self._directed else np.uint64(0))
+        own = numbers[: self._sets.shape[0]] + (numbers[columns // 2 :] if self._graph.directed else np.uint64(0))
         return hashes, hashes + own
 
     def compare(self, first: Rows, second: Rows) -> Overlaps:
         """Compare each pair of nodes."""
-        shared, links = np.zeros(len(first), np.int64), np.zeros(len(first), np.int64)
+        shared = np.zeros(len(first), np.int64)
+        links = (find_entries(self._graph, Pairs(first, second)) >= 0).astype(np.int64)
+        if self._graph.directed:
+            links += find_entries(self._graph, Pairs(second, first)) >= 0
         # In blocks of bounded neighbors, not of pairs: two hubs have more of them than thousands of other pairs.
         ends = np.concatenate([[0], np.cumsum(self.sizes[first] + self.sizes[second])])
         start = 0
         while start < len(first):
             stop = max(start + 1, int(np.searchsorted(ends, ends[start] + ENTRIES, side="right")) - 1)
-            one, other = first[start:stop], second[start:stop]
-            shared[start:stop] = self._sets[one].multiply(self._sets[other]).sum(axis=1)
-            links[start:stop] = self._pick(one, other) + (self._pick(other, one) if self._directed else 0)
+            shared[start:stop] = self._sets[first[start:stop]].multiply(self._sets[second[start:stop]]).sum(axis=1)
             start = stop
         # Without the two themselves: linked coauthors of one paper are as alike as two papers of the same authors.
         whole = self.sizes[first] + self.sizes[second] - 2 * links - shared
         return Overlaps(shared, (shared / np.maximum(whole, 1)).astype(np.float32), links > 0)
-
-    def _pick(self, rows: Rows, columns: Rows) -> NDArray[Any]:
-        """Return 1 where there is an edge from a row to its column, else 0."""
-        from scipy.sparse import csr_array
-
-        count = len(rows)
-        one_each = csr_array((np.ones(count, np.int32), columns, np.arange(count + 1)), shape=(count, len(self.sizes)))
-        return np.asarray(self._links[rows].multiply(one_each).sum(axis=1))

@@ -420,18 +420,14 @@ def _learn_threshold(probabilities: NDArray[np.float64], truth: Bool) -> float:
     return float((values[count - 1] + (values[count] if count < len(values) else 0.0)) / 2)
 
 
-def judge(rule: Rule, decisions: Floats, truth: Bool) -> tuple[ClassCounts, dict[str, NDArray[np.float64]]]:
-    """Count hits of each class; return also each node's log loss and whether its labels are exactly right."""
+def judge(rule: Rule, decisions: Floats, truth: Bool) -> tuple[ClassCounts, Bool, NDArray[np.float64]]:
+    """Count hits of each class; return also whether each node's labels are exactly right, and its log loss."""
     probabilities = rule.probabilities(decisions)
     labels = rule.choose(probabilities)
-    counts = ClassCounts(*((each).sum(axis=0) for each in (labels & truth, labels, truth)))
-    tiny = np.finfo(np.float64).tiny
-    if rule.several:
-        right = np.where(truth, probabilities, 1 - probabilities)
-        loss = -np.log(np.maximum(right, tiny)).mean(axis=1)
-    else:
-        loss = -np.log(np.maximum(probabilities[truth], tiny))
-    return counts, {"accuracy": (labels == truth).all(axis=1).astype(np.float64), "log_loss": loss}
+    counts = ClassCounts(*(each.sum(axis=0) for each in (labels & truth, labels, truth)))
+    right = np.where(truth, probabilities, 1 - probabilities) if rule.several else probabilities[truth][:, None]
+    loss = -np.log(np.maximum(right, np.finfo(np.float64).tiny)).mean(axis=1)
+    return counts, (labels == truth).all(axis=1), loss
 
 
 def cross_judge(decisions: Floats, truth: Bool, fold: NDArray[np.int64], *, several: bool) -> dict[str, float]:
@@ -442,7 +438,8 @@ def cross_judge(decisions: Floats, truth: Bool, fold: NDArray[np.int64], *, seve
     for number in range(int(fold.max()) + 1):
         rule = Rule.learn(decisions[fold != number], truth[fold != number], several=several)
         parts.append(judge(rule, decisions[fold == number], truth[fold == number]))
-    counts = ClassCounts(*(np.sum(each, axis=0) for each in zip(*(part[0] for part in parts), strict=True)))
-    scores = {name: metric.measure(counts) for name, metric in METRICS.items()}
-    nodes = {name: float(np.concatenate([part[1][name] for part in parts]).mean()) for name in parts[0][1]}
-    return {**scores, **nodes}
+    counts, exact, losses = zip(*parts, strict=True)
+    whole = ClassCounts(*np.sum(counts, axis=0))
+    scores = {name: metric.measure(whole) for name, metric in METRICS.items()}
+    means = (float(np.concatenate(each).mean()) for each in (exact, losses))
+    return {**scores, **dict(zip(("accuracy", "log_loss"), means, strict=True))}

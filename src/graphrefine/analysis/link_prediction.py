@@ -23,6 +23,7 @@ They are computed for all pairs of some nodes (rows, in the order of their degre
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -134,11 +135,16 @@ def predict_links(
     if whole.edges < FEWEST_EDGES:
         problem = f"{whole.source} has {whole.edges:,} edges; {FEWEST_EDGES} are needed to learn what makes one likely"
         raise InputError(problem)
-    tools = _Tools(seed, usable_threads(threads), max(PER_FEATURE, 5 * top), Stages(watcher))
-    lesson = _learn(whole, tools)
-    features = PairFeatures(whole, seed=seed, threads=tools.threads, stages=tools.stages)
+    work: dict[str, Any] = {"threads": usable_threads(threads), "stages": Stages(watcher)}
     rows = search_rows(whole)
-    candidates = collect_candidates(features, rows, count=tools.most, threads=tools.threads, stages=tools.stages)
+
+    def find(graph: Graph) -> tuple[PairFeatures, Candidates]:
+        features = PairFeatures(graph, seed=seed, **work)
+        most = max(PER_FEATURE, 5 * top)
+        return features, collect_candidates(features, search_rows(graph), count=most, **work)
+
+    lesson = _learn(whole, find, seed)
+    features, candidates = find(whole)
     scores = lesson.model.score(features.describe(candidates))
     first = np.lexsort((candidates.second, candidates.first, -scores))[:top]
     stats = {
@@ -156,13 +162,6 @@ def predict_links(
         "held_out": _judge(lesson, features.names, top),
     }
     return Table(_columns(whole, features, candidates, scores, first), stats)
-
-
-class _Tools(NamedTuple):
-    seed: int
-    threads: int
-    most: int  # candidates of each feature
-    stages: Stages
 
 
 @dataclass(frozen=True)
@@ -214,15 +213,12 @@ class _Lesson(NamedTuple):
     held_out: int
 
 
-def _learn(graph: Graph, tools: _Tools) -> _Lesson:
+def _learn(graph: Graph, find: Callable[[Graph], tuple[PairFeatures, Candidates]], seed: int) -> _Lesson:
     draws = int(np.clip(-(-ENOUGH // max(round(HELD_OUT * graph.edges), 1)), 1, MOST_DRAWS))
     columns, values, edges, held_out = list[Doubles](), list[NDArray[np.float32]](), list[NDArray[np.bool_]](), 0
     for draw in range(draws):
-        rest, hidden = hold_out(graph, HELD_OUT, repeat=draw, seed=tools.seed)[:2]
-        features = PairFeatures(rest, seed=tools.seed, threads=tools.threads, stages=tools.stages)
-        candidates = collect_candidates(
-            features, search_rows(rest), count=tools.most, threads=tools.threads, stages=tools.stages
-        )
+        rest, hidden = hold_out(graph, HELD_OUT, repeat=draw, seed=seed)[:2]
+        features, candidates = find(rest)
         columns.append(features.describe(candidates))
         values.append(candidates.values)
         edges.append(find_entries(graph, Pairs(candidates.first, candidates.second)) >= 0)
@@ -236,7 +232,7 @@ def _learn(graph: Graph, tools: _Tools) -> _Lesson:
     with one_blas_thread():
         model = _Model.fit(every, marks)
         # Half of the candidates rank the other half, so that no pair is ranked by a model that has seen it.
-        half = np.random.default_rng((tools.seed, len(marks))).random(len(marks)) < 0.5
+        half = np.random.default_rng((seed, len(marks))).random(len(marks)) < 0.5
         scores = np.empty(len(marks))
         for part in (half, ~half):
             other = _Model.fit(every[~part], marks[~part]) if marks[~part].any() else model

@@ -65,8 +65,7 @@ def check(
     from graphrefine.analysis.check import check as check_embedding
     from graphrefine.analysis.drift import SAMPLE
 
-    start = perf_counter()
-    reading = {name: value for name, value in opt.reading_options(options).items() if value is not None}
+    start, reading = perf_counter(), opt.reading_options(options)
     with progress_bar() as bar:
         verdict = check_embedding(
             embedding,

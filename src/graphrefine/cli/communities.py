@@ -28,7 +28,7 @@ def communities(
 ) -> None:  # fmt: skip
     """Find groups of nodes whose vectors are alike, the largest first, each named by its hub."""
     from graphrefine.analysis.communities import find_communities
-    from graphrefine.display.table import Table
+    from graphrefine.display.table import table_of
 
     check_table_output(output, embedding, graph, options["nodes"])
     vectors, links, origin = load_with_graph(embedding, graph, options, format=embedding_format, threads=threads)
@@ -36,8 +36,7 @@ def communities(
     with progress_bar() as bar:
         table = find_communities(vectors, links, count=number, threads=threads, watcher=bar, **options)
     spent = perf_counter() - start
-    listed = table.stats["communities"]  # a row for each, where the table has one for each node
-    text = str(Table({name: [each[name] for each in listed] for name in (listed[0] if listed else ())}))
+    text = str(table_of(table.stats["communities"]))  # a row for each, where the table has one for each node
     if output is None and not as_json:
         print(text)
         note("-o TABLE writes the community of each node")

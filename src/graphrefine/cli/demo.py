@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -33,11 +32,12 @@ def demo(output: str, seed: int, threads: int | None, as_json: bool) -> None:
     """
     from graphrefine.datasets.digits import digits_graph
     from graphrefine.display.maps import check_map_output
+    from graphrefine.display.plots import can_draw
     from graphrefine.evaluate import evaluate_labels, random_control
     from graphrefine.methods.registry import make_settings
     from graphrefine.pipeline.embed_run import embed_graph
 
-    path = None if importlib.util.find_spec("matplotlib") is None else Path(output) / "map.png"
+    path = Path(output) / "map.png" if can_draw() else None
     if path is not None:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

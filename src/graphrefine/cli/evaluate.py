@@ -8,7 +8,7 @@ import click
 
 from graphrefine.cli import options as opt
 from graphrefine.cli.options import Group, Option, read_graph, refuse_options, take_labels
-from graphrefine.display.console import progress_bar, show_json, show_table
+from graphrefine.display.console import progress_bar, show_json
 from graphrefine.embedding.formats import format_place
 
 if TYPE_CHECKING:
@@ -154,5 +154,4 @@ def _show(result: Result, as_json: bool, **origin: Any) -> None:
     if as_json:
         show_json({**origin, **result.to_dict()})
     else:
-        show_table(result.text_rows())
-        print(result.protocol)
+        print(result.text(), result.protocol, sep="\n")

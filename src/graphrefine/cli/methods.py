@@ -59,24 +59,20 @@ def methods(names: tuple[str, ...], as_json: bool) -> None:
     return None
 
 
-def _describe(method: Any, free: int | None) -> dict[str, Any]:
+FACTS = ("name", "reference", "summary", "cost", "most_nodes", "directed", "same_bits", "processor_dependence")
+
+
+def _describe(method: Any, free: int) -> dict[str, Any]:
     return {
-        "name": method.name,
-        "reference": method.reference,
-        "summary": method.summary,
-        "cost": method.cost,
+        **{name: getattr(method, name) for name in FACTS},
         "limit": method.bound,
-        "most_nodes": method.most_nodes,
-        "largest_nodes": None if free is None else method.largest(free),
-        "directed": method.directed,
-        "same_bits": method.same_bits,
+        "largest_nodes": method.largest(free),
         "every_processor": method.processor_dependence is None,
-        "processor_dependence": method.processor_dependence,
         "settings": {field.name: method.fixed.get(field.name, field.default) for field in fields(method.settings)},
         "fixed": list(method.fixed),
     }
 
 
-def _round(count: int | None) -> str:
+def _round(count: int) -> str:
     """Format a count of nodes, which is an estimate, with three digits."""
-    return "not known" if count is None else f"{float(f'{count:.3g}'):,.0f}"
+    return f"{float(f'{count:.3g}'):,.0f}"

@@ -41,7 +41,6 @@ PATHS = ("output", "work", "graph", "labels", "features", "columns", "align_to",
 DELIMITERS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
 JSON_ROWS = 1000  # of a table that is not written to a file: a million rows as JSON are of no use at a terminal
 TOKEN_LENGTH = 4096  # characters that are read of a file
-BLOCK = 8192  # rows that are read together: few MB even of long vectors, which may be mapped from a file
 REFINE_HEADING = "The method's settings (all methods: dim and seed; the others are REFINE's)"
 
 
@@ -562,10 +561,9 @@ def show_notes(graph: Graph, *, zero_vectors: int = 0, features: dict[str, Any] 
 
 def count_zero_rows(vectors: NDArray[np.float32]) -> int:
     """Count the rows that are zero."""
-    # The first number of nearly all other rows is not zero: few rows are compared in full.
-    candidates = (vectors[:, 0] == 0).nonzero()[0]
-    blocks = (vectors[candidates[at : at + BLOCK]] for at in range(0, len(candidates), BLOCK))
-    return sum(int((~block.any(axis=1)).sum()) for block in blocks)
+    from graphrefine.system.arrays import row_blocks
+
+    return sum(int((~block.any(axis=1)).sum()) for block in row_blocks(vectors))
 
 
 def describe_dimension(auto_dim: dict[str, Any]) -> str:

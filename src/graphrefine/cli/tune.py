@@ -6,7 +6,7 @@ from typing import Any
 
 from graphrefine.cli import options as opt
 from graphrefine.cli.options import Option, check_not_input, command, read_graph, take_labels
-from graphrefine.display.console import progress_bar, show_json, show_table
+from graphrefine.display.console import progress_bar, show_json
 from graphrefine.progress import Stages
 
 
@@ -58,8 +58,7 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
     if as_json:
         origin = {"graph": graph, "output": output, "reading": whole.reading, **readings}
         return show_json({**origin, **tuning.to_dict()})
-    table = tuning.text_rows()
-    show_table(table, left=[column for column, name in enumerate(table[0]) if name in ("settings", "")])
+    print(tuning.text())
     end = "nothing was left to try" if tuning.complete else f"the budget of {tuning.budget:g} s ended the search"
     count = f"{len(tuning.trail)} trial{'s' * (len(tuning.trail) > 1)}"
     print(f"\n{tuning.protocol}; {count} in {tuning.seconds:.1f} s, {end}")

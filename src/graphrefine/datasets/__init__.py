@@ -1,4 +1,4 @@
-"""Graphs to try things on: the paper's five, generated ones of their shape, and small generators.
+"""Graphs to try things on: the paper's five, and generators of random ones.
 
 >>> from graphrefine import datasets
 >>> datasets.find("flickr").nodes
@@ -9,9 +9,8 @@ Dataset('block-model': generated, 1,000 nodes, 5,000 edges, 4 classes)
 
 from __future__ import annotations
 
-from graphrefine.datasets.catalog import DATASETS, Entry, find
-from graphrefine.datasets.dataset import Dataset
-from graphrefine.datasets.generate import block_model, power_law, standin
+from graphrefine.datasets.catalog import DATASETS, Dataset, Entry, find
+from graphrefine.datasets.generate import block_model, power_law
 from graphrefine.datasets.loading import cache_folder, load, locate
 
 __all__ = [
@@ -24,5 +23,4 @@ __all__ = [
     "load",
     "locate",
     "power_law",
-    "standin",
 ]

@@ -1,4 +1,4 @@
-"""Catalog of the paper's five graphs: names, addresses, sizes, checksums. A new dataset is an entry of `DATASETS`.
+"""Datasets, and the catalog of the paper's five graphs. A new one is an entry of `DATASETS`: address, sizes, checksum.
 
 The sizes are those of Table 3, edges counted once; for PPI and Wikipedia the table counts entries of the matrix, two
 for an edge and one for a self-loop. The checksums are those of the files that this project is tested with, whose
@@ -9,13 +9,57 @@ Flickr and YouTube, and their server is asked without TLS: a download cannot be 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 from graphrefine.errors import InputError, suggest
+from graphrefine.graph.graph import Graph
+from graphrefine.readers.labels import Labels
 
 _SOCIAL = "http://leitang.net/code/social-dimension/data"
 _SNAP = "https://snap.stanford.edu/node2vec"
 _LICENSE = "no license is known; published for research: cite the reference, and do not pass the file on"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A graph with labels.
+
+    Attributes
+    ----------
+    name, title : str
+        Name for `load`, and title in reports.
+    graph : Graph
+    labels : Labels, optional
+    path : Path, optional
+        File of the graph.
+    generated : bool
+        True if the graph was drawn at random: scores on it say nothing of a real graph of the same shape.
+    note : str
+        Note for readers of scores.
+    recipe : dict
+        Settings of the generator.
+    """
+
+    name: str
+    title: str
+    graph: Graph
+    labels: Labels | None = None
+    path: Path | None = None
+    generated: bool = False
+    note: str = ""
+    recipe: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> int:
+        """Number of different labels."""
+        return 0 if self.labels is None else len(self.labels.classes)
+
+    def __repr__(self) -> str:
+        kind = "generated, " if self.generated else ""
+        size = f"{self.graph.nodes:,} nodes, {self.graph.edges:,} edges, {self.classes} classes"
+        return f"Dataset({self.name!r}: {kind}{size})"
 
 
 @dataclass(frozen=True)

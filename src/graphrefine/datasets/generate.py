@@ -8,25 +8,19 @@ Each edge starts at a node, in proportion to t. It ends at a node drawn in propo
 probability ``mixing``, else among those of one of the communities of its start. That is the degree-corrected stochastic
 block model of Karrer and Newman (Physical Review E, 2011) and, with ``mixing`` 1, the model of Chung and Lu. Self-loops
 and repeated edges are drawn again, so the number of edges is exact.
-
-Stand-ins are graphs of the shape of Flickr and YouTube. The numbers of nodes, edges, classes
-and labeled nodes are those of the real graph; the largest degree and the labels of a node are about the same. The
-mixing of communities and the noise of labels were set so that REFINE's F1 with 9% of the labels comes out near the
-published one. So a stand-in shows the cost of a method at that size; its scores there are those of the generator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from graphrefine.datasets.catalog import find
-from graphrefine.datasets.dataset import Dataset
+from graphrefine.datasets.catalog import Dataset
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import merge_edges
 from graphrefine.graph.graph import Graph, graph_of
@@ -76,9 +70,7 @@ def power_law(
     degrees = expected_degrees(nodes, edges, exponent=exponent, most=most)
     recipe = {"model": "power law", "nodes": nodes, "edges": edges, "exponent": exponent, "most": most, "seed": seed}
     rng = np.random.default_rng((seed, 0))
-    one_class = sp.csr_array(
-        (np.ones(nodes, np.bool_), (np.arange(nodes), np.zeros(nodes, np.int64))), shape=(nodes, 1)
-    )
+    one_class = sp.csr_array(np.ones((nodes, 1), np.bool_))
     sampler = EndSampler.from_degrees(rng.permutation(degrees), one_class, edges, mixing=1.0, rng=rng)
     graph = draw(sampler, edges, seed=seed, threads=usable_threads(threads))
     return Dataset("power-law", "power law, generated", graph, generated=True, note="no labels", recipe=recipe)
@@ -189,55 +181,6 @@ def _labels(sampler: EndSampler, labeled: int | None, noise: float, share: Float
     return Labels(np.arange(n), indicator, names, by_row=True, source="generated", by_number=True)
 
 
-STANDINS: dict[str, dict[str, Any]] = {
-    # `most` is above the largest degree of the real graph (5,706 and 28,754): hubs meet the same neighbors again.
-    "flickr": {"most": 6_600, "exponent": 2.4, "labels_per_node": 1.34, "mixing": 0.8, "noise": 0.42},
-    "youtube": {
-        "most": 52_000,
-        "exponent": 2.3,
-        "labels_per_node": 1.6,
-        "labeled": 31_703,
-        "mixing": 0.4,
-        "noise": 0.15,
-    },
-}
-
-
-def standin(name: str, *, seed: int = 0, threads: int | None = None) -> Dataset:
-    """Draw a graph of the shape of a real one.
-
-    Parameters
-    ----------
-    name : {"flickr", "youtube"}
-        The real graph.
-    seed : int
-        Seed of all that is drawn.
-    threads : int, optional
-        The number of processors if not given. The graph does not depend on it.
-
-    Returns
-    -------
-    Dataset
-        Its ``generated`` is True, and its title and its note say so.
-
-    Examples
-    --------
-    >>> standin("ppi")
-    Traceback (most recent call last):
-    graphrefine.errors.InputError: there is no stand-in for 'ppi'; there are flickr, youtube
-    """
-    if name not in STANDINS:
-        raise InputError(f"there is no stand-in for {name!r}; there are {', '.join(STANDINS)}")
-    entry = find(name)
-    dataset = block_model(entry.nodes, entry.edges, classes=entry.classes, seed=seed, threads=threads, **STANDINS[name])
-    return replace(
-        dataset,
-        name=name,
-        title=f"{entry.title} (generated stand-in)",
-        note=f"generated: the shape of {entry.title} (nodes, edges, classes, degrees), not its edges or labels",
-    )
-
-
 @dataclass(frozen=True)
 class EndSampler:
     """A sampler of the starts and ends of edges; nodes are numbered by their first community."""
@@ -325,7 +268,7 @@ def draw(sampler: EndSampler, edges: int, *, seed: int, threads: int) -> Graph:
     Edges are drawn in pieces with their own seeds, so the graph does not depend on the threads. Sorted as numbers,
     edges that were drawn twice are side by side.
     """
-    keys = np.empty(edges, np.int64)
+    keys, nodes = np.empty(edges, np.int64), len(sampler.degrees)
 
     def draw_piece(piece: int) -> None:
         lo, hi = piece * PIECE, min((piece + 1) * PIECE, edges)
@@ -334,8 +277,15 @@ def draw(sampler: EndSampler, edges: int, *, seed: int, threads: int) -> Graph:
     with thread_pool(threads) as pool:
         list(pool.map(draw_piece, range(-(-edges // PIECE))))
     keys.sort()
-    _fill(keys, _compact(keys), sampler, np.random.default_rng((seed, 3)))
-    return _graph(keys, len(sampler.degrees), threads)
+    is_new = np.concatenate([keys[:1] >= 0, keys[1:] > keys[:-1]])  # self-loops, -1, are not above what is before them
+    keys = keys[is_new]
+    keys = _fill(keys, edges, sampler, np.random.default_rng((seed, 3)))
+    first = (keys // nodes).astype(np.int32)
+    keys %= nodes  # in place, as keys are half of all memory
+    second = keys.astype(np.int32)
+    keys.resize(0, refcheck=False)
+    merged = merge_edges((first, second, np.arange(nodes)), None, directed=False, threads=threads)
+    return graph_of(merged, source="generated")
 
 
 def _piece(sampler: EndSampler, lo: int, hi: int, rng: np.random.Generator) -> Whole:
@@ -347,49 +297,23 @@ def _piece(sampler: EndSampler, lo: int, hi: int, rng: np.random.Generator) -> W
     return sampler.keys(starts, sampler.draw_ends(starts, rng))
 
 
-def _compact(keys: Whole) -> int:
-    """Move the different keys of a sorted array to its front, in order; return their number."""
-    count, before = 0, -1
-    for lo in range(0, len(keys), PIECE):
-        part = keys[lo : lo + PIECE]
-        fresh = part[part != np.concatenate([[before], part[:-1]])]
-        fresh = fresh[fresh >= 0]
-        before = int(part[-1])
-        keys[count : count + len(fresh)] = fresh
-        count += len(fresh)
-    return count
-
-
-def _fill(keys: Whole, count: int, sampler: EndSampler, rng: np.random.Generator) -> None:
-    """Draw edges that are not among the first ``count`` keys, which are sorted, until the array is full of them."""
+def _fill(keys: Whole, edges: int, sampler: EndSampler, rng: np.random.Generator) -> Whole:
+    """Draw edges that are not among the keys, which are sorted, until there are as many as asked for."""
     for _ in range(ROUNDS):
-        missing = len(keys) - count
+        missing = edges - len(keys)
         if not missing:
-            return
+            return keys
         starts = sampler.table[rng.integers(0, len(sampler.table), 2 * missing + 64)]
         candidates = sampler.keys(starts, sampler.draw_ends(starts, rng))
         different, when = np.unique(candidates, return_index=True)
-        index = np.minimum(np.searchsorted(keys[:count], different), count - 1)
-        new = (different >= 0) & (keys[index] != different)
+        left, right = (np.searchsorted(keys, different, side) for side in ("left", "right"))
+        new = (different >= 0) & (left == right)
         # The first of the draw: `np.unique` sorts, and taking the smallest keys would favor nodes of small numbers.
         fresh = candidates[np.sort(when[new])[:missing]]
-        keys[count : count + len(fresh)] = fresh
-        count += len(fresh)
-        keys[:count].sort()
+        keys = np.concatenate([keys, fresh])
+        keys.sort()
     raise InputError(
-        f"edges={len(keys)}: after {ROUNDS} rounds, {len(keys) - count} of them were not free; "
+        f"edges={edges}: after {ROUNDS} rounds, {edges - len(keys)} of them were not free; "
         "ask for fewer edges, more nodes, a larger exponent or more mixing",
         argument="edges",
     )
-
-
-def _graph(keys: Whole, nodes: int, threads: int) -> Graph:
-    ends = np.empty((2, len(keys)), np.int32)
-    for lo in range(0, len(keys), PIECE):
-        part = keys[lo : lo + PIECE]
-        ends[0, lo : lo + PIECE] = part // nodes
-        ends[1, lo : lo + PIECE] = part % nodes
-    # Keys are half of all memory, and the caller's reference to them would keep them until the graph is built.
-    keys.resize(0, refcheck=False)
-    numbered = (ends[0], ends[1], np.arange(nodes))
-    return graph_of(merge_edges(numbered, None, directed=False, threads=threads), source="generated")

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.embedding import check_embedding
 from graphrefine.errors import InputError
-from graphrefine.evaluate.judges import PENALTIES, PENALTY_FOLDS, LabelJudge, SplitStats, check_ratio, make_split
+from graphrefine.evaluate.judges import PENALTIES, PENALTY_FOLDS, LabelJudge, check_ratio, make_split
 from graphrefine.evaluate.metrics import METRICS
 from graphrefine.evaluate.results import LabelScores, RatioScores
 from graphrefine.linalg import unit_rows
@@ -101,7 +101,7 @@ def evaluate_labels(
     (100.0, 0.0)
     """
     penalties = parse_penalties(C)
-    _check(ratios, repeats, seed, unlabeled, threads)
+    _check(ratios, repeats, seed, unlabeled)
     counts = [choose_repeats(ratio) if repeats is None else repeats for ratio in ratios]
     vectors, names = split_names(embedding)
     labels = as_labels(labels, names=names)
@@ -122,7 +122,7 @@ def evaluate_labels(
     judge = LabelJudge(order, indicator[:, classes], splits, penalties)
     rows = vectors[order]
     check_finite(rows, names[order])
-    stages, stats = Stages(progress), list[SplitStats]()
+    stages, stats = Stages(progress), list[tuple[dict[str, float], float]]()
     # Each task has one BLAS thread, so that their number changes no bit. Closed at once on Ctrl-C: what is still in the
     # queue is not worked through.
     tasks = map_tasks(range(len(splits)), partial(judge.stats, unit_rows(rows)), usable_threads(threads))
@@ -130,9 +130,14 @@ def evaluate_labels(
         for each in tasks:
             stats.append(each)
             stages.advance()
-    left = iter(stats)
+    left, scores = iter(stats), list[RatioScores]()
+    for ratio, count in zip(ratios, counts, strict=True):
+        measured, C_of_splits = zip(*islice(left, count), strict=True)
+        values = {name: tuple(each[name] for each in measured) for name in METRICS}
+        train = round(ratio * len(rows))
+        scores.append(RatioScores(ratio, train, len(rows) - train, values, C=C_of_splits))
     return LabelScores(
-        ratios=tuple(_gather(ratio, list(islice(left, count))) for ratio, count in zip(ratios, counts, strict=True)),
+        ratios=tuple(scores),
         nodes=len(rows),
         classes=len(classes),
         unlabeled=unlabeled,
@@ -174,7 +179,7 @@ def parse_penalties(C: float | Sequence[float] | Literal["cv"]) -> tuple[float, 
     return penalties
 
 
-def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabeled: str, threads: int | None) -> None:
+def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabeled: str) -> None:
     if not len(ratios) or not all(0 < ratio < 1 for ratio in ratios) or len(set(ratios)) < len(ratios):
         listed = ", ".join(f"{ratio:g}" for ratio in ratios)
         raise InputError(
@@ -184,8 +189,6 @@ def _check(ratios: Sequence[float], repeats: int | None, seed: int, unlabeled: s
         check_integer("repeats", repeats, least=1)
     check_integer("seed", seed, least=0)
     check_choice("unlabeled", unlabeled, ["drop", "keep"])
-    if threads is not None:
-        check_integer("threads", threads, least=1)
 
 
 def split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -199,13 +202,3 @@ def split_names(embedding: NamedVectors | NDArray[Any]) -> tuple[NDArray[Any], N
     if vectors.ndim != 2 or vectors.dtype.kind not in "biuf":
         raise InputError(f"vectors: a matrix of numbers is expected, not {vectors.ndim}-d {vectors.dtype}")
     return vectors, names
-
-
-def _gather(ratio: float, splits: Sequence[SplitStats]) -> RatioScores:
-    return RatioScores(
-        ratio=ratio,
-        train_nodes=splits[0].train_nodes,
-        test_nodes=splits[0].test_nodes,
-        values={name: tuple(split.stats[name] for split in splits) for name in METRICS},
-        C=tuple(split.C for split in splits),
-    )

@@ -202,8 +202,7 @@ def _check_limits(time_limit: float | None, memory_limit: int | None) -> dict[st
     if time_limit is not None:
         check_number("time_limit", time_limit, above=0)
     if memory_limit is None:
-        free = available_bytes()
-        memory_limit = MOST_MEMORY if free is None else min(MOST_MEMORY, free * 4 // 5)
+        memory_limit = min(MOST_MEMORY, available_bytes() * 4 // 5)
     check_number("memory_limit", memory_limit, above=0)
     return {"seconds": as_plain(time_limit), "bytes": as_plain(memory_limit)}
 
@@ -229,10 +228,6 @@ def _reuse(
     return {key: row for key, row in by_key.items() if key not in runs or row.status == "done"}
 
 
-class _Unfinished(Exception):  # noqa: N818  not an error: a row
-    """A child did not make its vectors."""
-
-
 @dataclass
 class _Bench:
     """Runs of methods, one after the other, and their evaluation."""
@@ -246,7 +241,7 @@ class _Bench:
     stored: Graph | None = field(default=None, init=False)  # the graph in the file that children read
 
     def run(self, name: str, dim: int) -> Row:
-        """Run a method, and return its row, also if it fails."""
+        """Run a method, and return its row, also if it fails: with mean time and highest memory of its processes."""
         row, outcomes = Row(name, dim, "refused"), list[Outcome]()
         try:
             self._check(name, make_settings(name, dim=dim, seed=self.seed))
@@ -254,12 +249,19 @@ class _Bench:
             return replace(row, message=str(reason))
         try:
             verdict = self.task.evaluate(lambda graph: self._make_vectors(graph, name, dim, outcomes))
-        except (_Unfinished, InputError) as reason:
+        except InputError as reason:  # of the child, or of its vectors
             status = outcomes[-1].status
             row = replace(row, status="failed" if status == "done" else status, message=str(reason))
-            return _with_costs(row, outcomes)
-        recipe = {name: value for name, value in outcomes[-1].stats["recipe"].items() if name != "reading"}
-        return _with_costs(_with_verdict(replace(row, status="done", recipe=recipe), verdict), outcomes)
+        else:
+            recipe = {name: value for name, value in outcomes[-1].stats["recipe"].items() if name != "reading"}
+            row = _with_verdict(replace(row, status="done", recipe=recipe), verdict)
+        seconds = [outcome.seconds for outcome in outcomes if outcome.seconds is not None]
+        return replace(
+            row,
+            seconds=fmean(seconds) if seconds and row.status == "done" else None,
+            total_seconds=fmean(outcome.total for outcome in outcomes),
+            peak_bytes=max(outcome.peak_bytes for outcome in outcomes),
+        )
 
     def _check(self, name: str, settings: Any) -> None:
         method, limit = find_method(name), self.limits["bytes"]
@@ -287,7 +289,7 @@ class _Bench:
         )
         outcomes.append(outcome)
         if outcome.status != "done":
-            raise _Unfinished(outcome.message.replace(str(self._path), graph.source))
+            raise InputError(outcome.message.replace(str(self._path), graph.source))
         vectors: NDArray[np.float32] = np.load(output, allow_pickle=False)
         return vectors
 
@@ -308,17 +310,6 @@ class _Bench:
                 ) from error
             self.stored = graph
         return self._path
-
-
-def _with_costs(row: Row, outcomes: Sequence[Outcome]) -> Row:
-    """Add the costs of its processes to a row: mean time, highest memory."""
-    seconds = [outcome.seconds for outcome in outcomes if outcome.seconds is not None]
-    return replace(
-        row,
-        seconds=fmean(seconds) if seconds and row.status == "done" else None,
-        total_seconds=fmean(outcome.total for outcome in outcomes),
-        peak_bytes=max(outcome.peak_bytes for outcome in outcomes),
-    )
 
 
 def _make_label_task(graph: Graph, labels: Labels, protocol: dict[str, Any], *, seed: int, threads: int) -> Task:

@@ -85,15 +85,6 @@ def make_split(n: int, ratio: float, *, repeat: int, seed: int) -> Split:
     return Split(shuffled[:size], shuffled[size:], key)
 
 
-class SplitStats(NamedTuple):
-    """Scores of one split."""
-
-    train_nodes: int
-    test_nodes: int
-    stats: dict[str, float]  # by the names of `metrics.METRICS`
-    C: float
-
-
 @dataclass(frozen=True)
 class LabelJudge:
     """Node classification: labels of nodes, and splits of these nodes."""
@@ -120,15 +111,15 @@ class LabelJudge:
 
     def score(self, rows: Floats, split: int) -> float:
         """Return Micro F1 on a split, of rows that `prepare` made."""
-        return self.stats(rows, split).stats["micro_f1"]
+        return self.stats(rows, split)[0]["micro_f1"]
 
-    def stats(self, rows: Floats, split: int) -> SplitStats:
-        """Return all stats on a split, of rows that `prepare` made."""
+    def stats(self, rows: Floats, split: int) -> tuple[dict[str, float], float]:
+        """Return all `metrics.METRICS` on a split, of rows that `prepare` made; and the C."""
         train, test, key = self.splits[split]()
         training = rows[train], self.indicator[train].toarray()
         C = choose_penalty(*training, self.penalties, key)
         classifiers = fit_logistic(*training, C=C, tol=self.tolerance)
-        return SplitStats(len(train), len(test), measure_labels(classifiers, rows[test], self.indicator[test]), C)
+        return measure_labels(classifiers, rows[test], self.indicator[test]), C
 
     def fix_penalty(self, vectors: Floats) -> LabelJudge:
         """Return this judge with one C for all vectors: the best for these, on the first two splits."""

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from graphrefine.embedding.embedding import Embedding
 from graphrefine.embedding.scores import Pairs, PairScore
@@ -159,7 +160,7 @@ def evaluate_links(
 class _Trial:
     """One repeat: the pairs that all scores are judged by."""
 
-    graph: Graph  # the whole graph
+    adjacency: csr_array  # of the whole graph
     held: HeldOut
     fixed: NDArray[np.int64]  # (ranked,): the end of a held-out edge that stays
     true: NDArray[np.int64]  # (ranked,): the end that is replaced
@@ -174,7 +175,7 @@ class _Trial:
             turned = np.random.default_rng((*held.key, 1)).random(len(fixed)) < 0.5
             fixed, true = np.where(turned, true, fixed), np.where(turned, fixed, true)
         candidates = order[graph.sources or 0 :]
-        return cls(graph, held, fixed, true, candidates, min(corruptions, len(candidates)))
+        return cls(graph.to_scipy(), held, fixed, true, candidates, min(corruptions, len(candidates)))
 
     @property
     def blocks(self) -> int:
@@ -204,23 +205,14 @@ class _Trial:
         pairs = Pairs(self.fixed[part], self.true[part])
         rng = np.random.default_rng((*self.held.key, 2, block))
         replacements = self.candidates[rng.choice(len(self.candidates), self.corruptions, replace=False)]
-        edges, ranks = self._find_edges(pairs.first, replacements), {}
+        # What does not count: edges of the whole graph, and a node with itself.
+        edges, itself = self.adjacency[pairs.first][:, replacements].nonzero(), pairs.first[:, None] == replacements
+        ranks = {}
         for name, score in scores.items():
             others = score.against(pairs.first, replacements)
-            others[edges] = -np.inf
+            others[edges] = others[itself] = -np.inf
             ranks[name] = middle_ranks(others, score.of_pairs(pairs), tolerance=ROUNDING * score.sizes(pairs))
         return ranks
-
-    def _find_edges(self, fixed: NDArray[np.int64], others: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Find the cells in a block of scores that are an edge of the whole graph, or a node with itself."""
-        column = np.full(self.graph.nodes, -1, np.int32)
-        column[others] = np.arange(len(others))
-        starts, counts = self.graph.indptr[fixed], self.graph.out_counts[fixed]
-        offsets = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        neighbors = self.graph.indices[np.repeat(starts, counts) + offsets]
-        rows = np.concatenate([np.repeat(np.arange(len(fixed)), counts), np.arange(len(fixed))])
-        columns = column[np.concatenate([neighbors, fixed])]
-        return rows[columns >= 0], columns[columns >= 0]
 
 
 @dataclass(frozen=True)

@@ -437,8 +437,15 @@ class TrialVectors:
     def make(self, settings: RefineSettings) -> NDArray[np.float32]:
         """Make vectors by these settings.  # (n, k)."""
         run = Resources(self.threads, Stages())
-        if settings.quality != "fast":
-            return self._clear(find_method("refine").fit(self.graph, settings, run))
+        if settings.quality == "fast":
+            vectors = self._smooth_range(settings, run)
+        else:
+            vectors = find_method("refine").fit(self.graph, settings, run)
+        vectors[self.graph.without_edges()] = 0.0
+        return vectors
+
+    def _smooth_range(self, settings: RefineSettings, run: Resources) -> NDArray[np.float32]:
+        """Make vectors by REFINE alone, of the range of M that is kept where it is that of these settings."""
         engine_key = tuple(getattr(settings, name) for name in ENGINE)
         if self._engine is None or engine_key != self._engine_key:
             self._range, self._range_key, self._engine_key = None, (), engine_key
@@ -449,13 +456,7 @@ class TrialVectors:
             self._range = None  # its memory is used for the new one
             self._range = find_range(self._engine, self.graph, settings, run.stages, threads=self.threads)
             self._range_key = range_key
-        return self._clear(smooth(self._engine, self.graph, settings, self._range, run.stages, keep=True))
-
-    def _clear(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Set the vectors of nodes without edges to zero."""
-        if self.graph.isolated:
-            vectors[self.graph.without_edges()] = 0.0
-        return vectors
+        return smooth(self._engine, self.graph, settings, self._range, run.stages, keep=True)
 
 
 def parse_seconds(budget: Any) -> float:

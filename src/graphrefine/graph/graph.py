@@ -289,7 +289,7 @@ class Graph:
         for attribute, values in self.attributes.items():
             known = {name: value for name, value in zip(names, values.tolist(), strict=True) if value is not None}
             nx.set_node_attributes(other, known, attribute)
-        source, target, weights = _edge_ends(self)
+        source, target, weights = edge_ends(self)
         pairs = [[names[row] for row in side.tolist()] for side in (source, target)]
         if weights is None:
             other.add_edges_from(zip(*pairs, strict=True))
@@ -460,12 +460,12 @@ def graph_of(
     return Graph(**adjacency._asdict(), source=source, attributes=attributes or {})
 
 
-def _edge_ends(graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]:
+def edge_ends(graph: Graph) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32] | None]:
     """Return source rows, target rows and weights of the edges, each edge once.
 
     An undirected one leads from its earlier row to its later one, which in a bipartite graph is a target.
     """
-    rows = np.repeat(np.arange(graph.nodes), graph.out_counts)
+    rows = np.repeat(np.arange(graph.nodes, dtype=np.int32), graph.out_counts)
     if graph.directed:
         return rows, graph.indices, graph.weights
     once = rows < graph.indices
@@ -477,7 +477,7 @@ def _edge_columns(graph: Graph, *, isolated: bool) -> dict[str, Any]:
 
     With ``isolated``, each node without edges has a record with one end: the second for a target of two sides.
     """
-    source, target, weights = _edge_ends(graph)
+    source, target, weights = edge_ends(graph)
     alone = np.flatnonzero(graph.without_edges()) if isolated else np.empty(0, np.int64)
     on_target = alone >= (graph.nodes if graph.sources is None else graph.sources)
     columns: dict[str, Any] = {}

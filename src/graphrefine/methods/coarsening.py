@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from graphrefine.errors import MissingExtraError
 from graphrefine.graph.adjacency import merge_edges
-from graphrefine.graph.graph import Graph, graph_of
+from graphrefine.graph.graph import Graph, edge_ends, graph_of
 
 Groups = NDArray[np.int32]  # (n,), from 0
 Weights = NDArray[np.float64]
@@ -71,7 +71,7 @@ def merge(graph: Graph, groups: Groups, *, threads: int = 1) -> Graph:
     >>> merge(path, np.array([0, 0, 1, 2], np.int32)).to_scipy().toarray().astype(int).tolist()
     [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
     """
-    u, v, weights = _edges(graph)
+    u, v, weights = edge_ends(graph)
     a, b = groups[u], groups[v]
     names = np.arange(int(groups.max(initial=-1)) + 1)
     # Ends in one order: `merge_edges` adds up edges listed twice, but takes the two directions of one for the same edge
@@ -117,7 +117,7 @@ def hierarchy(
 def _coarser(level: Level, groups: Groups, threads: int) -> Level:
     merged = merge(level.graph, groups, threads=threads)
     sizes = _sums(groups, level.sizes, merged.nodes).astype(np.int64)
-    u, v, weights = _edges(level.graph)
+    u, v, weights = edge_ends(level.graph)
     inside = groups[u] == groups[v]
     both = np.full(np.count_nonzero(inside), 2.0) if weights is None else 2.0 * weights[inside].astype(np.float64)
     loops = _sums(groups, level.loops, merged.nodes) + _sums(groups[u[inside]], both, merged.nodes)
@@ -151,7 +151,7 @@ def equivalent(graph: Graph) -> Groups:
     fresh[1:] = (keys[:, order[1:]] != keys[:, order[:-1]]).any(axis=0)
     labels = np.empty(graph.nodes, np.int64)
     labels[order] = np.cumsum(fresh)
-    return _number_labels(labels)
+    return number_labels(labels)
 
 
 def star_collapse(level: Level) -> Groups:
@@ -168,7 +168,7 @@ def star_collapse(level: Level) -> Groups:
     rank = np.arange(len(groups)) - starts  # of each node within its group
     labels = np.empty(len(groups), np.int64)
     labels[order] = np.cumsum(rank % 2 == 0)
-    return _number_labels(labels)
+    return number_labels(labels)
 
 
 def edge_collapse(level: Level) -> Groups:
@@ -248,21 +248,14 @@ def communities(adjacency: Any, parts: NDArray[Any], *, aggregations: int = -1) 
     return np.asarray(method.fit_predict(scaled), np.int64)
 
 
-def _edges(graph: Graph) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32] | None]:
-    """Return the ends of each edge, once, and the weights."""
-    row = np.repeat(np.arange(graph.nodes, dtype=np.int32), graph.out_counts)
-    once = row < graph.indices
-    return row[once], graph.indices[once], None if graph.weights is None else graph.weights[once]
-
-
 def _score_edges(level: Level) -> Scored:
     """Return the ends of each edge and its weight, normalized: ``A_ij / sqrt(d_i d_j)``."""
-    u, v, weights = _edges(level.graph)
+    u, v, weights = edge_ends(level.graph)
     degrees = level.degrees()
     return u, v, (1.0 if weights is None else weights) / np.sqrt(degrees[u] * degrees[v])
 
 
-def _number_labels(labels: NDArray[Any]) -> Groups:
+def number_labels(labels: NDArray[Any]) -> Groups:
     """Return labels as numbers from 0, in the order of their first nodes."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int32)
@@ -273,7 +266,7 @@ def _number_labels(labels: NDArray[Any]) -> Groups:
 def _with_pairs(labels: NDArray[Any], pairs: Pairs) -> Groups:
     joined = labels.copy()
     joined[pairs[1]] = joined[pairs[0]]
-    return _number_labels(joined)
+    return number_labels(joined)
 
 
 def _match(graph: Graph, edges: Scored) -> Pairs:

@@ -210,7 +210,7 @@ class Method(Generic[S]):
             )
         shape = Shape.of(graph)
         needed, free = self.memory(shape, settings), available_bytes()
-        if free is not None and needed > free:
+        if needed > free:
             degree = -(-shape.entries // max(shape.nodes, 1))
             raise InputError(
                 f"{graph.source} has {graph.nodes:,} nodes; {self.name} would need {gigabytes(needed)} ({self.bound}), "

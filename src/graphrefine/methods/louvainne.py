@@ -98,12 +98,10 @@ def _inside(adjacency: csr_array, groups: NDArray[np.int64], remaining: NDArray[
     from scipy.sparse import csr_array
 
     row = np.repeat(np.arange(len(groups)), np.diff(adjacency.indptr))
-    use = (groups[row] == groups[adjacency.indices]) & remaining[row]
-    renumbered = np.cumsum(remaining) - 1
-    counts = np.bincount(renumbered[row[use]], minlength=int(remaining.sum()))
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    indices = renumbered[adjacency.indices[use]].astype(np.int32)
-    return csr_array((adjacency.data[use], indices, indptr), shape=(len(counts), len(counts)))
+    weights = np.where(groups[row] == groups[adjacency.indices], adjacency.data, 0)
+    within = csr_array((weights, adjacency.indices.copy(), adjacency.indptr.copy()), shape=adjacency.shape)
+    within.eliminate_zeros()
+    return within[remaining][:, remaining]
 
 
 def memory(shape: Shape, settings: Settings) -> int:

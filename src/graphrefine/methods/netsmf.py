@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from graphrefine.graph.graph import Graph
@@ -60,14 +60,6 @@ class Settings(MethodSettings):
         return max(1, min(ROUNDS, MOST_PAIRS // max(1, self.window * entries)))
 
 
-class _Entries(NamedTuple):
-    """Entries above 1 of some rows, from the diagonal on."""
-
-    lengths: NDArray[np.int64]  # (rows,)
-    columns: NDArray[np.int32]  # (entries,)
-    logs: Floats  # (entries,)
-
-
 def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
     """Return the vectors by NetSMF."""
     M = Operator(log_matrix(graph, settings, resources), edge="weight")
@@ -80,8 +72,6 @@ def fit(graph: Graph, settings: Settings, resources: Resources) -> Floats:
 
 def log_matrix(graph: Graph, settings: Settings, resources: Resources) -> Graph:
     """Return the sampled M: a symmetric matrix with a diagonal, in the rows of a graph."""
-    import scipy.sparse as sp
-
     # The paper draws an edge, a length r and a split point, and walks from both ends of the edge. A path has the same
     # probability wherever the edge is put in it, since d_i P_ij = d_j P_ji. So all paths that begin at a node can be
     # drawn as walks from it, in proportion to its degree, with all lengths along one walk: a sample has the law of the
@@ -89,7 +79,7 @@ def log_matrix(graph: Graph, settings: Settings, resources: Resources) -> Graph:
     steps, walks, inverse = steps_of(graph), walks_from(graph, settings), inverse_degrees(graph)
     scale = graph.degrees().sum() / (settings.negative * settings.window) / np.maximum(walks, 1)
     starts = list(_starts(walks * settings.window))
-    parts: list[_Entries] = []
+    parts: list[sp.csr_array] = []
     with resources.stages.stage("sampling", steps=len(starts)):
         for start, stop in starts:
             pairs = sampling.walk_pairs(
@@ -97,11 +87,8 @@ def log_matrix(graph: Graph, settings: Settings, resources: Resources) -> Graph:
             )
             parts.append(_above_one(pairs, start, scale[start:stop], inverse))
             resources.stages.advance()
-    ends = np.cumsum(np.concatenate([np.zeros(1, np.int64), *(part.lengths for part in parts)]))
-    columns = np.concatenate([np.zeros(0, np.int32), *(part.columns for part in parts)])
-    logs = np.concatenate([np.zeros(0, np.float32), *(part.logs for part in parts)])
+    triangle = sp.vstack(parts, format="csr")
     parts.clear()  # before the sum, which holds all pairs three times
-    triangle = sp.csr_array((logs, columns, ends), shape=(graph.nodes, graph.nodes))
     whole = sp.csr_array(triangle + triangle.T.tocsr())
     indptr, indices = whole.indptr.astype(np.int64, copy=False), whole.indices.astype(np.int32, copy=False)
     return Graph(indptr, indices, whole.data, graph.names)
@@ -117,15 +104,18 @@ def walks_from(graph: Graph, settings: Settings) -> NDArray[np.int64]:
     return walks
 
 
-def _above_one(pairs: sampling.Pairs, first: int, scale: NDArray[np.float64], inverse: NDArray[np.float64]) -> _Entries:
-    """Return the entries above 1 of the rows from `first` on."""
+def _above_one(
+    pairs: sampling.Pairs, first: int, scale: NDArray[np.float64], inverse: NDArray[np.float64]
+) -> sp.csr_array:
+    """Return the logarithms of the entries above 1, from the diagonal on, of the rows from `first` on.  # (rows, n)."""
     row = np.repeat(np.arange(len(scale)), np.diff(pairs.indptr))
     entries = pairs.counts * scale[row] * inverse[pairs.columns]
     above = entries > 1
     row, columns = row[above], pairs.columns[above]
     logs = np.log(entries[above]).astype(np.float32)
     logs[columns == row + first] /= 2  # the diagonal comes once more with the transpose
-    return _Entries(np.bincount(row, minlength=len(scale)), columns, logs)
+    ends = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(scale)))])
+    return sp.csr_array((logs, columns, ends), shape=(len(scale), len(inverse)))
 
 
 def _starts(samples: NDArray[np.int64]) -> Iterator[tuple[int, int]]:

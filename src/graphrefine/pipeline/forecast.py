@@ -19,8 +19,7 @@ import numpy as np
 
 from graphrefine.engine.local import LocalEngine
 from graphrefine.linalg.operators import Operator, proximity
-from graphrefine.methods.refine import REFINE_METHOD, two_sides
-from graphrefine.methods.refine_sides import arcs_and_columns, rounds
+from graphrefine.methods.refine import REFINE_METHOD, arcs_and_columns, rounds, two_sides
 from graphrefine.pipeline.memory_plan import in_memory_bytes, learning_need
 from graphrefine.refine.arc_svd import normalize_arcs
 from graphrefine.refine.bipartite import PATH

@@ -17,14 +17,11 @@ class Neighbor(NamedTuple):
     score: float
 
 
-class Recommendation(NamedTuple):
+class Recommendation(Neighbor):
     """A target for a source, and the score of the two."""
 
-    node: Any
-    score: float
 
-
-A = TypeVar("A", bound=Neighbor | Recommendation)
+A = TypeVar("A", bound=Neighbor)
 
 
 class Ranking(Tabular, list[A]):

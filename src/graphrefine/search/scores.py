@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 SCORES = ("cosine", "dot", "link")
 
-_BLOCK = 1 << 14  # rows at a time
-
 Floats = NDArray[np.float32]
 
 
@@ -85,13 +83,10 @@ def search_directions(embedding: VectorTable, score: str) -> tuple[SearchDirecti
 def _score_side(embedding: VectorTable, score: str) -> ScoreSide:
     vectors = embedding.vectors
     # Mapped vectors are not checked when they are loaded. Lengths are formed anyhow, and a row with NaN or infinite
-    # numbers has the inverse 0, as has a row of zeros: only these few are looked at again.
+    # numbers has the inverse 0, as has a row of zeros.
     inverse = inverse_lengths(vectors)
-    suspects = np.flatnonzero(inverse == 0)
-    for lo in range(0, len(suspects), _BLOCK):
-        some = suspects[lo : lo + _BLOCK]
-        if not np.isfinite(vectors[some]).all():
-            check_finite(vectors, embedding.names)
+    if not inverse.all():
+        check_finite(vectors, embedding.names)
     if score == "dot" or (score == "link" and embedding.sides.kind is not None):
         return ScoreSide(vectors, None, None)
     if score == "link" and embedding.degrees is not None:

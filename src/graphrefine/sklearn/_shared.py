@@ -1,4 +1,4 @@
-"""What both estimators share: the seed, output with an index, a fingerprint of edges."""
+"""What both estimators share: the seed, and output with an index."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from graphrefine.errors import InputError
-from graphrefine.graph.graph import Graph
 from graphrefine.system.checks import check_integer
-from graphrefine.system.digest import hash_parts
 
 _MOST = 2**64 - 1  # the largest seed of a method
 
@@ -41,9 +39,3 @@ def add_index(estimator: Any, vectors: Any, index: Any) -> Any:
     import pandas
 
     return pandas.DataFrame(vectors, index=index, copy=False)
-
-
-def edge_digits(graph: Graph) -> str:
-    """Return a fingerprint of the edges of a graph, by the rows of their ends."""
-    stored: str | None = getattr(graph, "fingerprint", None)  # of a graph on disk
-    return stored or hash_parts(graph.indptr, graph.indices, graph.weights)

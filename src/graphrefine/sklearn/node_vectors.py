@@ -19,6 +19,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphrefine.embedding.embedding import Embedding, load
+from graphrefine.embedding.fingerprint import digest_graph
 from graphrefine.embedding.formats import is_address, is_saved_embedding
 from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.lookup import SIDES, quote_name
@@ -27,7 +28,7 @@ from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.pipeline.embed import embed
 from graphrefine.readers.options import split_reading
 from graphrefine.readers.read import read
-from graphrefine.sklearn._shared import add_index, edge_digits, settle_seed
+from graphrefine.sklearn._shared import add_index, settle_seed
 from graphrefine.system.checks import check_choice
 from graphrefine.system.digest import hash_parts
 
@@ -300,7 +301,7 @@ def embed_once(source: Any, options: dict[str, Any]) -> Embedding:
         )
     # By its content, as the object may have changed since: a NetworkX graph has no version of its edges.
     graph = read(source, **reading, threads=others.get("threads"))
-    key = _hash(edge_digits(graph), graph.directed, graph.sources, repr(graph.names.tolist()), keyed)
+    key = _hash(digest_graph(graph), repr(graph.names.tolist()), keyed)
     return CACHE.find_or_make(key, lambda: embed(graph, **others))
 
 
@@ -324,7 +325,7 @@ def _hash(*parts: Any) -> str | None:
 def _as_plain(value: Any) -> Any:
     """Return what JSON can hold of a value of a setting."""
     if isinstance(value, Embedding):
-        return [hash_parts(value.vectors), repr(value.names.tolist())]
+        return [str(value.fingerprint), repr(value.names.tolist())]
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufU":
         return [str(value.dtype), value.shape, hash_parts(value)]
     if isinstance(value, np.generic):

@@ -32,6 +32,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from graphrefine.embedding.embedding import Embedding
+from graphrefine.embedding.fingerprint import GRAPH, digest_graph
 from graphrefine.embedding.state import EmbeddingData
 from graphrefine.errors import InputError
 from graphrefine.graph.graph import Graph
@@ -40,7 +41,7 @@ from graphrefine.graph.node_ids import Names, name_array
 from graphrefine.pipeline.embed import embed
 from graphrefine.pipeline.feature_table import read_features
 from graphrefine.readers.frames import is_counted, match_labels
-from graphrefine.sklearn._shared import add_index, edge_digits, settle_seed
+from graphrefine.sklearn._shared import add_index, settle_seed
 from graphrefine.system.checks import check_choice
 
 _CHECKS: dict[str, Any] = {
@@ -183,7 +184,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         # "auto" might choose another dim for a snapshot, whose vectors could not be rotated onto the fitted ones.
         self.seed_, self._options, self._has_features = options["seed"], options, features is not None
         self._options["dim"] = embedding.dim
-        self._directed, self._by_name, self._fingerprint = graph.directed, isinstance(X, Graph), edge_digits(graph)
+        self._directed, self._by_name, self._fingerprint = graph.directed, isinstance(X, Graph), embedding.recipe[GRAPH]
         self.model_ = Embedding.from_data(
             EmbeddingData(names, embedding.vectors, embedding.recipe, state=embedding.state)
         )
@@ -257,7 +258,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         entries = csr_array(matrix)
         if not (entries - entries.T).data.any():
             return True
-        if edge_digits(self._snapshot_graph(matrix, self.model_.names)) == self._fingerprint:
+        if digest_graph(self._snapshot_graph(matrix, self.model_.names)) == self._fingerprint:
             return True
         raise InputError(
             f"a matrix of {n} x {n} without names can be read in two ways: rows='nodes' reads its rows as the {n} "
@@ -285,7 +286,7 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         # scikit-learn asks that `fit(X).transform(X)` is `fit_transform(X)`: bit for bit, which an alignment of equal
         # vectors is not.
         same_names = self.model_.names.tolist() == names.tolist()
-        if features is None and same_names and edge_digits(graph) == self._fingerprint:
+        if features is None and same_names and digest_graph(graph) == self._fingerprint:
             return self.embedding_.copy()
         if self._has_features != (features is not None):
             had, has = ("with", "without") if self._has_features else ("without", "with")
@@ -312,10 +313,18 @@ class REFINE(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator): 
         return found
 
     def _fold_in(self, matrix: Any, columns: NDArray[np.int64], features: Any) -> NDArray[np.float32]:
-        """Fold new nodes in; ``columns`` are fitted rows."""
+        """Fold in new nodes by the weights (m, columns) of their edges; ``columns`` are fitted rows.  # (m, dim)."""
         if features is not None:
             raise InputError("features= cannot be used with new nodes, which have edges alone", argument="features")
-        return fold_rows(self.model_, matrix, columns, threads=self.threads)
+        entries = coo_array(matrix)
+        used, ends = np.unique(columns[entries.col], return_inverse=True)
+        names = [*used.tolist(), *(f"new node in row {row}" for row in range(entries.shape[0]))]
+        arcs = (entries.row + len(used), ends, entries.data)
+        edges = Graph.from_edges(*arcs, names=names, directed=True, threads=self.threads)
+        # Nodes go by their rows here: the names of columns and new rows may be equal where X is a matrix.
+        model = self.model_
+        by_row = EmbeddingData(np.arange(len(model)), model.vectors, model.recipe, state=model.state)
+        return Embedding.from_data(by_row).fold_in(edges).vectors
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -381,17 +390,6 @@ def check_direction(source: LabeledMatrix, directed: bool | None) -> None:
     """Refuse a graph whose own direction is not that of `directed=` or of the fitted graph."""
     if None not in (source.directed, directed) and source.directed != directed:
         raise InputError(f"the graph has directed={source.directed}, and directed={directed} is expected")
-
-
-def fold_rows(model: Embedding, matrix: Any, columns: NDArray[np.int64], *, threads: int | None) -> NDArray[np.float32]:
-    """Fold in new nodes by the weights (m, columns) of their edges; ``columns`` are rows of the model.  # (m, dim)."""
-    entries = coo_array(matrix)
-    used, ends = np.unique(columns[entries.col], return_inverse=True)
-    names = [*used.tolist(), *(f"new node in row {row}" for row in range(entries.shape[0]))]
-    edges = Graph.from_edges(entries.row + len(used), ends, entries.data, names=names, directed=True, threads=threads)
-    # Nodes go by their rows here: the names of columns and new rows may be equal where X is a matrix.
-    by_row = EmbeddingData(np.arange(len(model)), model.vectors, model.recipe, state=model.state)
-    return Embedding.from_data(by_row).fold_in(edges).vectors
 
 
 def place_features(features: Any, graph: Graph, names: Names) -> Any:

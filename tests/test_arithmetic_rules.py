@@ -28,7 +28,6 @@ EXCEPTIONS = {
     ("engine/sketches.py", "sparse_signs"): "FastRP's sketch, a method without this promise",
     ("linalg/kmeans.py", ""): "clusters of finished vectors",
     ("linalg/operators.py", "Operator.to_scipy"): "the matrix itself, for tests and small graphs",
-    ("refine/reference.py", ""): "the method on one page of NumPy, which tests hold the other modules to",
 }
 PLANTS = {
     "@": "y = x @ W",

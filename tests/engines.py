@@ -14,7 +14,7 @@ from graphrefine.engine.layout import Layout, cut_chunks, cut_rows
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import identities
-from graphrefine.system.storage import open_storage
+from graphrefine.system.storage import Storage
 
 
 def engine_in(
@@ -33,7 +33,7 @@ def engine_in(
     if bounds is None:
         bounds = cut_rows(graph.indptr, columns=columns, block_bytes=rows * padded * 4, entries=entries)
     layout = Layout(bounds, cut_chunks(bounds, rows=chunk or graph.nodes), columns, panel)
-    storage = open_storage(folder)
+    storage = Storage(folder)
     patterns = {"rows": graph, "arrivals": graph.transposed()}
     compute = BlockCompute(storage, layout, patterns, identities=identities(graph.names))
     return BlockEngine(storage, layout, Pipeline(compute), **options)

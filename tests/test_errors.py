@@ -41,4 +41,4 @@ def test_errors_carry_the_argument_to_blame() -> None:
 
 
 def test_a_missing_package_is_named_with_its_extra() -> None:
-    assert 'pip install "graphrefine[scale]"' in str(MissingExtraError("reading", "fsspec", "scale"))
+    assert 'pip install "graphrefine[scale]"' in str(MissingExtraError("reading", "duckdb", "scale"))

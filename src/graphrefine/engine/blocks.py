@@ -8,6 +8,7 @@ A verb becomes tasks (`engine.tasks`) that an executor runs, in this process or 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,7 +22,7 @@ from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, add_pa
 from graphrefine.kernels import to_bfloat16
 from graphrefine.linalg.operators import Operator
 from graphrefine.system.arrays import OwnFile, npy_header
-from graphrefine.system.storage import FolderStorage, Storage
+from graphrefine.system.storage import Storage
 
 VECTORS = ("row_shift", "column_shift", "row_scale", "column_scale")
 RESULT = "vectors.npy"
@@ -263,12 +264,11 @@ class BlockEngine:
 
     def _file(self, step: int, columns: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], str, int]:
         """Return the array that is the file of a step, the name of the file, and the offset of the first row."""
-        assert isinstance(self.storage, FolderStorage)
         name, shape = f"{step:04d}-{RESULT}", (self.nodes, columns)
-        header = npy_header(dtype, shape)
-        if self.storage.size(name) is None:
+        path, header = Path(self.storage.root, name), npy_header(dtype, shape)
+        if not path.exists():
             self.storage.write(name, np.frombuffer(header, np.uint8))
-        return OwnFile(f"{self.storage.root}/{name}", dtype, "r+", offset=len(header), shape=shape), name, len(header)
+        return OwnFile(path, dtype, "r+", offset=len(header), shape=shape), name, len(header)
 
     def _blocks(self) -> Iterable[tuple[int, int]]:
         return ((block, block + 1) for block in range(self.layout.blocks))

@@ -24,8 +24,8 @@ class Journal:
     Examples
     --------
     >>> import tempfile
-    >>> from graphrefine.system.storage import open_storage
-    >>> storage = open_storage(tempfile.mkdtemp())
+    >>> from graphrefine.system.storage import Storage
+    >>> storage = Storage(tempfile.mkdtemp())
     >>> journal = Journal(storage)
     >>> journal.step_result(0, "gram of 3") is None
     True

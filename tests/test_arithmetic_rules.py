@@ -23,7 +23,7 @@ MODULES = (
     *("methods/line.py", "methods/random_walks.py", "methods/skipgram.py"),
 )
 EXCEPTIONS = {
-    ("engine/dense.py", "DenseProduct.apply"): "matrices in full, of methods without this promise: NetMF, GraRep",
+    ("engine/dense.py", "dense_product"): "matrices in full, of methods without this promise: NetMF, GraRep",
     ("engine/sketches.py", "gaussian"): "RandNE's sketch, a method without this promise",
     ("engine/sketches.py", "sparse_signs"): "FastRP's sketch, a method without this promise",
     ("linalg/kmeans.py", ""): "clusters of finished vectors",

@@ -24,7 +24,6 @@ class Journal:
     Examples
     --------
     >>> import tempfile
-    >>> from graphrefine.system.storage import Storage
     >>> storage = Storage(tempfile.mkdtemp())
     >>> journal = Journal(storage)
     >>> journal.step_result(0, "gram of 3") is None

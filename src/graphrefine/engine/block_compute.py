@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, dtype_of
 from graphrefine.errors import FormatError
-from graphrefine.graph.graph import Rows
+from graphrefine.graph.adjacency import Rows
 from graphrefine.kernels import native
 from graphrefine.linalg.operators import Edge, edge_terms
 from graphrefine.system.arrays import LINE, aligned, empty_bytes

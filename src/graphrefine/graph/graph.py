@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,8 +21,10 @@ from graphrefine.display.table import Table, arrow_table, check_table_path, fill
 from graphrefine.errors import ArgumentWarning, InputError, require, suggest
 from graphrefine.graph.adjacency import (
     Adjacency,
+    Rows,
     adjacency_of_matrix,
     check_weights,
+    cut_rows,
     describe_reading,
     end_array,
     inverses,
@@ -40,21 +42,6 @@ from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-
-class Rows(NamedTuple):
-    """Consecutive rows of a graph as CSR; views, not copies, of the large arrays."""
-
-    indptr: NDArray[np.int64]  # (rows + 1,), from 0
-    indices: NDArray[np.int32]  # (entries,), columns of the whole graph
-    weights: NDArray[np.float32] | None  # (entries,)
-
-
-def cut_rows(rows: Rows, start: int, stop: int) -> Rows:
-    """Return the rows from `start` to before `stop`."""
-    first, last = int(rows.indptr[start]), int(rows.indptr[stop])
-    weights = None if rows.weights is None else rows.weights[first:last]
-    return Rows(rows.indptr[start : stop + 1] - first, rows.indices[first:last], weights)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -65,10 +65,7 @@ def identities(names: NDArray[Any]) -> NDArray[np.int32] | None:
     # A name from 0 to 2^31 - 1 is its own number, any other has a hash of 31 bits. That two nodes share a hash, as some
     # do among a hundred thousand, does no harm: they are drawn the same random row, and no more.
     if names.dtype == object:
-        if not is_text(names):
-            return hash_objects(names)
-        hashes = (crc32(name.encode("utf-8", "surrogateescape")) & MAX_NODES for name in names)
-        return np.fromiter(hashes, np.int32, len(names))
+        return hash_objects(names)
     if np.array_equal(names, np.arange(len(names))):
         return None
     large = (names.astype(np.uint64) * GOLDEN >> np.uint64(33)).astype(np.int32)
@@ -91,7 +88,16 @@ def text_names(names: Names, *, sources: int | None = None) -> Names:
     """Return names as files and pages have them: integers, or strings; InputError where two have one text."""
     if names.dtype != object or is_text(names):
         return names
-    return as_texts(names, sources=sources)
+    texts = [str(name) for name in names.tolist()]
+    for side in (slice(0, sources), slice(len(texts) if sources is None else sources, None)):
+        by_text: dict[str, Any] = {}
+        for name, text in zip(names[side].tolist(), texts[side], strict=True):
+            if text in by_text:
+                raise InputError(
+                    f"the names {by_text[text]!r} and {name!r} are both written {text!r} in a file; rename one"
+                )
+            by_text[text] = name
+    return object_array(texts)
 
 
 def as_ids(values: NDArray[Any]) -> NDArray[Any]:
@@ -462,19 +468,5 @@ def hash_objects(names: NDArray[Any]) -> NDArray[np.int32]:
     # Python's own hash of a string differs in every process, and the set's order of a frozenset with it; the key by
     # which names are sorted does not.
     texts = (name if isinstance(name, str) else repr(order_key(name)) for name in names.tolist())
-    hashes = (crc32(text.encode("utf-8", "surrogateescape")) & 0x7FFFFFFF for text in texts)
+    hashes = (crc32(text.encode("utf-8", "surrogateescape")) & MAX_NODES for text in texts)
     return np.fromiter(hashes, np.int32, len(names))
-
-
-def as_texts(names: NDArray[Any], *, sources: int | None = None) -> NDArray[Any]:
-    """Return names as files and pages have them, strings; InputError where two of one side have one text."""
-    texts = [str(name) for name in names.tolist()]
-    for side in (slice(0, sources), slice(len(texts) if sources is None else sources, None)):
-        by_text: dict[str, Any] = {}
-        for name, text in zip(names[side].tolist(), texts[side], strict=True):
-            if text in by_text:
-                raise InputError(
-                    f"the names {by_text[text]!r} and {name!r} are both written {text!r} in a file; rename one"
-                )
-            by_text[text] = name
-    return object_array(texts)

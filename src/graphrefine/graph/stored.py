@@ -28,7 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import FormatError
-from graphrefine.graph.graph import Graph, Rows, cut_rows
+from graphrefine.graph.adjacency import Rows, cut_rows
+from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names, object_array, unpack
 from graphrefine.graph.stored_checks import AGAIN, check_block, check_bounds, check_file, check_manifest, check_sum
 from graphrefine.graph.stored_writer import MARK, REVERSE, map_file

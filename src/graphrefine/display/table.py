@@ -271,10 +271,12 @@ def save_blocks(blocks: Blocks, path: str | os.PathLike[str]) -> None:
 
 
 def arrow_table(columns: Columns) -> Any:
-    """Return columns as a pyarrow Table: texts as strings, objects of other kinds as their text."""
+    """Return columns as a pyarrow Table: texts as strings, objects of other kinds as their text; or one as it is."""
     require("pyarrow", "a table of Arrow", "io")
     import pyarrow as pa
 
+    if isinstance(columns, pa.Table):
+        return columns
     return pa.table({name: _arrow_column(column) for name, column in columns.items()})
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.display.table import Table, arrow_table, check_table_path, fill_gaps
+from graphrefine.display.table import Table, arrow_table, check_table_path, fill_gaps, save_blocks
 from graphrefine.errors import ArgumentWarning, InputError, require, suggest
 from graphrefine.graph.adjacency import (
     Adjacency,
@@ -37,7 +37,7 @@ from graphrefine.graph.node_ids import from_strings, is_text, name_array, number
 from graphrefine.graph.stored_writer import StoredWriter, check_replaceable, write_names
 from graphrefine.kernels import native
 from graphrefine.system.checks import check_choice
-from graphrefine.system.files import replacing, replacing_folder
+from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
@@ -338,9 +338,7 @@ class Graph:
 
     def without_edges(self) -> NDArray[np.bool_]:
         """Return the mask of the nodes without an edge.  # (n,)."""
-        alone: NDArray[np.bool_] = self.out_counts == 0
-        if self.directed:
-            alone[self.indices] = False
+        alone: NDArray[np.bool_] = self.neighbor_counts() == 0
         return alone
 
     @property
@@ -520,14 +518,7 @@ def _write_text(graph: Graph, path: str | os.PathLike[str]) -> None:
 
 def _write_arrow(graph: Graph, path: str | os.PathLike[str]) -> None:
     check_table_path(path)
-    table = _edge_table(graph, isolated=True)
-    from pyarrow import feather, parquet
-
-    with replacing(path) as hidden:
-        if Path(path).suffix.lower() == ".parquet":
-            parquet.write_table(table, hidden, compression="zstd")
-        else:
-            feather.write_feather(table, str(hidden), compression="uncompressed")  # which readers can map
+    save_blocks([_edge_table(graph, isolated=True)], path)
 
 
 WRITERS: dict[str, Callable[[Graph, str | os.PathLike[str]], None]] = {

@@ -172,21 +172,13 @@ class StoredGraph(Graph):
             return super().context(threads=threads)
         return self._load(self.path, "context", np.float64, self.nodes)
 
-    def transposed(self) -> Graph:
-        """Return the graph with every edge turned round: itself if undirected, else the reversed arcs on disk."""
-        return self._turned if self.directed else self
-
     @cached_property
-    def _turned(self) -> StoredGraph:
-        # The two share the manifest, and each is the other's reverse: neither is opened twice.
+    def _transposed(self) -> StoredGraph:
+        # The reversed arcs on disk. The two share the manifest, and each is the other's reverse: neither is opened
+        # twice.
         turned = StoredGraph(self.path, self._manifest, self.fingerprint, reverse=not self._side)
-        turned.__dict__["_turned"] = self
+        turned.__dict__["_transposed"] = self
         return turned
-
-    def without_edges(self) -> NDArray[np.bool_]:
-        """Return the mask of the nodes without an edge.  # (n,)."""
-        alone: NDArray[np.bool_] = self.neighbor_counts() == 0
-        return alone
 
     def neighbor_counts(self) -> NDArray[np.int64]:
         """Count the neighbors of each node: in a directed graph, successors and predecessors.  # (n,)."""

@@ -31,20 +31,17 @@ RESULT = "vectors.npy"
 class Executor(Protocol):
     """Runs tasks."""
 
+    group: int  # blocks of a product's task
+    suspect: set[int]  # tall matrices that an earlier run has left, whose checksums are compared
+
     def register_operator(self, number: int, parts: OperatorParts) -> None:
         """Make an operator known by the number that tasks use."""
 
     def register_vector(self, name: str, vector: NDArray[np.float32]) -> None:
         """Make a vector known by the name that tasks use."""
 
-    def distrust(self, number: int) -> None:
-        """Compare the checksums of a tall matrix, left by an earlier run."""
-
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Small]]:
         """Run tasks in any order; each is yielded once its blocks are on the storage."""
-
-    def blocks_per_task(self) -> int:
-        """Return the number of blocks of a product's task."""
 
     def trim(self) -> None:
         """Give the memory back that this process keeps for tasks to come."""
@@ -160,7 +157,7 @@ class BlockEngine:
         out = self._new_tall(precise or later)
         number, row = self._operator_number(operator), pad_row(shift, self.layout.padded)
         summand = None if plus is None else (plus[0], plus[1].ref)
-        group = self.executor.blocks_per_task()
+        group = self.executor.group
         tasks = [
             Product(
                 out.ref,
@@ -302,7 +299,7 @@ class BlockEngine:
     def _new_tall(self, precise: bool) -> BlockTall:
         ref = Ref(self._next_step(), "single" if precise or not self.half else "half")
         if self.journal.resumed:
-            self.executor.distrust(ref.number)
+            self.executor.suspect.add(ref.number)
             self._reader.suspect.add(ref.number)
         return BlockTall(ref, self)
 

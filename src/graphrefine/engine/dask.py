@@ -74,10 +74,10 @@ class Cluster:
             versions=describe_versions(),
             fingerprint=graph.fingerprint,
         )
-        self._group = group
+        self.group = group
         self._operators: dict[int, OperatorParts] = {}
         self._weights: str | None = None
-        self._suspect: set[int] = set()
+        self.suspect: set[int] = set()
         self._reports: dict[str, dict[str, Any]] = {}
         storage.write(RUN, np.frombuffer(self.site.run.encode(), np.uint8))
         if hashes is not None:
@@ -97,14 +97,6 @@ class Cluster:
             self.storage.remove(weights_file(self._weights).rpartition("/")[0])
         write_array(self.storage, weights_file(name), vector)
         self._weights = name
-
-    def distrust(self, number: int) -> None:
-        """See `graphrefine.engine.blocks.Executor.distrust`."""
-        self._suspect.add(number)
-
-    def blocks_per_task(self) -> int:
-        """See `graphrefine.engine.blocks.Executor.blocks_per_task`."""
-        return self._group
 
     def trim(self) -> None:
         """See `graphrefine.engine.blocks.Executor.trim`: nothing is held here, and workers use theirs again."""
@@ -140,7 +132,7 @@ class Cluster:
         numbers = {task.operator for task in tasks if not isinstance(task, Rotation)}
         weights = next((task.weights for task in tasks if isinstance(task, Rotation) and task.weights), None)
         operators = {number: self._operators[number] for number in numbers}
-        batch = TaskBatch(tasks, operators, weights, frozenset(self._suspect))
+        batch = TaskBatch(tasks, operators, weights, frozenset(self.suspect))
         return self.client.submit(run_batch, self.site, batch, pure=False, retries=RETRIES)
 
     def _result(self, future: Any) -> BatchResult:

@@ -65,7 +65,11 @@ def identities(names: NDArray[Any]) -> NDArray[np.int32] | None:
     # A name from 0 to 2^31 - 1 is its own number, any other has a hash of 31 bits. That two nodes share a hash, as some
     # do among a hundred thousand, does no harm: they are drawn the same random row, and no more.
     if names.dtype == object:
-        return hash_objects(names)
+        # Python's own hash of a string differs in every process, and the set's order of a frozenset with it; the key by
+        # which names are sorted does not.
+        texts = (name if isinstance(name, str) else repr(order_key(name)) for name in names.tolist())
+        hashes = (crc32(text.encode("utf-8", "surrogateescape")) & MAX_NODES for text in texts)
+        return np.fromiter(hashes, np.int32, len(names))
     if np.array_equal(names, np.arange(len(names))):
         return None
     large = (names.astype(np.uint64) * GOLDEN >> np.uint64(33)).astype(np.int32)
@@ -420,7 +424,7 @@ def distinct_objects(values: Iterable[Any], *, texts_differ: bool) -> list[Any]:
         if first is not value and not _same_kinds(first, value):
             if isinstance(first, bool) or isinstance(value, bool):
                 raise InputError(f"the ids {first!r} and {value!r} are equal in Python; give one of them another name")
-            distinct[key] = min(first, value, key=_by_kind)
+            distinct[key] = min(first, value, key=lambda each: (not isinstance(each, int), order_key(each)))
     if texts_differ:
         _check_texts(distinct.values())
     return sorted(_as_integers(list(distinct.values())), key=order_key)
@@ -447,10 +451,6 @@ def _same_kinds(first: Any, second: Any) -> bool:
     return order_key(first) == order_key(second)
 
 
-def _by_kind(value: Any) -> tuple[Any, ...]:
-    return not isinstance(value, int), order_key(value)
-
-
 def _check_texts(values: Iterable[Any]) -> None:
     """Refuse a string that another id, which is none, is written as."""
     listed = list(values)
@@ -461,12 +461,3 @@ def _check_texts(values: Iterable[Any]) -> None:
                 f"the ids {value!r} and {str(value)!r} are both written {str(value)!r}: they may be one node or two; "
                 "give all ids as strings if it is one, another name to one of them if they are two"
             )
-
-
-def hash_objects(names: NDArray[Any]) -> NDArray[np.int32]:
-    """Return a number of 31 bits for each name, the same in every process."""
-    # Python's own hash of a string differs in every process, and the set's order of a frozenset with it; the key by
-    # which names are sorted does not.
-    texts = (name if isinstance(name, str) else repr(order_key(name)) for name in names.tolist())
-    hashes = (crc32(text.encode("utf-8", "surrogateescape")) & MAX_NODES for text in texts)
-    return np.fromiter(hashes, np.int32, len(names))

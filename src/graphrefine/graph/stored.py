@@ -184,10 +184,6 @@ class StoredGraph(Graph):
         """Count the neighbors of each node: in a directed graph, successors and predecessors.  # (n,)."""
         return self.out_counts + self.transposed().out_counts if self.directed else self.out_counts
 
-    def verify_bounds(self) -> None:
-        """Raise FormatError unless rows follow each other, as the blocks say."""
-        check_bounds(self.path, self._side, self.indptr, self._manifest[f"{self._side}blocks"])
-
     def verify_block(self, number: int) -> None:
         """Raise FormatError unless a block's bytes are those that were written, and entries of a graph."""
         block = self._manifest[f"{self._side}blocks"][number]
@@ -281,7 +277,7 @@ def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredG
     if verify:
         for side in (graph, graph.transposed()) if graph.directed else (graph,):
             assert isinstance(side, StoredGraph)
-            side.verify_bounds()
+            check_bounds(folder, side._side, side.indptr, manifest[f"{side._side}blocks"])
     return graph
 
 

@@ -60,7 +60,6 @@ MUTATIONS = [
     Mutation(*each)
     for each in (
         # The paper: range finder, proximity, filter, axes.
-        ("theorem 1: p - 1 -> p", "refine/range_finder.py", "(columns - ranks - 1)", "(columns - ranks)", "refine/test_range_finder.py::test_the_bound_is_the_least_of_the_formula_over_all_ranks refine/test_range_finder.py::test_sampled_errors_are_between_the_bound_and_what_a_looser_oversampling_would_claim"),
         ("range finder: one product fewer", "refine/range_finder.py", "for step in range(power):", "for step in range(max(power - 1, 1)):", "refine/test_range_finder.py refine/test_refine.py"),
         ("range finder: the wrong side first", "refine/range_finder.py", "if two_sided and remaining % 2 else", "if two_sided and not remaining % 2 else", "refine/test_range_finder.py refine/test_refine.py"),
         ("sketch: seed ignored", "refine/refine.py", "engine.random(seed=settings.seed)", "engine.random(seed=0)", "refine/test_refine.py"),

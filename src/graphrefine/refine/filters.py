@@ -17,8 +17,7 @@ from graphrefine.errors import InputError, suggest
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
 from graphrefine.linalg.operators import Operator
-from graphrefine.refine.settings import check_numbers
-from graphrefine.system.checks import check_integer, check_number
+from graphrefine.system.checks import check_integer, check_number, check_numbers
 
 Theta = tuple[float, ...]
 

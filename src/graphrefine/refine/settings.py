@@ -8,7 +8,6 @@ files.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -16,13 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_h
 
 from graphrefine.errors import InputError, KeywordError, suggest
 from graphrefine.system import as_plain
-from graphrefine.system.checks import as_float, check_choice, check_integer, check_number
+from graphrefine.system.checks import check_choice, check_integer, check_number, check_numbers
 
 if TYPE_CHECKING:
     from graphrefine.refine.filters import Theta
 
 S = TypeVar("S")
-MOST_NUMBERS = 1000  # in a setting that is a sequence
 QUALITIES = ("fast", "default", "best")
 # Settings of REFINE's own stages. Other views would hide their effect: whoever sets one, and no quality, means REFINE
 # alone, and gets the tier "fast".
@@ -194,25 +192,6 @@ def _numbers(name: str, text: str, *, of: str) -> tuple[float, ...]:
         raise InputError(
             f"{of}: {name}={text!r} must be numbers with commas between them, as in 1,0.5", argument=name
         ) from None
-
-
-def check_numbers(name: str, values: Any) -> tuple[float, ...]:
-    """Return a setting that is a sequence of finite numbers, not all zero, as a tuple.
-
-    Examples
-    --------
-    >>> check_numbers("weights", [1, 0.5])
-    (1.0, 0.5)
-    """
-    try:
-        found = tuple(as_float(value) for value in values)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}={values!r} must be a sequence of numbers, as in (1, 0.5)", argument=name) from None
-    if len(found) > MOST_NUMBERS:
-        raise InputError(f"{name}: {len(found):,} numbers are given, and {MOST_NUMBERS} are the most", argument=name)
-    if not all(map(math.isfinite, found)) or not any(found):
-        raise InputError(f"{name}={values!r} must be finite numbers, not all zero", argument=name)
-    return found
 
 
 @dataclass(frozen=True)

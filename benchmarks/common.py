@@ -15,6 +15,8 @@ from graphrefine.display.machine import describe_machine
 from graphrefine.display.machine import machine as facts
 from graphrefine.graph.graph import Graph
 
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # of `reproduction`: these scripts are run by their path
+
 
 def data(name: str) -> Path:
     folder = os.environ.get("GRAPHREFINE_DATA")

@@ -26,8 +26,8 @@ import results
 from common import data, graph, machine, show
 from compute_worker import Seconds, Stopwatch, Worker
 from graphrefine.graph.graph import Graph
-from graphrefine.refine import reference
 from graphrefine.system.threads import one_blas_thread
+from reproduction import reference
 
 BARS = {
     "web-google": {"paper, 1 thread": 40.0, "paper, 2 threads": 65.0},

@@ -12,7 +12,6 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from graphrefine.datasets import Dataset
 from graphrefine.linalg.operators import Operator, proximity
-from graphrefine.refine.range_finder import basis_error, theorem_bound
 from reproduction import verdicts
 from reproduction.cache import Cache, Measurement
 from reproduction.findings import Cell, Findings, Gap, Line, Picture
@@ -195,3 +194,26 @@ def compute_spectral_error(M: sp.csr_array, basis: Basis) -> float:
     )
     start = np.random.default_rng(0).standard_normal(M.shape[0])
     return float(svds(residual, 1, v0=start, return_singular_vectors=False, tol=1e-3)[0])
+
+
+def basis_error(M: Operator, target: NDArray[np.floating]) -> float:
+    """Return ``||M - C C^T M||_F`` from ``R = M^T C`` (rows not scaled): C is orthonormal, so Pythagoras gives it."""
+    total = float((M.to_scipy().astype(np.float64) ** 2).sum())
+    captured = float((np.asarray(target, np.float64) ** 2).sum())
+    return float(np.sqrt(max(total - captured, 0.0)))
+
+
+def theorem_bound(singular_values: NDArray[np.floating], columns: int) -> float:
+    """Return the bound of Theorem 1 on the expected error, for one product with a Gaussian sketch (q = 1).
+
+    It is the least over ``k + p = columns`` of ``sqrt(1 + k / (p - 1)) * sqrt(sum_{j > k} sigma_j^2)``.
+
+    Examples
+    --------
+    >>> theorem_bound(np.array([4.0, 2.0, 1.0, 1.0]), 4)  # k = 2, p = 2: sqrt(1 + 2 / 1) * sqrt(1 + 1)
+    2.449489742783178
+    """
+    tail = np.append(np.cumsum(np.asarray(singular_values, np.float64)[::-1] ** 2)[::-1], 0.0)
+    ranks = np.arange(2, columns - 1)  # k >= 2 and p >= 2
+    rest = tail[np.minimum(ranks, len(tail) - 1)]
+    return float(np.sqrt((1 + ranks / (columns - ranks - 1)) * rest).min())

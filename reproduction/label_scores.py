@@ -14,8 +14,7 @@ from graphrefine.datasets import Dataset
 from graphrefine.evaluate import evaluate_labels
 from graphrefine.methods import registry as methods
 from graphrefine.pipeline.embed_run import embed_graph
-from graphrefine.refine import reference
-from reproduction import numpy_baselines
+from reproduction import numpy_baselines, reference
 from reproduction.cache import Cache, Measurement
 from reproduction.findings import Cell, Gap, gather, join_notes, make_gap_cell
 from reproduction.published import Measure

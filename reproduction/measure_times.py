@@ -22,10 +22,9 @@ from graphrefine.methods import registry as methods
 from graphrefine.pipeline.embed_run import embed_graph
 from graphrefine.progress import Stages
 from graphrefine.readers.read import read
-from graphrefine.refine import reference
 from graphrefine.refine.filters import diffuse, taylor
 from graphrefine.system.files import temporary_folder
-from reproduction import numpy_baselines
+from reproduction import numpy_baselines, reference
 from reproduction.cache import Measurement
 from reproduction.numpy_baselines import (
     apply_powers,

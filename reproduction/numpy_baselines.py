@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from graphrefine.progress import Stages
-from graphrefine.refine import reference
+from reproduction import reference
 
 Array = NDArray[Any]
 

@@ -8,6 +8,7 @@ and real graphs instead.
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
@@ -18,8 +19,11 @@ from threadpoolctl import threadpool_limits
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import native
 from graphrefine.pipeline.embed_run import embed_graph
-from graphrefine.refine import reference
 from graphrefine.refine.settings import refine_settings
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # this script is run by its path
+
+from reproduction import reference
 
 NODES, GROUPS, EDGES, REPEATS = 20_000, 200, 200_000, 3
 

@@ -60,7 +60,6 @@ MUTATIONS = [
     Mutation(*each)
     for each in (
         # The paper: range finder, proximity, filter, axes.
-        ("theorem 1: p - 1 -> p", "refine/range_finder.py", "(columns - ranks - 1)", "(columns - ranks)", "refine/test_range_finder.py::test_the_bound_is_the_least_of_the_formula_over_all_ranks refine/test_range_finder.py::test_sampled_errors_are_between_the_bound_and_what_a_looser_oversampling_would_claim"),
         ("range finder: one product fewer", "refine/range_finder.py", "for step in range(power):", "for step in range(max(power - 1, 1)):", "refine/test_range_finder.py refine/test_refine.py"),
         ("range finder: the wrong side first", "refine/range_finder.py", "if two_sided and remaining % 2 else", "if two_sided and not remaining % 2 else", "refine/test_range_finder.py refine/test_refine.py"),
         ("sketch: seed ignored", "refine/refine.py", "engine.random(seed=settings.seed)", "engine.random(seed=0)", "refine/test_refine.py"),
@@ -143,7 +142,7 @@ MUTATIONS = [
         ("qr: projections on earlier blocks dropped", "engine/engine.py", "G[start:stop, start:stop] - exact.matmul(projections.T, projections)", "G[start:stop, start:stop]", "refine/test_range_finder.py::test_singular_gram_matrices_are_noticed_and_signs_of_eigenvectors_settled"),
         ("whitening: no square root", "engine/engine.py", "1.0 / np.sqrt(np.where(positive, values, 1.0))", "1.0 / np.where(positive, values, 1.0)", "refine/test_range_finder.py::test_dependent_and_zero_columns_become_zero"),
         ("local engine: sums in the order of memory", "engine/local.py", "out=None, places=self._positions, sums=pair", "out=None, sums=pair", "refine/test_order_of_rows.py::test_order_and_blocks_change_no_bit"),
-        ("dense engine: operand transposed", "engine/dense.py", "np.matmul(self.dense[block], wide", "np.matmul(self.dense.T[block], wide", "methods/test_methods_dense.py::test_the_dense_engine_does_what_the_local_one_does"),
+        ("dense product: operand transposed", "engine/dense.py", "np.matmul(matrix[rows], wide", "np.matmul(matrix.T[rows], wide", "methods/test_methods_dense.py::test_the_dense_product_is_that_of_the_operator"),
         ("blocks: cut within a unit", "engine/layout.py", "min(max(stop // UNIT * UNIT, start + UNIT), nodes)", "min(max(stop, start + UNIT), nodes)", "engine/test_blocks.py::test_cuts_cover_all_rows_within_their_limits"),
         ("blocks: loop in every chunk", "engine/block_compute.py", "loop=parts.loop if own else 0.0", "loop=parts.loop", "engine/test_blocks.py::test_every_verb_is_that_of_the_engine_in_memory"),
         ("blocks: signs of the first panel for all", "engine/block_compute.py", "panel * self.layout.panel // 32, self", "0, self", "engine/test_blocks.py::test_every_verb_is_that_of_the_engine_in_memory"),

@@ -18,7 +18,7 @@ from graphrefine.graph.node_ids import identities
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
-from graphrefine.system.storage import open_storage
+from graphrefine.system.storage import Storage
 
 
 def engine_in(
@@ -37,7 +37,7 @@ def engine_in(
     if bounds is None:
         bounds = cut_rows(graph.indptr, columns=columns, block_bytes=rows * padded * 4, entries=entries)
     layout = Layout(bounds, cut_chunks(bounds, rows=chunk or graph.nodes), columns, panel)
-    storage = open_storage(folder)
+    storage = Storage(folder)
     patterns = {"rows": graph, "arrivals": graph.transposed()}
     compute = BlockCompute(storage, layout, patterns, identities=identities(graph.names))
     return BlockEngine(storage, layout, Pipeline(compute), **options)

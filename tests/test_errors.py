@@ -38,4 +38,4 @@ def test_errors_carry_the_argument_to_blame_and_name_packages() -> None:
     assert ArgumentWarning("dim is reduced to 6", argument="dim").argument == "dim"
     again = pickle.loads(pickle.dumps(OutputError("the disk is full", argument="work")))
     assert (str(again), again.argument) == ("the disk is full", "work")
-    assert 'pip install "graphrefine[scale]"' in str(MissingExtraError("reading", "fsspec", "scale"))
+    assert 'pip install "graphrefine[scale]"' in str(MissingExtraError("reading", "duckdb", "scale"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -19,15 +18,13 @@ from engines import StoppedError, in_memory, stop_after
 from graphrefine.engine.blocks import BlockEngine
 from graphrefine.engine.dask import Cluster, cluster_engine, plan_layout
 from graphrefine.engine.dask_client import connect
-from graphrefine.engine.worker import MANIFEST, CheckedPattern, read_all
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.graph import Graph, store
-from graphrefine.graph.stored import StoredGraph, open_stored
+from graphrefine.graph.stored import StoredGraph, open_stored, read_patterns
 from graphrefine.kernels import native
 from graphrefine.progress import Stages
 from graphrefine.refine.refine import refine
 from graphrefine.refine.settings import RefineSettings
-from graphrefine.system.storage import open_storage
 from graphs import random_graph
 from processes import start_process
 
@@ -124,9 +121,11 @@ def test_a_worker_that_does_not_see_what_it_needs_says_so(
     elif missing == "work":  # a path that means another folder to each process, as on a disk that is not shared
         work.mkdir()
         monkeypatch.chdir(tmp_path)
-        work, root = Path("/proc/self/cwd/work"), tmp_path / "graph.grf"
+        work, root = Path("/proc/self/cwd/work"), graph.path
     with pytest.raises(InputError, match=missing):
-        engine = cluster_engine(client, graph, str(work), columns=32, graph_root=str(root))
+        engine = cluster_engine(client, graph, str(work), columns=32)
+        assert isinstance(engine.executor, Cluster)
+        engine.executor.site = engine.executor.site._replace(graph=str(root))
         refine(engine, graph, RefineSettings(dim=32), Stages())
 
 
@@ -176,14 +175,11 @@ def test_a_worker_that_comes_later_is_held_to_the_run(tmp_path: Path) -> None:
                 refine(engine, graph, RefineSettings(dim=32), Stages())
 
 
-def test_the_graph_may_be_at_a_url(tmp_path: Path) -> None:
+def test_workers_read_the_rows_of_the_graph(tmp_path: Path) -> None:
     plain = random_graph(700, directed=True, weighted=True, seed=3)
-    stored(tmp_path, plain)
-    storage = open_storage(f"local://{tmp_path}/graph.grf")
-    for reverse, graph in ((False, plain), (True, plain.transposed())):
-        manifest = json.loads(read_all(storage, MANIFEST) or b"")
-        rows = CheckedPattern(storage, manifest, reverse=reverse).rows(100, 350)
-        for ours, theirs in zip(rows, graph.rows(100, 350), strict=True):
+    patterns = read_patterns(stored(tmp_path, plain))
+    for name, graph in (("rows", plain), ("arrivals", plain.transposed())):
+        for ours, theirs in zip(patterns[name].rows(100, 350), graph.rows(100, 350), strict=True):
             np.testing.assert_array_equal(np.asarray(ours), np.asarray(theirs))
 
 

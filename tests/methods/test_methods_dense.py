@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import graphrefine
-from graphrefine.engine.dense import DenseEngine
+from graphrefine.engine.dense import dense_product
 from graphrefine.engine.local import LocalEngine
 from graphrefine.evaluate.links import VectorMaker
 from graphrefine.graph.graph import Graph
@@ -207,15 +207,14 @@ def test_rounds_of_netsmf(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(whole, sampled(graph, chosen, threads=2))
 
 
-def test_the_dense_engine_does_what_the_local_one_does() -> None:
+def test_the_dense_product_is_that_of_the_operator() -> None:
     graph = random_graph(700, directed=True, weighted=True, seed=11)
     operator = Operator(graph, edge="weight")
     matrix: Any = operator.to_scipy().toarray()
-    local, full = LocalEngine(graph, columns=40, bfloat16=False), DenseEngine(graph, columns=40, threads=2)
-    sketches = local.random(seed=3), full.random(seed=3)
-    firsts = local.apply(operator, sketches[0]), full.apply(matrix, sketches[1])
-    for turned, options in ((False, {"scale": -0.5}), (True, {"unit": True})):
-        ours = full.apply(matrix.T if turned else matrix, firsts[1], plus=(2.0, firsts[1]), gram=True, **options)
-        theirs = local.apply(operator.T if turned else operator, firsts[0], plus=(2.0, firsts[0]), gram=True, **options)
-        assert np.allclose(full.collect(ours), local.collect(theirs), rtol=1e-4, atol=1e-3)
-        assert np.allclose(full.gram(ours), local.gram(theirs), rtol=1e-4, atol=1e-2)
+    engine = LocalEngine(graph, columns=40, bfloat16=False, reorder=False, threads=2)
+    multiply, sketch = dense_product(engine), engine.random(seed=3)
+    first = engine.apply(operator, sketch)
+    for array, own, x in ((matrix, operator, sketch), (matrix, operator, first), (matrix.T, operator.T, first)):
+        ours, theirs = multiply(array, x, precise=True), engine.apply(own, x, gram=True)
+        assert np.allclose(engine.collect(ours), engine.collect(theirs), rtol=1e-4, atol=1e-3)
+        assert np.allclose(engine.gram(ours), engine.gram(theirs), rtol=1e-4, atol=1e-2)

@@ -13,9 +13,9 @@ from graphrefine.evaluate import Labels, evaluate_labels, random_control, read_l
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import native, to_float32
 from graphrefine.pipeline.embed_run import embed_graph
-from graphrefine.refine import reference
 from graphrefine.refine.settings import refine_settings
 from graphs import data_folder, permuted
+from reproduction import reference
 
 # Tables 1 and 2 of the paper at 50 %: Micro and Macro F1 of RBQR and REFINE.
 PAPER = {

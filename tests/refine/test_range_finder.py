@@ -14,9 +14,10 @@ from graphrefine.engine.engine import blocked_whitening, descending_eigh, orthon
 from graphrefine.engine.local import LocalEngine, LocalTall
 from graphrefine.graph.graph import Graph
 from graphrefine.linalg.operators import proximity
-from graphrefine.refine.range_finder import basis_error, range_finder, theorem_bound
-from graphrefine.refine.reference import blocked_qr
+from graphrefine.refine.range_finder import range_finder
 from graphs import graphs, random_graph
+from reproduction.claims_theory import basis_error, theorem_bound
+from reproduction.reference import blocked_qr
 
 
 def engine_for(graph: Graph, columns: int) -> LocalEngine:

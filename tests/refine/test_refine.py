@@ -22,11 +22,11 @@ from graphrefine.linalg.operators import proximity
 from graphrefine.methods.contract import Shape, engine_memory
 from graphrefine.methods.refine import REFINE_METHOD
 from graphrefine.progress import Stages
-from graphrefine.refine import reference
 from graphrefine.refine import refine as refine_module
 from graphrefine.refine.refine import find_range, refine, smooth
 from graphrefine.refine.settings import RefineSettings, refine_settings
 from graphs import deviations, graphs, misalignment, random_graph
+from reproduction import reference
 
 
 def run(graph: Graph, chosen: RefineSettings, **engine: Any) -> NDArray[np.float32]:

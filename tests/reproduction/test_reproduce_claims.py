@@ -13,10 +13,8 @@ from hypothesis import strategies as st
 from graphrefine.linalg.operators import proximity
 from graphrefine.methods.registry import make_settings
 from graphrefine.pipeline.embed_run import embed_graph
-from graphrefine.refine import reference
-from graphrefine.refine.range_finder import theorem_bound
 from graphs import random_graph as hubs
-from reproduction import numpy_baselines, published, verdicts
+from reproduction import numpy_baselines, published, reference, verdicts
 from reproduction.claims_quality import judge_power
 from reproduction.claims_theory import (
     compute_singular_values,
@@ -24,6 +22,7 @@ from reproduction.claims_theory import (
     compute_spectral_error,
     judge_bound,
     judge_factors,
+    theorem_bound,
 )
 from reproduction.claims_time import judge_blocks, judge_ratios, judge_threads
 from reproduction.measure_times import fit_exponent, generate_graph, run_stages

@@ -11,11 +11,11 @@ import pytest
 
 from graphrefine.errors import FormatError
 from graphrefine.system.digest import hash_parts
-from graphrefine.system.storage import FolderStorage, open_storage, read_arrays, write_arrays
+from graphrefine.system.storage import Storage, read_arrays, write_arrays
 
 
 def test_small_arrays_come_back_and_nothing_else(tmp_path: Path) -> None:
-    storage = open_storage(str(tmp_path / "work"))
+    storage = Storage(tmp_path / "work")
     arrays = {"sum": np.arange(6.0).reshape(2, 3), "what": np.array("product"), "none": np.empty((0, 4), np.float32)}
     write_arrays(storage, "steps.npz", arrays)
     result = read_arrays(storage, "steps.npz")
@@ -30,7 +30,7 @@ def test_small_arrays_come_back_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_parts_of_files_are_written_and_read(tmp_path: Path) -> None:
-    storage, out = FolderStorage(str(tmp_path)), np.empty(3, np.uint8)
+    storage, out = Storage(tmp_path), np.empty(3, np.uint8)
     storage.write_at("x", np.array([13, 10, 26], np.uint8), 2)
     storage.write_at("x", np.array([7, 8], np.uint8), 0)
     assert (tmp_path / "x").read_bytes() == b"\x07\x08\r\n\x1a"

@@ -156,7 +156,6 @@ def write_report(folder: FilePath, report: Report, results: Mapping[str, Any], *
     Examples
     --------
     >>> import tempfile
-    >>> from graphrefine.display.report import Section, Table
     >>> folder = Path(tempfile.mkdtemp()) / "report"
     >>> table = Table(["node", "degree"], [["ann", 2], ["bob", 1]])
     >>> write_report(folder, Report("example", "Two nodes", [Section("Degrees", tables=[table])]), {"sum": 3})

@@ -10,7 +10,7 @@ import json
 import os
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, overload
@@ -254,7 +254,7 @@ def check_table_path(path: str | os.PathLike[str]) -> None:
     """Raise InputError for a path or a suffix that no table can be written to, before any work is done for it."""
     writer = _writer(path)
     if writer in (_write_parquet, _write_arrow):
-        _pyarrow(f"{os.fspath(path)}:")
+        require("pyarrow", f"{os.fspath(path)}:", "io")
     check_writable(path)
 
 
@@ -271,8 +271,12 @@ def save_blocks(blocks: Blocks, path: str | os.PathLike[str]) -> None:
 
 
 def arrow_table(columns: Columns) -> Any:
-    """Return columns as a pyarrow Table: texts as strings, objects of other kinds as their text."""
-    pa = _pyarrow("a table of Arrow")
+    """Return columns as a pyarrow Table: texts as strings, objects of other kinds as their text; or one as it is."""
+    require("pyarrow", "a table of Arrow", "io")
+    import pyarrow as pa
+
+    if isinstance(columns, pa.Table):
+        return columns
     return pa.table({name: _arrow_column(column) for name, column in columns.items()})
 
 
@@ -282,13 +286,6 @@ def _writer(path: str | os.PathLike[str]) -> Callable[[Blocks, Path], None]:
         near = suggest(suffix, WRITERS)
         raise InputError(f"{os.fspath(path)}: no table has the suffix {suffix!r}{near}; it can be {', '.join(WRITERS)}")
     return WRITERS[suffix]
-
-
-def _pyarrow(purpose: str) -> Any:
-    require("pyarrow", purpose, "io")
-    import pyarrow
-
-    return pyarrow
 
 
 def _arrow_column(column: NDArray[Any]) -> Any:
@@ -323,10 +320,6 @@ class _Lines:
 
     def write(self, line: str) -> None:
         self._file.write(line[:-2] + "\n")
-
-
-def _write_tsv(blocks: Blocks, path: Path) -> None:
-    _write_csv(blocks, path, delimiter="\t")
 
 
 def _texts(column: NDArray[Any]) -> list[Any]:
@@ -374,7 +367,7 @@ def _write_arrow(blocks: Blocks, path: Path) -> None:
 
 WRITERS: dict[str, Callable[[Blocks, Path], None]] = {
     ".csv": _write_csv,
-    ".tsv": _write_tsv,
+    ".tsv": partial(_write_csv, delimiter="\t"),
     ".jsonl": _write_json_lines,
     ".parquet": _write_parquet,
     ".arrow": _write_arrow,

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from graphrefine.engine.layout import Layout
 from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, dtype_of
 from graphrefine.errors import FormatError
-from graphrefine.graph.graph import Rows
+from graphrefine.graph.adjacency import Rows
 from graphrefine.kernels import native
 from graphrefine.linalg.operators import Edge, edge_terms
 from graphrefine.system.arrays import LINE, aligned, empty_bytes
-from graphrefine.system.storage import FolderStorage, Storage, as_bytes
+from graphrefine.system.storage import Storage, as_bytes
 from graphrefine.system.threads import thread_pool
 
 Array = NDArray[Any]
@@ -160,7 +160,6 @@ class BlockCompute:
             if offset is None:
                 write_block(self.storage, name, rows)
             else:
-                assert isinstance(self.storage, FolderStorage)
                 self.storage.write_at(name, rows, offset)
             self.counts.bytes_written += rows.nbytes
             self._buffers.give(rows)

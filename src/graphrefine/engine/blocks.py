@@ -8,6 +8,7 @@ A verb becomes tasks (`engine.tasks`) that an executor runs, in this process or 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -21,7 +22,7 @@ from graphrefine.engine.tasks import Product, Ref, Rotation, Small, Task, add_pa
 from graphrefine.kernels import to_bfloat16
 from graphrefine.linalg.operators import Operator
 from graphrefine.system.arrays import OwnFile, npy_header
-from graphrefine.system.storage import FolderStorage, Storage
+from graphrefine.system.storage import Storage
 
 VECTORS = ("row_shift", "column_shift", "row_scale", "column_scale")
 RESULT = "vectors.npy"
@@ -30,20 +31,17 @@ RESULT = "vectors.npy"
 class Executor(Protocol):
     """Runs tasks."""
 
+    group: int  # blocks of a product's task
+    suspect: set[int]  # tall matrices that an earlier run has left, whose checksums are compared
+
     def register_operator(self, number: int, parts: OperatorParts) -> None:
         """Make an operator known by the number that tasks use."""
 
     def register_vector(self, name: str, vector: NDArray[np.float32]) -> None:
         """Make a vector known by the name that tasks use."""
 
-    def distrust(self, number: int) -> None:
-        """Compare the checksums of a tall matrix, left by an earlier run."""
-
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[Task, Small]]:
         """Run tasks in any order; each is yielded once its blocks are on the storage."""
-
-    def blocks_per_task(self) -> int:
-        """Return the number of blocks of a product's task."""
 
     def trim(self) -> None:
         """Give the memory back that this process keeps for tasks to come."""
@@ -159,7 +157,7 @@ class BlockEngine:
         out = self._new_tall(precise or later)
         number, row = self._operator_number(operator), pad_row(shift, self.layout.padded)
         summand = None if plus is None else (plus[0], plus[1].ref)
-        group = self.executor.blocks_per_task()
+        group = self.executor.group
         tasks = [
             Product(
                 out.ref,
@@ -263,12 +261,11 @@ class BlockEngine:
 
     def _file(self, step: int, columns: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], str, int]:
         """Return the array that is the file of a step, the name of the file, and the offset of the first row."""
-        assert isinstance(self.storage, FolderStorage)
         name, shape = f"{step:04d}-{RESULT}", (self.nodes, columns)
-        header = npy_header(dtype, shape)
-        if self.storage.size(name) is None:
+        path, header = Path(self.storage.root, name), npy_header(dtype, shape)
+        if not path.exists():
             self.storage.write(name, np.frombuffer(header, np.uint8))
-        return OwnFile(f"{self.storage.root}/{name}", dtype, "r+", offset=len(header), shape=shape), name, len(header)
+        return OwnFile(path, dtype, "r+", offset=len(header), shape=shape), name, len(header)
 
     def _blocks(self) -> Iterable[tuple[int, int]]:
         return ((block, block + 1) for block in range(self.layout.blocks))
@@ -302,7 +299,7 @@ class BlockEngine:
     def _new_tall(self, precise: bool) -> BlockTall:
         ref = Ref(self._next_step(), "single" if precise or not self.half else "half")
         if self.journal.resumed:
-            self.executor.distrust(ref.number)
+            self.executor.suspect.add(ref.number)
             self._reader.suspect.add(ref.number)
         return BlockTall(ref, self)
 

@@ -25,16 +25,15 @@ from graphrefine.engine.worker import (
     BatchResult,
     RunSite,
     TaskBatch,
-    find_difference,
+    describe_versions,
     forget_run,
-    own_versions,
     read_layout,
     run_batch,
     weights_file,
 )
 from graphrefine.errors import FormatError, InputError, OutputError
 from graphrefine.graph.node_ids import identities
-from graphrefine.system.storage import FolderStorage, open_storage, write_array, write_arrays
+from graphrefine.system.storage import Storage, write_array, write_arrays
 
 if TYPE_CHECKING:
     from graphrefine.graph.graph import Graph
@@ -56,49 +55,33 @@ class Cluster:
     ----------
     client
         A client of Dask, see `graphrefine.engine.dask_client.connect`.
-    storage_root
+    storage
         The folder of the work, under this path on all workers.
-    graph_root
-        The graph on disk: a path, or a URL that fsspec reaches.
+    graph
+        The graph on disk, under its path on all workers.
     group
         Number of blocks of a product's task.
-    fingerprint
-        Fingerprint of the graph, which must be the one that workers see.
-    identities
-        See `graphrefine.graph.node_ids.identities`.
-    threads
-        Threads of each worker; as many as it was started with if None.
     """
 
-    def __init__(
-        self,
-        client: Any,
-        storage_root: str,
-        graph_root: str,
-        *,
-        group: int,
-        fingerprint: str,
-        identities: NDArray[np.int32] | None = None,
-        threads: int | None = None,
-    ) -> None:
-        self.client, self.storage = client, open_storage(storage_root)
+    def __init__(self, client: Any, storage: Storage, graph: StoredGraph, *, group: int) -> None:
+        self.client, self.storage = client, storage
+        hashes = None if graph.has_row_names else identities(graph.names)
         self.site = RunSite(
             run=secrets.token_hex(8),
-            storage=self.storage.root,
-            graph=graph_root,
-            threads=threads,
-            identities=identities is not None,
-            versions=own_versions(),
-            fingerprint=fingerprint,
+            storage=storage.root,
+            graph=str(graph.path.absolute()),
+            identities=hashes is not None,
+            versions=describe_versions(),
+            fingerprint=graph.fingerprint,
         )
-        self._group = group
+        self.group = group
         self._operators: dict[int, OperatorParts] = {}
         self._weights: str | None = None
-        self._suspect: set[int] = set()
+        self.suspect: set[int] = set()
         self._reports: dict[str, dict[str, Any]] = {}
-        self.storage.write(RUN, np.frombuffer(self.site.run.encode(), np.uint8))
-        if identities is not None:
-            write_array(self.storage, IDENTITIES, identities)
+        storage.write(RUN, np.frombuffer(self.site.run.encode(), np.uint8))
+        if hashes is not None:
+            write_array(storage, IDENTITIES, hashes)
 
     def register_operator(self, number: int, parts: OperatorParts) -> None:
         """See `graphrefine.engine.blocks.Executor.register_operator`."""
@@ -114,14 +97,6 @@ class Cluster:
             self.storage.remove(weights_file(self._weights).rpartition("/")[0])
         write_array(self.storage, weights_file(name), vector)
         self._weights = name
-
-    def distrust(self, number: int) -> None:
-        """See `graphrefine.engine.blocks.Executor.distrust`."""
-        self._suspect.add(number)
-
-    def blocks_per_task(self) -> int:
-        """See `graphrefine.engine.blocks.Executor.blocks_per_task`."""
-        return self._group
 
     def trim(self) -> None:
         """See `graphrefine.engine.blocks.Executor.trim`: nothing is held here, and workers use theirs again."""
@@ -157,7 +132,7 @@ class Cluster:
         numbers = {task.operator for task in tasks if not isinstance(task, Rotation)}
         weights = next((task.weights for task in tasks if isinstance(task, Rotation) and task.weights), None)
         operators = {number: self._operators[number] for number in numbers}
-        batch = TaskBatch(tasks, operators, weights, frozenset(self._suspect))
+        batch = TaskBatch(tasks, operators, weights, frozenset(self.suspect))
         return self.client.submit(run_batch, self.site, batch, pure=False, retries=RETRIES)
 
     def _result(self, future: Any) -> BatchResult:
@@ -180,9 +155,6 @@ class Cluster:
                 f"a worker cannot do its tasks ({type(error).__name__}: {error}); it needs the same version of "
                 'graphrefine, pip install "graphrefine[scale]", and a work folder that it can write to'
             ) from error
-        difference = find_difference(getattr(result, "versions", None))
-        if difference is not None:
-            raise InputError(f"the worker {getattr(result, 'worker', '')}: {difference}")
         nothing = {"name": result.worker, "blocks": 0, "bytes_read": 0, "bytes_written": 0, "tasks": 0}
         report = self._reports.setdefault(result.worker, nothing)
         for name in ("blocks", "bytes_read", "bytes_written"):
@@ -202,8 +174,6 @@ def cluster_engine(
     columns: int,
     bfloat16: bool = True,
     worker_memory: int | None = None,
-    graph_root: str | None = None,
-    threads: int | None = None,
 ) -> BlockEngine:
     """Return an engine whose work is done by a Dask cluster.
 
@@ -219,16 +189,10 @@ def cluster_engine(
         See `graphrefine.engine.local.LocalEngine`.
     worker_memory
         Bytes that a worker may use; if None, most of the limit that it was started with.
-    graph_root
-        Path of the graph for workers, if it is not its own: another path, or a URL that fsspec reaches.
-    threads
-        Threads of each worker; as many as it was started with if None.
     """
     # The cuts are stored with the work: a run that is taken up by more or fewer workers keeps them, as finished blocks
     # fit no other cuts.
-    storage = open_storage(storage_root)
-    if not isinstance(storage, FolderStorage):
-        raise InputError(f"the work folder {storage_root} is a URL; it must be a path that all workers share")
+    storage = Storage(storage_root)
     if not _workers(client):
         raise InputError("the Dask cluster has no workers; start some with: dask worker ADDRESS")
     plan = read_layout(storage)
@@ -240,16 +204,7 @@ def cluster_engine(
     layout, group = plan
     if layout.columns != columns or layout.bounds[-1] != graph.nodes:
         raise OutputError(f"{storage.root}: is the work of another run; delete it to start again")
-    executor = Cluster(
-        client,
-        storage.root,
-        graph_root or str(graph.path.absolute()),
-        group=group,
-        fingerprint=graph.fingerprint,
-        identities=None if graph.has_row_names else identities(graph.names),
-        threads=threads,
-    )
-    return BlockEngine(storage, layout, executor, bfloat16=bfloat16)
+    return BlockEngine(storage, layout, Cluster(client, storage, graph, group=group), bfloat16=bfloat16)
 
 
 def plan_layout(graph: Graph, *, columns: int, workers: int, memory: int | None) -> tuple[Layout, int]:

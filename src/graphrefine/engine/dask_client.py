@@ -25,7 +25,6 @@ QUIET = logging.CRITICAL + 1
 # open to every user of the machine: hence TLS, with a key that no file holds.
 LOOPBACK = "127.0.0.1"
 ENCRYPTED = ("tls", "wss")
-CONFIG = {"tls_ca_file": "ca-file", "tls_cert": "client.cert", "tls_key": "client.key"}  # below distributed.comm.tls
 
 
 class TlsFiles(NamedTuple):
@@ -137,34 +136,28 @@ def _make_client_security(address: str, files: TlsFiles) -> Any:
     """Return what Dask's client needs to be let in, by default from Dask's own settings; None without TLS."""
     if address.partition("://")[0] not in ENCRYPTED:
         return None
-    if files == TlsFiles():
-        files = TlsFiles(**{name: dask.config.get(f"distributed.comm.tls.{key}", None) for name, key in CONFIG.items()})
-    if files.tls_ca_file is None or files.tls_cert is None:
+    given = {"tls_ca_file": files.tls_ca_file, "tls_client_cert": files.tls_cert, "tls_client_key": files.tls_key}
+    security = Security(require_encryption=True, **{name: path for name, path in given.items() if path is not None})
+    if security.tls_ca_file is None or security.tls_client_cert is None:
         raise InputError(
             f"scheduler={address!r}: TLS needs the certificate of the cluster's authority, your own and its key; "
             "give tls_ca_file=, tls_cert= and tls_key=, the files that dask worker takes, or set "
             "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ...__TLS__CLIENT__CERT and ...__TLS__CLIENT__KEY",
             argument="scheduler",
         )
-    _check_files(files)
-    return Security(
-        require_encryption=True,
-        tls_ca_file=files.tls_ca_file,
-        tls_client_cert=files.tls_cert,
-        tls_client_key=files.tls_key,
-    )
+    _check_files(security.tls_ca_file, security.tls_client_cert, security.tls_client_key)
+    return security
 
 
-def _check_files(files: TlsFiles) -> None:
+def _check_files(authority: str, certificate: str, key: str | None) -> None:
     """Load the files as a connection will: there OpenSSL would ask for the password of a key on the terminal."""
     context, argument = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), "tls_ca_file"
-    assert files.tls_cert is not None
     try:
-        context.load_verify_locations(files.tls_ca_file)
+        context.load_verify_locations(authority)
         argument = "tls_cert"
-        context.load_cert_chain(files.tls_cert, files.tls_key, password="")
+        context.load_cert_chain(certificate, key, password="")
     except OSError as error:
-        names = files.tls_ca_file if argument == "tls_ca_file" else f"{files.tls_cert} and its key {files.tls_key}"
+        names = authority if argument == "tls_ca_file" else f"{certificate} and its key {key}"
         raise InputError(
             f"{names} cannot be used for TLS ({error.strerror or error}): certificates in PEM are needed, and a key "
             "without a password",

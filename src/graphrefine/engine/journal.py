@@ -24,8 +24,7 @@ class Journal:
     Examples
     --------
     >>> import tempfile
-    >>> from graphrefine.system.storage import open_storage
-    >>> storage = open_storage(tempfile.mkdtemp())
+    >>> storage = Storage(tempfile.mkdtemp())
     >>> journal = Journal(storage)
     >>> journal.step_result(0, "gram of 3") is None
     True

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from graphrefine.engine.engine import BLOCK_ROWS, Axes, RowSource, RowWork, pad_rotation, pad_row
 from graphrefine.graph.node_ids import identities
 from graphrefine.kernels import PAD, native, to_bfloat16
-from graphrefine.linalg.operators import EDGE_TERMS, Operator
+from graphrefine.linalg.operators import Operator, edge_terms
 from graphrefine.system.arrays import empty_bytes
 from graphrefine.system.threads import thread_pool
 
@@ -321,9 +321,7 @@ class LocalEngine:
         """Return the terms of the edges, made once for all operators that have them."""
         kind = (operator.transposed and self.graph.directed, operator.edge, operator.unit)
         if kind not in self._values:
-            term, unit = EDGE_TERMS[operator.edge], operator.unit
-            scaled = weights if unit == 1.0 or weights is None else weights / np.float32(unit)
-            self._values[kind] = None if term is None or scaled is None else term(scaled)
+            self._values[kind] = edge_terms(operator.edge, weights, operator.unit)
         return self._values[kind]
 
     def _ordered(self, x: NDArray[np.float32] | None) -> NDArray[np.float32] | None:

@@ -17,7 +17,8 @@ class Pipeline:
     """See `graphrefine.engine.blocks.Executor`."""
 
     def __init__(self, compute: BlockCompute) -> None:
-        self.compute = compute
+        self.compute, self.suspect = compute, compute.suspect
+        self.group = 1  # the matrix that products gather from stays in memory between tasks
 
     def register_operator(self, number: int, parts: OperatorParts) -> None:
         """See `graphrefine.engine.blocks.Executor.register_operator`."""
@@ -26,14 +27,6 @@ class Pipeline:
     def register_vector(self, name: str, vector: NDArray[np.float32]) -> None:
         """See `graphrefine.engine.blocks.Executor.register_vector`."""
         self.compute.vectors = {name: vector}  # one at a time is in use
-
-    def distrust(self, number: int) -> None:
-        """See `graphrefine.engine.blocks.Executor.distrust`."""
-        self.compute.suspect.add(number)
-
-    def blocks_per_task(self) -> int:
-        """See `graphrefine.engine.blocks.Executor.blocks_per_task`."""
-        return 1  # the matrix that products gather from stays in memory between tasks
 
     def trim(self) -> None:
         """See `graphrefine.engine.blocks.Executor.trim`."""

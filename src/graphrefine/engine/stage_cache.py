@@ -80,11 +80,8 @@ class FolderStageCache(StageCache):
     """
 
     def __init__(self, folder: Path, make_engine: Callable[[Path, int], Engine[Any]]) -> None:
-        super().__init__(lambda columns: make_engine(self._engine_folder(columns), columns))
+        super().__init__(lambda columns: make_engine(folder / "engines" / f"{self._stage}-{columns}", columns))
         self.folder, self._stage = folder, ""
-
-    def _engine_folder(self, columns: int) -> Path:
-        return self.folder / "engines" / f"{self._stage}-{columns}"
 
     def get_or_compute(self, name: str, make: Callable[[], Arrays]) -> Arrays:
         """See `StageCache.get_or_compute`; the arrays are mapped from files."""

@@ -6,8 +6,6 @@ files. It has one `engine.block_compute.BlockCompute` for its run, and computes 
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, NamedTuple
@@ -21,51 +19,21 @@ from graphrefine.engine.layout import Layout
 from graphrefine.engine.pipeline import Pipeline
 from graphrefine.engine.tasks import Small, Task
 from graphrefine.errors import FormatError, GraphRefineError
-from graphrefine.graph.graph import Rows
-from graphrefine.graph.stored import StoredPattern
-from graphrefine.graph.stored_checks import check_sum
+from graphrefine.graph.stored import open_stored, read_patterns
 from graphrefine.kernels.numerics import NUMERICS_VERSION
-from graphrefine.system.digest import hash_parts
-from graphrefine.system.storage import Storage, StoredArray, as_bytes, open_storage, read_arrays
+from graphrefine.system.storage import Storage, StoredArray, read_arrays
 
 PLAN = "cluster/plan.npz"  # the layout, see `read_layout`
 IDENTITIES = "cluster/identities.npy"
 RUN = "cluster/run"  # the token of the run, by which a worker knows the folder
-MANIFEST = "manifest.json"
-PIECE = 1 << 22  # bytes that are read at a time for a checksum
 
 _lock = Lock()
 _computes: dict[str, BlockCompute] = {}  # by run; of this process
 
 
-class Versions(NamedTuple):
-    """Versions of a process; results of workers are joined only where those of the client are the same."""
-
-    package: str  # graphrefine
-    numerics: int
-
-
-def own_versions() -> Versions:
-    """Return the versions of this process."""
-    return Versions(__version__, NUMERICS_VERSION)
-
-
-def find_difference(theirs: object) -> str | None:
-    """Explain why the results of a process cannot be joined with those of this one; None where they can.
-
-    Examples
-    --------
-    >>> find_difference(own_versions()) is None
-    True
-    >>> find_difference(own_versions()._replace(numerics=7))
-    'it has numerics version 7, and this machine 1: install the same version there'
-    """
-    if not isinstance(theirs, Versions):
-        return "it does not state its version of graphrefine: install the same version there"
-    for name, own, other in zip(("graphrefine", "numerics version"), own_versions(), theirs, strict=True):
-        if own != other:
-            return f"it has {name} {other}, and this machine {own}: install the same version there"
-    return None
+def describe_versions() -> str:
+    """Return the versions of this process; results of workers are joined only where they are those of the client."""
+    return f"graphrefine {__version__} with numerics version {NUMERICS_VERSION}"
 
 
 class RunSite(NamedTuple):
@@ -74,9 +42,8 @@ class RunSite(NamedTuple):
     run: str
     storage: str
     graph: str
-    threads: int | None  # None: as many as the worker has
     identities: bool
-    versions: Versions  # of the client
+    versions: str  # of the client
     fingerprint: str  # of the graph
 
 
@@ -93,7 +60,6 @@ class BatchResult(NamedTuple):
     """Results of a batch: a small one for each task, or an error; and the blocks and bytes that were moved."""
 
     worker: str
-    versions: Versions
     small: list[Small]
     error: str | None
     blocks: int
@@ -115,58 +81,6 @@ class CachedSlice:
         return self._slice
 
 
-class CheckedPattern(StoredPattern):
-    """Rows of a graph on a storage; the checksum of a block is compared when it is first read from.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from graphrefine.graph.graph import Graph
-    >>> from graphrefine.graph.graph import store
-    >>> path = f"{tempfile.mkdtemp()}/triangle.grf"
-    >>> store(Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]), path)
-    >>> storage = open_storage(path)
-    >>> CheckedPattern(storage, json.loads(read_all(storage, MANIFEST))).rows(1, 3).indices.tolist()
-    [0, 2, 0, 1]
-    """
-
-    def __init__(self, storage: Storage, manifest: Mapping[str, Any], *, reverse: bool = False) -> None:
-        super().__init__(storage, weighted=manifest["weighted"], reverse=reverse)
-        self._table = manifest[f"{self.side}blocks"]
-        self._ends = np.array([block["rows"][1] for block in self._table], np.int64)
-        self._verified = np.zeros(len(self._table), bool)
-
-    def rows(self, start: int, stop: int) -> Rows:
-        """See `engine.block_compute.Pattern.rows`."""
-        first_block = int(np.searchsorted(self._ends, start, side="right"))
-        for number in range(first_block, int(np.searchsorted(self._ends, stop, side="left")) + 1):
-            if number < len(self._table) and not self._verified[number]:
-                self._verify(number)
-        return super().rows(start, stop)
-
-    def _verify(self, number: int) -> None:
-        block = self._table[number]
-        first, last = block["entries"]
-        for name, expected in block["crc32"].items():
-            array, checksum = self.array(name), 0
-            step = PIECE // array.dtype.itemsize
-            for at in range(first, last, step):
-                checksum = zlib.crc32(as_bytes(array[at : min(at + step, last)]), checksum)
-            file = f"{self.side}{name}"
-            check_sum(self.storage.root, file, number, (first, last), actual=checksum, expected=expected)
-        self._verified[number] = True
-
-
-def read_all(storage: Storage, name: str) -> bytes | None:
-    """Return the bytes of a file; None without one on the storage."""
-    size = storage.size(name)
-    if size is None:
-        return None
-    content = np.empty(size, np.uint8)
-    storage.read_into(name, content)
-    return content.tobytes()
-
-
 def read_layout(storage: Storage) -> tuple[Layout, int] | None:
     """Return the layout of a run and the number of blocks of a product's task; None without one on the storage."""
     plan = read_arrays(storage, PLAN)
@@ -178,21 +92,25 @@ def read_layout(storage: Storage) -> tuple[Layout, int] | None:
 
 def run_batch(site: RunSite, batch: TaskBatch) -> BatchResult:
     """Run tasks, on a worker; an error of ours is returned, not raised."""
+    from distributed import get_worker
+
     with _lock:
-        name, versions = str(_worker().address), own_versions()
+        worker = get_worker()
+        name = str(worker.address)
         # Returned: Dask would log what is raised, and try it again on every other worker, where it is no better.
         try:
-            # A worker that joined after the check of all would write blocks with other bits. The client compares too,
-            # and names the difference.
-            if site.versions != versions:
-                raise FormatError(f"the worker {name}", "its versions are not those of the client")
-            compute = _compute_of(site)
+            if site.versions != describe_versions():  # its blocks might have other bits
+                problem = (
+                    f"it has {describe_versions()}, and the client {site.versions}: install the same version there"
+                )
+                raise FormatError(f"the worker {name}", problem)
+            compute = _compute_of(site, threads=worker.state.nthreads)
             compute.counts = counts = Counts()
             _register(compute, batch)
             small = [part for _, part in Pipeline(compute).run(batch.tasks)]
         except GraphRefineError as problem:
-            return BatchResult(name, versions, [], str(problem), 0, 0, 0)
-        return BatchResult(name, versions, small, None, counts.blocks, counts.bytes_read, counts.bytes_written)
+            return BatchResult(name, [], str(problem), 0, 0, 0)
+        return BatchResult(name, small, None, counts.blocks, counts.bytes_read, counts.bytes_written)
 
 
 def forget_run(run: str) -> None:
@@ -201,36 +119,24 @@ def forget_run(run: str) -> None:
         _computes.pop(run, None)
 
 
-def _worker() -> Any:
-    from distributed import get_worker
-
-    return get_worker()
-
-
-def _compute_of(site: RunSite) -> BlockCompute:
+def _compute_of(site: RunSite, *, threads: int) -> BlockCompute:
     if site.run not in _computes:
         _computes.clear()  # of runs that are over
-        storage, graph = open_storage(site.storage), open_storage(site.graph)
+        storage = Storage(site.storage)
         # A path may lead elsewhere here: to nothing, to the work of another run, or to another graph of the same name.
-        plan, token = read_layout(storage), read_all(storage, RUN)
-        if plan is None or token != site.run.encode():
+        plan = read_layout(storage)
+        if plan is None or storage.read(RUN) != site.run.encode():
             raise FormatError(
                 storage.root, "is not the work folder of the run, as this worker sees it; share the folder"
             )
-        content = read_all(graph, MANIFEST)
-        if content is None:
-            raise FormatError(graph.root, f"{MANIFEST} is missing: not a graph on disk")
-        if hash_parts(content) != site.fingerprint:
-            raise FormatError(graph.root, "is another graph, as this worker sees it; share the graph")
-        manifest = json.loads(content)
-        patterns = {"rows": CheckedPattern(graph, manifest)}
-        if manifest["directed"]:
-            patterns["arrivals"] = CheckedPattern(graph, manifest, reverse=True)
+        graph = open_stored(site.graph, verify=False)
+        if graph.fingerprint != site.fingerprint:
+            raise FormatError(site.graph, "is another graph, as this worker sees it; share the graph")
         _computes[site.run] = BlockCompute(
             storage,
             plan[0],
-            patterns,
-            threads=site.threads or _worker().state.nthreads,
+            read_patterns(graph),
+            threads=threads,
             identities=StoredArray(storage, IDENTITIES) if site.identities else None,
         )
     return _computes[site.run]

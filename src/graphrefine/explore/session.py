@@ -24,7 +24,7 @@ from graphrefine.explore.quality import make_quality_tasks
 from graphrefine.explore.request_params import LAYOUTS
 from graphrefine.explore.responses import Node
 from graphrefine.graph.graph import Graph
-from graphrefine.graph.lookup import SIDES, Side, is_integer
+from graphrefine.graph.lookup import SIDES, Side
 from graphrefine.graph.node_ids import is_range, text_names
 from graphrefine.search.companions import companion
 from graphrefine.search.index import INDEX_BEYOND
@@ -130,8 +130,7 @@ class Session:
         """Return a name as the embedding has it: in a query, integers are texts. Refuse a side where there is one."""
         if side is not None and not self.has_two_sides:
             raise InputError(f"side={side}: the embedding has one side; leave it out", argument="side")
-        has_integers = self.embedding.names.dtype != object
-        return int(name) if has_integers and isinstance(name, str) and is_integer(name) else name
+        return self.embedding.lookup.as_name(name) if isinstance(name, str) else name
 
     def find_row(self, name: Any, side: Side | None) -> int:
         """Return the row of a node, or raise InputError; UnknownNameError if no node has the name."""

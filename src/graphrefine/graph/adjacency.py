@@ -49,6 +49,21 @@ class Adjacency(NamedTuple):
     sources: int | None = None
 
 
+class Rows(NamedTuple):
+    """Consecutive rows of a graph as CSR; views, not copies, of the large arrays."""
+
+    indptr: NDArray[np.int64]  # (rows + 1,), from 0
+    indices: NDArray[np.int32]  # (entries,), columns of the whole graph
+    weights: NDArray[np.float32] | None  # (entries,)
+
+
+def cut_rows(rows: Rows, start: int, stop: int) -> Rows:
+    """Return the rows from `start` to before `stop`."""
+    first, last = int(rows.indptr[start]), int(rows.indptr[stop])
+    weights = None if rows.weights is None else rows.weights[first:last]
+    return Rows(rows.indptr[start : stop + 1] - first, rows.indices[first:last], weights)
+
+
 def merge_edges(
     numbered: Numbered,
     weights: NDArray[np.float32] | None,

@@ -12,17 +12,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from graphrefine.display.table import Table, arrow_table, check_table_path, fill_gaps
+from graphrefine.display.table import Table, arrow_table, check_table_path, fill_gaps, save_blocks
 from graphrefine.errors import ArgumentWarning, InputError, require, suggest
 from graphrefine.graph.adjacency import (
     Adjacency,
+    Rows,
     adjacency_of_matrix,
     check_weights,
+    cut_rows,
     describe_reading,
     end_array,
     inverses,
@@ -35,26 +37,11 @@ from graphrefine.graph.node_ids import from_strings, is_text, name_array, number
 from graphrefine.graph.stored_writer import StoredWriter, check_replaceable, write_names
 from graphrefine.kernels import native
 from graphrefine.system.checks import check_choice
-from graphrefine.system.files import replacing, replacing_folder
+from graphrefine.system.files import replacing_folder
 from graphrefine.system.threads import usable_threads
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-
-class Rows(NamedTuple):
-    """Consecutive rows of a graph as CSR; views, not copies, of the large arrays."""
-
-    indptr: NDArray[np.int64]  # (rows + 1,), from 0
-    indices: NDArray[np.int32]  # (entries,), columns of the whole graph
-    weights: NDArray[np.float32] | None  # (entries,)
-
-
-def cut_rows(rows: Rows, start: int, stop: int) -> Rows:
-    """Return the rows from `start` to before `stop`."""
-    first, last = int(rows.indptr[start]), int(rows.indptr[stop])
-    weights = None if rows.weights is None else rows.weights[first:last]
-    return Rows(rows.indptr[start : stop + 1] - first, rows.indices[first:last], weights)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -351,9 +338,7 @@ class Graph:
 
     def without_edges(self) -> NDArray[np.bool_]:
         """Return the mask of the nodes without an edge.  # (n,)."""
-        alone: NDArray[np.bool_] = self.out_counts == 0
-        if self.directed:
-            alone[self.indices] = False
+        alone: NDArray[np.bool_] = self.neighbor_counts() == 0
         return alone
 
     @property
@@ -533,14 +518,7 @@ def _write_text(graph: Graph, path: str | os.PathLike[str]) -> None:
 
 def _write_arrow(graph: Graph, path: str | os.PathLike[str]) -> None:
     check_table_path(path)
-    table = _edge_table(graph, isolated=True)
-    from pyarrow import feather, parquet
-
-    with replacing(path) as hidden:
-        if Path(path).suffix.lower() == ".parquet":
-            parquet.write_table(table, hidden, compression="zstd")
-        else:
-            feather.write_feather(table, str(hidden), compression="uncompressed")  # which readers can map
+    save_blocks([_edge_table(graph, isolated=True)], path)
 
 
 WRITERS: dict[str, Callable[[Graph, str | os.PathLike[str]], None]] = {

@@ -65,9 +65,10 @@ def identities(names: NDArray[Any]) -> NDArray[np.int32] | None:
     # A name from 0 to 2^31 - 1 is its own number, any other has a hash of 31 bits. That two nodes share a hash, as some
     # do among a hundred thousand, does no harm: they are drawn the same random row, and no more.
     if names.dtype == object:
-        if not is_text(names):
-            return hash_objects(names)
-        hashes = (crc32(name.encode("utf-8", "surrogateescape")) & MAX_NODES for name in names)
+        # Python's own hash of a string differs in every process, and the set's order of a frozenset with it; the key by
+        # which names are sorted does not.
+        texts = (name if isinstance(name, str) else repr(order_key(name)) for name in names.tolist())
+        hashes = (crc32(text.encode("utf-8", "surrogateescape")) & MAX_NODES for text in texts)
         return np.fromiter(hashes, np.int32, len(names))
     if np.array_equal(names, np.arange(len(names))):
         return None
@@ -91,7 +92,16 @@ def text_names(names: Names, *, sources: int | None = None) -> Names:
     """Return names as files and pages have them: integers, or strings; InputError where two have one text."""
     if names.dtype != object or is_text(names):
         return names
-    return as_texts(names, sources=sources)
+    texts = [str(name) for name in names.tolist()]
+    for side in (slice(0, sources), slice(len(texts) if sources is None else sources, None)):
+        by_text: dict[str, Any] = {}
+        for name, text in zip(names[side].tolist(), texts[side], strict=True):
+            if text in by_text:
+                raise InputError(
+                    f"the names {by_text[text]!r} and {name!r} are both written {text!r} in a file; rename one"
+                )
+            by_text[text] = name
+    return object_array(texts)
 
 
 def as_ids(values: NDArray[Any]) -> NDArray[Any]:
@@ -414,7 +424,7 @@ def distinct_objects(values: Iterable[Any], *, texts_differ: bool) -> list[Any]:
         if first is not value and not _same_kinds(first, value):
             if isinstance(first, bool) or isinstance(value, bool):
                 raise InputError(f"the ids {first!r} and {value!r} are equal in Python; give one of them another name")
-            distinct[key] = min(first, value, key=_by_kind)
+            distinct[key] = min(first, value, key=lambda each: (not isinstance(each, int), order_key(each)))
     if texts_differ:
         _check_texts(distinct.values())
     return sorted(_as_integers(list(distinct.values())), key=order_key)
@@ -441,10 +451,6 @@ def _same_kinds(first: Any, second: Any) -> bool:
     return order_key(first) == order_key(second)
 
 
-def _by_kind(value: Any) -> tuple[Any, ...]:
-    return not isinstance(value, int), order_key(value)
-
-
 def _check_texts(values: Iterable[Any]) -> None:
     """Refuse a string that another id, which is none, is written as."""
     listed = list(values)
@@ -455,26 +461,3 @@ def _check_texts(values: Iterable[Any]) -> None:
                 f"the ids {value!r} and {str(value)!r} are both written {str(value)!r}: they may be one node or two; "
                 "give all ids as strings if it is one, another name to one of them if they are two"
             )
-
-
-def hash_objects(names: NDArray[Any]) -> NDArray[np.int32]:
-    """Return a number of 31 bits for each name, the same in every process."""
-    # Python's own hash of a string differs in every process, and the set's order of a frozenset with it; the key by
-    # which names are sorted does not.
-    texts = (name if isinstance(name, str) else repr(order_key(name)) for name in names.tolist())
-    hashes = (crc32(text.encode("utf-8", "surrogateescape")) & 0x7FFFFFFF for text in texts)
-    return np.fromiter(hashes, np.int32, len(names))
-
-
-def as_texts(names: NDArray[Any], *, sources: int | None = None) -> NDArray[Any]:
-    """Return names as files and pages have them, strings; InputError where two of one side have one text."""
-    texts = [str(name) for name in names.tolist()]
-    for side in (slice(0, sources), slice(len(texts) if sources is None else sources, None)):
-        by_text: dict[str, Any] = {}
-        for name, text in zip(names[side].tolist(), texts[side], strict=True):
-            if text in by_text:
-                raise InputError(
-                    f"the names {by_text[text]!r} and {name!r} are both written {text!r} in a file; rename one"
-                )
-            by_text[text] = name
-    return object_array(texts)

@@ -22,20 +22,23 @@ import os
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from graphrefine.errors import FormatError
-from graphrefine.graph.graph import Graph, Rows, cut_rows
+from graphrefine.graph.adjacency import Rows, cut_rows
+from graphrefine.graph.graph import Graph
 from graphrefine.graph.node_ids import Names, object_array, unpack
-from graphrefine.graph.stored_checks import AGAIN, check_block, check_bounds, check_file, check_manifest
+from graphrefine.graph.stored_checks import AGAIN, check_block, check_bounds, check_file, check_manifest, check_sum
 from graphrefine.graph.stored_writer import MARK, REVERSE, map_file
 from graphrefine.system.digest import hash_parts
 from graphrefine.system.files import read_mark
-from graphrefine.system.storage import Storage, StoredArray
+from graphrefine.system.storage import Storage, StoredArray, as_bytes
 
 SUFFIX = ".grf"
+PIECE = 1 << 20  # entries that are read at a time for a checksum
 
 
 class StoredGraph(Graph):
@@ -102,17 +105,22 @@ class StoredGraph(Graph):
     @property
     def indices(self) -> NDArray[np.int32]:
         """Columns of all entries; on first use each block, weights too, is held to its checksum."""
-        for number in np.flatnonzero(~self._verified).tolist():
+        for number in self.unverified(0, self.nodes):
             self.verify_block(number)
         return self._indices
 
     def rows(self, start: int, stop: int) -> Rows:
         """See `Graph.rows`; of the blocks that have such rows, those that were not yet are held to their checksums."""
-        first_block = int(np.searchsorted(self.blocks, start, side="right")) - 1
-        for number in range(max(first_block, 0), int(np.searchsorted(self.blocks, stop, side="left"))):
-            if not self._verified[number]:
-                self.verify_block(number)
+        for number in self.unverified(start, stop):
+            self.verify_block(number)
         return cut_rows(Rows(self.indptr, self._indices, self.weights), start, stop)
+
+    def unverified(self, start: int, stop: int) -> list[int]:
+        """Return those of the blocks with such rows that were not yet held to their checksums."""
+        first = max(int(np.searchsorted(self.blocks, start, side="right")) - 1, 0)
+        last = int(np.searchsorted(self.blocks, stop, side="left"))
+        blocks: list[int] = (first + np.flatnonzero(~self._verified[first:last])).tolist()
+        return blocks
 
     @cached_property
     def names(self) -> Names:
@@ -164,29 +172,17 @@ class StoredGraph(Graph):
             return super().context(threads=threads)
         return self._load(self.path, "context", np.float64, self.nodes)
 
-    def transposed(self) -> Graph:
-        """Return the graph with every edge turned round: itself if undirected, else the reversed arcs on disk."""
-        return self._turned if self.directed else self
-
     @cached_property
-    def _turned(self) -> StoredGraph:
-        # The two share the manifest, and each is the other's reverse: neither is opened twice.
+    def _transposed(self) -> StoredGraph:
+        # The reversed arcs on disk. The two share the manifest, and each is the other's reverse: neither is opened
+        # twice.
         turned = StoredGraph(self.path, self._manifest, self.fingerprint, reverse=not self._side)
-        turned.__dict__["_turned"] = self
+        turned.__dict__["_transposed"] = self
         return turned
-
-    def without_edges(self) -> NDArray[np.bool_]:
-        """Return the mask of the nodes without an edge.  # (n,)."""
-        alone: NDArray[np.bool_] = self.neighbor_counts() == 0
-        return alone
 
     def neighbor_counts(self) -> NDArray[np.int64]:
         """Count the neighbors of each node: in a directed graph, successors and predecessors.  # (n,)."""
         return self.out_counts + self.transposed().out_counts if self.directed else self.out_counts
-
-    def verify_bounds(self) -> None:
-        """Raise FormatError unless rows follow each other, as the blocks say."""
-        check_bounds(self.path, self._side, self.indptr, self._manifest[f"{self._side}blocks"])
 
     def verify_block(self, number: int) -> None:
         """Raise FormatError unless a block's bytes are those that were written, and entries of a graph."""
@@ -202,23 +198,52 @@ class StoredGraph(Graph):
 
 
 class StoredPattern:
-    """A `graphrefine.engine.block_compute.Pattern` of a graph on any storage, whose rows are read on demand."""
+    """A `graphrefine.engine.block_compute.Pattern` of a graph on disk, whose rows are read and not mapped.
 
-    def __init__(self, storage: Storage, *, weighted: bool, reverse: bool = False) -> None:
-        self.storage, self.side = storage, REVERSE if reverse else ""
-        self._indptr, self._indices = self.array("indptr"), self.array("indices")
-        self._weights = self.array("weights") if weighted else None
+    Pages of mapped files would count as the memory of a worker, which Dask ends beyond a limit.
 
-    def array(self, name: str) -> StoredArray:
-        """Return the array of a file."""
-        return StoredArray(self.storage, f"{self.side}{name}.npy")
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "triangle.grf"
+    >>> Graph.from_edges(["a", "b", "c"], ["b", "c", "a"]).save(path)
+    >>> StoredPattern(open_stored(path)).rows(1, 3).indices.tolist()
+    [0, 2, 0, 1]
+    """
+
+    def __init__(self, graph: StoredGraph) -> None:
+        self.graph = graph
+        names = ("indptr", "indices", "weights") if graph.weighted else ("indptr", "indices")
+        storage = Storage(graph.path)
+        self._arrays = {name: StoredArray(storage, f"{graph._side}{name}.npy") for name in names}
 
     def rows(self, start: int, stop: int) -> Rows:
-        """Return the rows from ``start`` to before ``stop``."""
-        indptr = self._indptr[start : stop + 1]
+        """Return the rows from ``start`` to before ``stop``; see `StoredGraph.rows`."""
+        for number in self.graph.unverified(start, stop):
+            self._verify(number)
+        indptr = self._arrays["indptr"][start : stop + 1]
         first, last = int(indptr[0]), int(indptr[-1])
-        weights = None if self._weights is None else self._weights[first:last]
-        return Rows(indptr - first, self._indices[first:last], weights)
+        weights = self._arrays["weights"][first:last] if self.graph.weighted else None
+        return Rows(indptr - first, self._arrays["indices"][first:last], weights)
+
+    def _verify(self, number: int) -> None:
+        graph = self.graph
+        block = graph._manifest[f"{graph._side}blocks"][number]
+        first, last = block["entries"]
+        for name, expected in block["crc32"].items():
+            checksum = 0
+            for start in range(first, last, PIECE):
+                checksum = crc32(as_bytes(self._arrays[name][start : min(start + PIECE, last)]), checksum)
+            file = f"{graph._side}{name}"
+            check_sum(graph.path, file, number, (first, last), actual=checksum, expected=expected)
+        graph._verified[number] = True
+
+
+def read_patterns(graph: StoredGraph) -> dict[str, StoredPattern]:
+    """Return the rows of a graph on disk, and those of its reversed arcs, for tasks."""
+    turned = graph.transposed()
+    assert isinstance(turned, StoredGraph)
+    return {"rows": StoredPattern(graph), "arrivals": StoredPattern(turned)}
 
 
 def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredGraph:
@@ -252,7 +277,7 @@ def open_stored(path: str | os.PathLike[str], *, verify: bool = True) -> StoredG
     if verify:
         for side in (graph, graph.transposed()) if graph.directed else (graph,):
             assert isinstance(side, StoredGraph)
-            side.verify_bounds()
+            check_bounds(folder, side._side, side.indptr, manifest[f"{side._side}blocks"])
     return graph
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -17,11 +17,12 @@ from typing import IO, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.graph.adjacency import inverses, sums_of_rows
+from graphrefine.graph.adjacency import Rows, cut_rows, inverses, sums_of_rows
 from graphrefine.graph.node_ids import Names, is_range, pack
 from graphrefine.kernels import native
 from graphrefine.system.arrays import map_npy, npy_header, save_npy
 from graphrefine.system.files import check_only, listed_files, read_mark
+from graphrefine.system.storage import as_bytes
 
 MARK, VERSION = "graphrefine graph", 1
 OWN_CHECKSUM = "crc32"  # of the manifest, in it
@@ -122,16 +123,16 @@ class StoredWriter:
             arrivals = self._sides[REVERSE].mapped()
             tables["reverse_blocks"] = _block_table(arrivals)
         context = NpyFile(self.folder / "context.npy", np.float64)
-        for indptr, indices, weights in _blocks(arrivals):
-            context.append(native.row_sums(indptr, indices, weights, inverse, threads=threads))
+        for start, stop in pairwise(block_bounds(arrivals.indptr)):
+            context.append(native.row_sums(*cut_rows(arrivals, start, stop), inverse, threads=threads))
         context.close()
         manifest = {
             "format": MARK,
             "version": VERSION,
-            "nodes": len(forward[0]) - 1,
-            "entries": len(forward[1]),
+            "nodes": len(forward.indptr) - 1,
+            "entries": len(forward.indices),
             "directed": self.directed,
-            "weighted": forward[2] is not None,
+            "weighted": forward.weights is not None,
             "sources": sources,
             "names": names,
             "report": dict(report or {}),
@@ -143,17 +144,16 @@ class StoredWriter:
         text = json.dumps({**manifest, OWN_CHECKSUM: sum_manifest(manifest)}, indent=1, allow_nan=False)
         (self.folder / "manifest.json").write_text(text + "\n", encoding="utf-8")
 
-    def _degrees(self, rows: _Mapped) -> NDArray[np.float64]:
+    def _degrees(self, rows: Rows) -> NDArray[np.float64]:
         """Write the degrees if they are not plain counts; return their inverses.  # (n,)."""
-        inverse = np.empty(len(rows[0]) - 1)
-        file = None if rows[2] is None else NpyFile(self.folder / "degrees.npy", np.float64)
-        at = 0
-        for indptr, _, weights in _blocks(rows):
-            sums = sums_of_rows(indptr, weights)
+        inverse = np.empty(len(rows.indptr) - 1)
+        file = None if rows.weights is None else NpyFile(self.folder / "degrees.npy", np.float64)
+        for start, stop in pairwise(block_bounds(rows.indptr)):
+            block = cut_rows(rows, start, stop)
+            sums = sums_of_rows(block.indptr, block.weights)
             if file is not None:
                 file.append(sums)
-            inverse[at : at + len(sums)] = inverses(sums)
-            at += len(sums)
+            inverse[start:stop] = inverses(sums)
         if file is not None:
             file.close()
         return inverse
@@ -205,14 +205,6 @@ def map_file(path: Path) -> NDArray[Any]:
         return map_npy(file)
 
 
-def checksum(array: NDArray[Any]) -> int:
-    """Return the checksum of the bytes of a contiguous array."""
-    return zlib.crc32(array.view(np.uint8).data)
-
-
-_Mapped = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32] | None]
-
-
 class _RowFiles:
     """The files of CSR rows. Weights are written from the first that is not 1, with ones for all before."""
 
@@ -256,28 +248,20 @@ class _RowFiles:
         for file in self._open():
             file.close()
 
-    def mapped(self) -> _Mapped:
+    def mapped(self) -> Rows:
         indptr, indices = (map_file(self._folder / f"{self._side}{name}.npy") for name in ("indptr", "indices"))
         weights = None if self._weights is None else map_file(self._folder / f"{self._side}weights.npy")
-        return indptr, indices, weights
+        return Rows(indptr, indices, weights)
 
 
-def _blocks(rows: _Mapped) -> Iterator[_Mapped]:
-    """Yield each block as CSR."""
-    for start, stop in pairwise(block_bounds(rows[0])):
-        first, last = int(rows[0][start]), int(rows[0][stop])
-        weights = None if rows[2] is None else rows[2][first:last]
-        yield rows[0][start : stop + 1] - first, rows[1][first:last], weights
-
-
-def _block_table(rows: _Mapped) -> list[dict[str, Any]]:
-    indptr, bounds = rows[0], block_bounds(rows[0])
+def _block_table(rows: Rows) -> list[dict[str, Any]]:
     table = []
-    for (start, stop), (_, indices, weights) in zip(pairwise(bounds.tolist()), _blocks(rows), strict=True):
-        crc = {"indices": checksum(indices)}
-        if weights is not None:
-            crc["weights"] = checksum(weights)
-        entries = [int(indptr[start]), int(indptr[stop])]
+    for start, stop in pairwise(block_bounds(rows.indptr).tolist()):
+        block = cut_rows(rows, start, stop)
+        crc = {"indices": zlib.crc32(as_bytes(block.indices))}
+        if block.weights is not None:
+            crc["weights"] = zlib.crc32(as_bytes(block.weights))
+        entries = [int(rows.indptr[start]), int(rows.indptr[stop])]
         table.append({"rows": [start, stop], "entries": entries, "crc32": crc})
     return table
 

@@ -127,7 +127,6 @@ def spectral_radius(graph: Graph, *, threads: int = 1, most: int = 512) -> float
 
     Examples
     --------
-    >>> from graphrefine.graph.graph import Graph
     >>> round(spectral_radius(Graph.from_edges([0, 1, 2], [1, 2, 0], directed=True)), 6)
     1.0
     >>> spectral_radius(Graph.from_edges([0, 1], [1, 2], directed=True))

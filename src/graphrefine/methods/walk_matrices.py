@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from graphrefine.engine.dense import DenseEngine
+from graphrefine.engine.dense import dense_product
+from graphrefine.engine.local import LocalEngine
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import PAD, native
 from graphrefine.linalg.operators import inverse_degrees
@@ -37,7 +38,6 @@ def walk_matrix(
 
     Examples
     --------
-    >>> from graphrefine.graph.graph import Graph
     >>> path = Graph.from_edges([0, 1], [1, 2])
     >>> walk_matrix(path, (0.5, 0.5), lambda block, columns: None, threads=1).tolist()
     [[0.25, 0.5, 0.25], [0.25, 0.5, 0.25], [0.25, 0.5, 0.25]]
@@ -78,9 +78,10 @@ def blocks(nodes: int) -> int:
 
 def scaled_left_vectors(matrix: Floats, graph: Graph, resources: Resources, *, columns: int, seed: int) -> Floats:
     """Return ``U S^1/2`` (n, columns) of the leading singular vectors of a dense matrix on the nodes of a graph."""
-    engine = DenseEngine(graph, columns=min(columns + OVERSAMPLING, graph.nodes), threads=resources.threads)
-    advance = resources.stages.advance
-    svd = randomized_svd(engine, matrix, seed=seed, iterations=ITERATIONS, advance=advance)
+    width, advance = min(columns + OVERSAMPLING, graph.nodes), resources.stages.advance
+    engine = LocalEngine(graph, columns=width, threads=resources.threads, bfloat16=False, reorder=False)
+    product = dense_product(engine)
+    svd = randomized_svd(engine, matrix, seed=seed, iterations=ITERATIONS, advance=advance, multiply=product)
     engine.release(svd.target)
     return engine.collect(svd.basis, svd.left(power=0.5, columns=columns))
 

@@ -100,7 +100,7 @@ def _calibrate(graph: Graph, settings: RefineSettings, threads: int) -> Speed:
 
 def _seconds_at(speed: Speed, graph: Graph, settings: RefineSettings) -> float:
     """Return the time of the vectors by these settings at this speed."""
-    theta = settings.theta(graph)
+    theta = settings.coefficients(degree=graph.mean_count)
     steps = 0 if theta is None else len(theta) - 1
     dense = -(-settings.power // TOGETHER) + (settings.spectrum != 1.0) + (theta is not None)
     seconds = speed.seconds(settings.dim, products=settings.power + 1 + steps, dense=dense)

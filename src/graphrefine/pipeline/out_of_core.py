@@ -25,11 +25,11 @@ from graphrefine.engine.stage_cache import FolderStageCache, StageCache
 from graphrefine.errors import GraphRefineError, InputError, OutputError
 from graphrefine.graph.graph import store
 from graphrefine.graph.node_ids import identities
-from graphrefine.graph.stored import StoredGraph, StoredPattern, open_stored
+from graphrefine.graph.stored import StoredGraph, open_stored, read_patterns
 from graphrefine.kernels.numerics import numerics_entry
 from graphrefine.pipeline.memory_plan import RUN, MemoryPlan
 from graphrefine.system.files import check_free_disk
-from graphrefine.system.storage import open_storage
+from graphrefine.system.storage import Storage
 from graphrefine.system.work_folder import FORMAT, WorkFolder
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class OnDisk(OutOfCore):
         """Return an engine in this folder."""
         bounds = cut_rows(graph.indptr, columns=columns)
         layout = Layout(bounds, cut_chunks(bounds, rows=graph.nodes), columns, self.panel)
-        storage, self.blocks = open_storage(path), layout.blocks
+        storage, self.blocks = Storage(path), layout.blocks
         # Names that are row numbers need no hash, and may still be on disk: they are not read for it.
         by_row = isinstance(graph, StoredGraph) and graph.has_row_names
         hashes = None if by_row else identities(graph.names)
@@ -115,9 +115,7 @@ class OnCluster(OutOfCore):
 def patterns(graph: Graph) -> dict[str, Pattern]:
     """Return the rows of a graph and of its reversed arcs: in memory, or read from disk as they are needed."""
     if isinstance(graph, StoredGraph):
-        storage = open_storage(graph.path)
-        both = [StoredPattern(storage, weighted=graph.weighted, reverse=turned) for turned in (False, graph.directed)]
-        return {"rows": both[0], "arrivals": both[1]}
+        return dict(read_patterns(graph))
     return {"rows": graph, "arrivals": graph.transposed()}
 
 

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from graphrefine.errors import FormatError, InputError
 from graphrefine.graph.adjacency import check_weights, describe_outside
 from graphrefine.graph.node_ids import (
-    as_texts,
     encode_all,
     from_strings,
     name_array,
     object_array,
     sort_rows,
     table_key,
+    text_names,
 )
 from graphrefine.readers.formats import EdgeTable, make_report
 from graphrefine.readers.options import ReadOptions
@@ -248,7 +248,7 @@ class AttributedGraph:
         whole = [int(each) if isinstance(each, float) and each.is_integer() else each for each in values]
         names = name_array(whole)
         if names.dtype == object:
-            encode_all(as_texts(names))  # both refuse what no file could hold
+            encode_all(text_names(names))  # both refuse what no file could hold
         return names
 
     def _attributes(self) -> dict[str, NDArray[Any]]:

@@ -1,8 +1,8 @@
 """REFINE, the paper: range finder, filters, directed and bipartite graphs, the tiers above "fast", features.
 
 For others: `refine.refine`, `settings.RefineSettings` with `settings.refine_settings`; `range_finder`, `svd` and
-`filters` for other methods; `settings.MethodSettings`, the base of every method's settings; `reference.refine`, the
-whole method on one page of NumPy.
+`filters` for other methods; `settings.MethodSettings`, the base of every method's settings. `reproduction/reference.py`
+is the whole method on one page of NumPy.
 
 Words of this package:
 

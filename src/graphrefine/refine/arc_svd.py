@@ -98,7 +98,6 @@ def noise_edge(N: Operator, sources: int, targets: int, *, threads: int = 1) -> 
     --------
     A single arc is all there is to know: one source, one target, |N|_F = 1/2, so the edge is 1/2 + 1/2.
 
-    >>> from graphrefine.graph.graph import Graph
     >>> pair = Graph.from_edges([0], [1], directed=True)
     >>> round(noise_edge(normalize_arcs(pair)[0], 1, 1), 3)
     1.0

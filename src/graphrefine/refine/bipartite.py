@@ -30,6 +30,7 @@ from graphrefine.kernels import native
 from graphrefine.kernels.exact import matmul_tall, power, squares_of_rows
 from graphrefine.progress import Stages
 from graphrefine.refine.arc_svd import Arcs, Side, decompose
+from graphrefine.refine.dimension import take_entries
 from graphrefine.refine.weighted_factors import Pairs, solve_sources, solve_targets, start_targets, weigh_pairs
 
 # Exponent of degrees, and strength of the noise filter: chosen together on generated and real user-item graphs.
@@ -217,12 +218,7 @@ def hold_out(arcs: Graph, sources: int, *, seed: int) -> HeldOut | None:
     picks = order[index < apart[source]]
     remains = np.ones(len(arcs.indices), np.bool_)
     remains[entries[picks]] = False
-    losses = np.zeros(arcs.nodes, np.int64)
-    losses[nodes] = apart
-    indptr = arcs.indptr - np.concatenate([[0], np.cumsum(losses)])
-    weights = None if arcs.weights is None else arcs.weights[remains]
-    rest = Graph(indptr, arcs.indices[remains], weights, arcs.names, True, arcs.report, arcs.source)
-    return HeldOut(rest, nodes, source[picks], arcs.indices[entries[picks]].astype(np.int64))
+    return HeldOut(take_entries(arcs, remains), nodes, source[picks], arcs.indices[entries[picks]].astype(np.int64))
 
 
 def score_vectors(held: HeldOut, x: NDArray[np.float32], y: NDArray[np.float32], first: int) -> float:

@@ -157,4 +157,4 @@ def take_entries(graph: Graph, which: Mask) -> Graph:
     """
     ends = np.concatenate([[0], np.cumsum(which)])[graph.indptr].astype(graph.indptr.dtype)
     weights = None if graph.weights is None else graph.weights[which]
-    return Graph(ends, graph.indices[which], weights, graph.names)
+    return Graph(ends, graph.indices[which], weights, graph.names, graph.directed, graph.report, graph.source)

@@ -63,7 +63,6 @@ def directed_vectors(
     Two teams that pass to each other's second line only; what team a's first player does not do yet, he would:
 
     >>> from graphrefine.engine.local import LocalEngine
-    >>> from graphrefine.graph.graph import Graph
     >>> passes = Graph.from_edges([0, 1, 1, 4, 4, 5], [2, 2, 3, 6, 7, 6], directed=True)
     >>> engine = LocalEngine(passes, columns=columns(6, 8))
     >>> source, target = np.split(directed_vectors(engine, passes, Stages(), dim=6), 2, axis=1)

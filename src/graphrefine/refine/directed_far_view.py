@@ -30,7 +30,7 @@ from graphrefine.kernels import exact
 from graphrefine.kernels.exact import matmul_tall
 from graphrefine.linalg import unit_rows
 from graphrefine.linalg.operators import EdgeStrengths, Operator, by_logarithm
-from graphrefine.refine.far_view import Logarithms, heights
+from graphrefine.refine.far_view import Logarithms, heights, region_blocks, region_columns
 from graphrefine.refine.regions import Regions, draw_nodes, draw_regions
 from graphrefine.system.threads import in_blocks
 
@@ -146,15 +146,13 @@ class ArcWalks(Generic[T]):
 
     def averages(self) -> Iterator[tuple[slice, tuple[T, T]]]:
         """Yield which regions, and the columns of sources and of targets, in float32."""
-        engine, of = self.engine, self.regions.of
-        for start in range(0, self.regions.size, engine.columns):
-            part = slice(start, min(start + engine.columns, self.regions.size))
-            inside = np.flatnonzero((of >= part.start) & (of < part.stop))
-            H = engine.one_hot(inside, of[inside] - part.start, self.height[of[inside]])
+        engine = self.engine
+        for part in region_blocks(self.regions, engine.columns):
+            H = region_columns(engine, self.regions, part, self.height)
             # A step always changes the side, as far as arcs lead: along them, back, along. Steps along the arcs alone
             # would end where a DAG does, and lose nearly all walks.
             first = engine.apply(self.forth, H)
-            del H, inside
+            del H
             again = engine.apply(self.back, first)
             source = engine.apply(self.forth, again, scale=0.5, plus=(0.5, first), precise=True)
             del first, again

@@ -126,17 +126,9 @@ class Walks(Generic[T]):
         self.height = heights(regions, self.degree)
         self.step = strengths.walk()
 
-    def parts(self) -> Iterator[slice]:
-        """Yield which regions are in each block."""
-        for start in range(0, self.regions.size, self.engine.columns):
-            yield slice(start, min(start + self.engine.columns, self.regions.size))
-
     def after(self, part: slice, count: int) -> T:
         """Return the columns after a number of steps."""
-        of = self.regions.of
-        inside = np.flatnonzero((of >= part.start) & (of < part.stop))
-        x = self.engine.one_hot(inside, of[inside] - part.start, self.height[of[inside]])
-        del inside
+        x = region_columns(self.engine, self.regions, part, self.height)
         for _ in range(count):
             x = self.engine.apply(self.step, x)
         return x
@@ -145,7 +137,7 @@ class Walks(Generic[T]):
         """Yield which regions, and their columns in float32, averaged over the steps ``start`` to ``stop``."""
         # Horner's rule: total = P total + first, once for each step beyond the first that counts, and the share with
         # the last product. Float32 at the end alone: between steps columns are only gathered from.
-        for part in self.parts():
+        for part in region_blocks(self.regions, self.engine.columns):
             first = self.after(part, start)
             total, share = first, 1.0 / (stop - start + 1)
             for left in range(stop - start - 1, -1, -1):
@@ -154,6 +146,18 @@ class Walks(Generic[T]):
                 total = self.engine.apply(self.step, total, scale=scale, plus=(scale, first), precise=end)
             del first
             yield part, total
+
+
+def region_blocks(regions: Regions, columns: int) -> Iterator[slice]:
+    """Yield which regions are in each block of columns."""
+    for start in range(0, regions.size, columns):
+        yield slice(start, min(start + columns, regions.size))
+
+
+def region_columns(engine: Engine[T], regions: Regions, part: slice, height: Floats) -> T:
+    """Return the columns of some regions before any step."""
+    inside = np.flatnonzero((regions.of >= part.start) & (regions.of < part.stop))
+    return engine.one_hot(inside, regions.of[inside] - part.start, height[regions.of[inside]])
 
 
 def heights(regions: Regions, degrees: NDArray[np.float64]) -> Floats:

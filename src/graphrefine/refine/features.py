@@ -195,7 +195,8 @@ def relate(engine: Engine[T], graph: Graph, Z: T) -> Relation:
     once, twice = _correlations(engine, step, Z)
     Y = whitening(within, least=1e-6)
     Y = Y[:, Y.any(axis=0)]
-    mu, axes = descending_signed(matmul(Y.T, matmul(once, Y)) / nodes)
+    values, vectors = eigh(matmul(Y.T, matmul(once, Y)) / nodes)
+    mu, axes = values[::-1], vectors[:, ::-1]  # largest first
     squares, returns = _returns(graph)
     # Were features drawn without regard to the graph, mu would fill a semicircle of radius 2 sqrt(k) |S| / n. A
     # direction beyond it is kept with gain mu; the others share one gain, their mean correlation less what chance could
@@ -236,12 +237,6 @@ def _correlations(engine: Engine[T], step: Operator, Z: T) -> tuple[Small, Small
         halves.append((grams[0] - grams[1]) / 4)
         ahead = engine.apply(step, Z, precise=True)
     return halves[0], halves[1]
-
-
-def descending_signed(matrix: Small) -> tuple[Small, Small]:
-    """Return eigenvalues with their signs, largest first, and eigenvectors."""
-    values, vectors = eigh(matrix)
-    return values[::-1], vectors[:, ::-1]
 
 
 def _returns(graph: Graph) -> tuple[float, float]:

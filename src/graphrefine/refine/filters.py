@@ -17,7 +17,7 @@ from graphrefine.errors import InputError, suggest
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
 from graphrefine.linalg.operators import Operator
-from graphrefine.system.checks import check_integer, check_number
+from graphrefine.system.checks import check_integer, check_number, check_numbers
 
 Theta = tuple[float, ...]
 
@@ -92,9 +92,7 @@ def coefficients(
     """
     options: dict[str, Any] = {k: v for k, v in (("order", order), ("scale", scale)) if v is not None}
     if not isinstance(name, str):
-        theta = tuple(float(c) for c in name)
-        if not theta or not np.all(np.isfinite(theta)) or not any(theta):
-            raise InputError(f"filter={name!r} must be finite coefficients, not all zero", argument="filter")
+        theta = check_numbers("filter", name)
         _refuse(options, "coefficients are given")
         return without_trailing_zeros(theta)
     if name == "none":

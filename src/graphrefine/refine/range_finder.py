@@ -1,9 +1,7 @@
 """The randomized range finder: an orthonormal basis C of the range of M, and R = M^T C.
 
-* `range_finder` is Algorithm 1 ("RBQR"): ``C = QR(M^q Omega)``, orthonormalized in column blocks, and ``R = M^T C``.
-* `basis_error` is the error that Theorem 1 bounds, ``||M - C C^T M||_F``, and `theorem_bound` is the bound.
-
-Algorithm 1 gives ``M ~ C R^T``: C is the source side and R the target side.
+This is Algorithm 1 ("RBQR"): ``C = QR(M^q Omega)``, orthonormalized in column blocks, and ``R = M^T C``. It gives
+``M ~ C R^T``: C is the source side and R the target side.
 """
 
 from __future__ import annotations
@@ -11,9 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic
-
-import numpy as np
-from numpy.typing import NDArray
 
 from graphrefine.engine.engine import Engine, T, orthonormal
 from graphrefine.linalg.operators import Operator
@@ -70,26 +65,3 @@ def range_finder(
     if advance is not None:
         advance()
     return Factors(C, R)
-
-
-def basis_error(M: Operator, target: NDArray[np.floating]) -> float:
-    """Return ``||M - C C^T M||_F`` from ``R = M^T C`` (rows not scaled): C is orthonormal, so Pythagoras gives it."""
-    total = float((M.to_scipy().astype(np.float64) ** 2).sum())
-    captured = float((np.asarray(target, np.float64) ** 2).sum())
-    return float(np.sqrt(max(total - captured, 0.0)))
-
-
-def theorem_bound(singular_values: NDArray[np.floating], columns: int) -> float:
-    """Return the bound of Theorem 1 on the expected error, for one product with a Gaussian sketch (q = 1).
-
-    It is the least over ``k + p = columns`` of ``sqrt(1 + k / (p - 1)) * sqrt(sum_{j > k} sigma_j^2)``.
-
-    Examples
-    --------
-    >>> theorem_bound(np.array([4.0, 2.0, 1.0, 1.0]), 4)  # k = 2, p = 2: sqrt(1 + 2 / 1) * sqrt(1 + 1)
-    2.449489742783178
-    """
-    tail = np.append(np.cumsum(np.asarray(singular_values, np.float64)[::-1] ** 2)[::-1], 0.0)
-    ranks = np.arange(2, columns - 1)  # k >= 2 and p >= 2
-    rest = tail[np.minimum(ranks, len(tail) - 1)]
-    return float(np.sqrt((1 + ranks / (columns - ranks - 1)) * rest).min())

@@ -8,7 +8,6 @@ files.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -16,14 +15,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_origin, get_type_h
 
 from graphrefine.errors import InputError, KeywordError, suggest
 from graphrefine.system import as_plain
-from graphrefine.system.checks import as_float, check_choice, check_integer, check_number
+from graphrefine.system.checks import check_choice, check_integer, check_number, check_numbers
 
 if TYPE_CHECKING:
-    from graphrefine.graph.graph import Graph
     from graphrefine.refine.filters import Theta
 
 S = TypeVar("S")
-MOST_NUMBERS = 1000  # in a setting that is a sequence
 QUALITIES = ("fast", "default", "best")
 # Settings of REFINE's own stages. Other views would hide their effect: whoever sets one, and no quality, means REFINE
 # alone, and gets the tier "fast".
@@ -197,30 +194,6 @@ def _numbers(name: str, text: str, *, of: str) -> tuple[float, ...]:
         ) from None
 
 
-def check_numbers(name: str, values: Any) -> tuple[float, ...]:
-    """Return a setting that is a sequence of finite numbers, not all zero, as a tuple.
-
-    Examples
-    --------
-    >>> check_numbers("weights", [1, 0.5])
-    (1.0, 0.5)
-    """
-    checked = _as_numbers(name, values)
-    if not all(map(math.isfinite, checked)) or not any(checked):
-        raise InputError(f"{name}={values!r} must be finite numbers, not all zero", argument=name)
-    return checked
-
-
-def _as_numbers(name: str, values: Any) -> tuple[float, ...]:
-    try:
-        found = tuple(as_float(value) for value in values)
-    except (TypeError, ValueError):
-        raise InputError(f"{name}={values!r} must be a sequence of numbers, as in (1, 0.5)", argument=name) from None
-    if len(found) > MOST_NUMBERS:
-        raise InputError(f"{name}: {len(found):,} numbers are given, and {MOST_NUMBERS} are the most", argument=name)
-    return found
-
-
 @dataclass(frozen=True)
 class RefineSettings(MethodSettings):
     """All that makes the vectors of REFINE, apart from the graph; each field with its help text."""
@@ -305,7 +278,7 @@ class RefineSettings(MethodSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.filter, str):
-            object.__setattr__(self, "filter", _as_numbers("filter", self.filter))
+            object.__setattr__(self, "filter", check_numbers("filter", self.filter))
         usual = RefineSettings.__dataclass_fields__
         own = any(getattr(self, name) != usual[name].default for name in OWN)
         quality = ("fast" if own else "default") if self.quality is None else self.quality
@@ -315,10 +288,6 @@ class RefineSettings(MethodSettings):
             raise InputError(problem, argument="quality")
         object.__setattr__(self, "quality", quality)
         self.coefficients()
-
-    def theta(self, graph: Graph) -> Theta | None:
-        """Return the coefficients of the filter on this graph; None for no filter."""
-        return self.coefficients(degree=graph.mean_count)
 
     def coefficients(self, **graph: float) -> Theta | None:
         """Return the coefficients of the filter, on a graph of this mean ``degree`` if given; None for no filter."""

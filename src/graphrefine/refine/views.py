@@ -105,7 +105,6 @@ def joint_views(
     --------
     Two triangles: neighbors have the same vector.
 
-    >>> from graphrefine.progress import Stages
     >>> triangles = Graph.from_edges([0, 1, 2, 3, 4, 5], [1, 2, 0, 4, 5, 3])
     >>> vectors = joint_views(triangles, RefineSettings(dim=2), TIERS["default"], Stages())
     >>> (vectors @ vectors[0]).astype(float).round(3).tolist()

@@ -9,7 +9,7 @@ from graphrefine.engine.engine import Engine, T
 from graphrefine.graph.graph import Graph
 from graphrefine.kernels import exact
 from graphrefine.linalg.operators import EdgeStrengths
-from graphrefine.refine.far_view import Walks
+from graphrefine.refine.far_view import Walks, region_blocks
 from graphrefine.refine.regions import Regions, draw_first, ids_of
 from graphrefine.system.threads import in_blocks
 
@@ -46,7 +46,7 @@ def walk_memory(engine: Engine[T], strengths: EdgeStrengths, count: int, *, seed
     walks = Walks(engine, strengths, Regions(of, nodes))
     visited = degree / walks.volume  # share of all steps of a long walk at each node
     information = np.zeros(graph.nodes)
-    for part in walks.parts():
+    for part in region_blocks(walks.regions, engine.columns):
         ratio = engine.collect(walks.after(part, STEPS))[:, : part.stop - part.start]
 
         def work(rows: slice, ratio: Floats = ratio, part: slice = part) -> None:

@@ -1,7 +1,7 @@
 """The machine: threads, files, work folders, storage, memory; and the checks of arguments.
 
 For others: `checks`; `threads.usable_threads`, `threads.one_blas_thread` and `threads.map_tasks`; outputs in one step,
-`files.replacing` and `files.replacing_folder`; `work_folder.WorkFolder`; `storage.open_storage`; `digest`, the one
+`files.replacing` and `files.replacing_folder`; `work_folder.WorkFolder`; `storage.Storage`; `digest`, the one
 module of hashes; `memory.private_bytes` and `memory.available_bytes`; `as_plain`; `distinct_keys`.
 """
 

@@ -9,6 +9,8 @@ from typing import Any
 
 from graphrefine.errors import InputError, suggest
 
+MOST_NUMBERS = 1000  # in a sequence
+
 
 def check_integer(name: str, value: Any, *, least: int, most: int | None = None) -> int:
     """Return the value as a plain integer; InputError unless it is one, and in its range.
@@ -41,6 +43,25 @@ def check_number(
         limits = [("greater than", above), ("at least", least), ("at most", most)]
         listed = " and ".join(f"{words} {limit:g}" for words, limit in limits if limit is not None)
         raise InputError(f"{name}={value!r} must be {listed}", argument=name)
+
+
+def check_numbers(name: str, values: Any) -> tuple[float, ...]:
+    """Return a setting that is a sequence of finite numbers, not all zero, as a tuple.
+
+    Examples
+    --------
+    >>> check_numbers("weights", [1, 0.5])
+    (1.0, 0.5)
+    """
+    try:
+        found = tuple(as_float(value) for value in values)
+    except (TypeError, ValueError):
+        raise InputError(f"{name}={values!r} must be a sequence of numbers, as in (1, 0.5)", argument=name) from None
+    if len(found) > MOST_NUMBERS:
+        raise InputError(f"{name}: {len(found):,} numbers are given, and {MOST_NUMBERS} are the most", argument=name)
+    if not all(map(math.isfinite, found)) or not any(found):
+        raise InputError(f"{name}={values!r} must be finite numbers, not all zero", argument=name)
+    return found
 
 
 def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:

@@ -1,7 +1,7 @@
 """REFINE on one page of NumPy: the oracle of the tests and the divisor of the benchmarks.
 
 It computes what the authors' code computes (their choices where the paper is silent), in the plainest way:
-SciPy's ``@`` for products, NumPy's QR on column blocks, a dense SVD. Nothing in the product calls it.
+SciPy's ``@`` for products, NumPy's QR on column blocks, a dense SVD. Nothing of graphrefine is in it.
 """
 
 from __future__ import annotations

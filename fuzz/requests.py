@@ -37,7 +37,7 @@ HEADERS = (
     ("Range", "bytes=5-1"), ("Expect", "100-continue"), ("Accept", "\xff"), ("Accept-Encoding", "gzip;q=x"),
     ("Origin", "null"), ("Upgrade", "websocket"), ("X", "x" * 9000),
 )  # fmt: skip
-NAMES = ("side", "k", "label", "score", "rows", "row", "node", "token", "unlinked", "skip_unknown", "x", "", "é")
+NAMES = ("side", "k", "label", "score", "rows", "row", "node", "token", "exclude_linked", "skip_unknown", "x", "", "é")
 TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # a method, or the name of a header
 
 

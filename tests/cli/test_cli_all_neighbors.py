@@ -48,7 +48,7 @@ def test_recommendations_for_every_user_are_those_of_recommend(tmp_path: Path) -
     shop = graphrefine.embed(pairs, dim=6, bipartite=True)
     shop.save(tmp_path / "shop")
     works("neighbors", tmp_path / "shop", "--all", "--score", "link", "--side", "source",
-          "--unlinked", tmp_path / "bought.csv", "-k", "5", "-o", tmp_path / "r.csv")  # fmt: skip
+          "--exclude-linked", tmp_path / "bought.csv", "-k", "5", "-o", tmp_path / "r.csv")  # fmt: skip
     rows = read_rows(tmp_path / "r.csv")
     graph = graphrefine.read(pairs, bipartite=True)
     assert {row["node"] for row in rows} == set(shop.source_names.tolist())

@@ -22,7 +22,7 @@ CALLS = (  # IN is the input that the output would replace; other is another fil
     "compare other --labels IN", "live create IN", "live export IN", "live backup IN", "predict labels IN other",
     "predict labels other IN", "predict links IN", "predict links other --nodes IN", "split IN",
     "split other --nodes IN", "neighbors IN ann", "neighbors other --from IN", "neighbors other --vectors IN",
-    "neighbors other ann --labels IN", "neighbors other ann --unlinked IN", "communities IN",
+    "neighbors other ann --labels IN", "neighbors other ann --exclude-linked IN", "communities IN",
     "communities other --graph IN", "duplicates IN", "duplicates other --graph IN", "drift IN other", "drift other IN",
 )  # fmt: skip
 NO_INPUT = {"demo"}

@@ -92,7 +92,7 @@ def left_in(folder: Path) -> list[str]:
 def test_a_download_is_checked_read_and_used_again(cache: Path, site: Site) -> None:
     told: list[str] = []
     watcher: Any = SimpleNamespace(start=lambda stage, steps: told.append(stage), advance=lambda: None)
-    dataset = load(entry_for(site), progress=watcher)
+    dataset = load(entry_for(site), watcher=watcher)
     assert (dataset.graph.nodes, dataset.classes, dataset.path) == (300, 3, cache / "tiny.mat")
     assert not dataset.generated and dataset.labels is not None
     assert (cache / "tiny.mat").read_bytes() == MAT

@@ -52,9 +52,9 @@ def test_skipped_neighbors_are_empty_lists() -> None:
     links = [("ann", "tea"), ("bob", "tea"), ("bob", "cake"), ("cy", "cake"), ("tea", "cake")]
     sides = graphrefine.embed(links, 2, bipartite=True)
     with pytest.warns(ArgumentWarning, match="1 of 2"):
-        lists = sides.neighbors(["nobody", "tea"], k=1, score="link", side="target", unknown="skip", unlinked=links)
+        lists = sides.neighbors(["nobody", "tea"], 1, score="link", side="target", unknown="skip", exclude_linked=links)
     assert lists[0] == [] and len(lists[1]) == 1
-    assert lists[1] == sides.neighbors("tea", k=1, score="link", side="target", unlinked=links)
+    assert lists[1] == sides.neighbors("tea", 1, score="link", side="target", exclude_linked=links)
 
 
 @pytest.mark.parametrize(

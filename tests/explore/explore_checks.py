@@ -139,7 +139,7 @@ def neighbors_of_one_label(page: Page, truth: Truth) -> None:
 
 def neighbors_not_yet_linked(page: Page, truth: Truth) -> None:
     open_card(page, truth, 30)
-    page.check("#unlinked")
+    page.check("#exclude_linked")
     scores = truth.scores(30, "cosine")
     scores[list(truth.adjacent(30))] = -np.inf
     _neighbors(page, truth, 30, scores)
@@ -446,7 +446,7 @@ FOUND = _asked_for(r"/api/nodes\?prefix=", prefix="paper 2")
 PLACES = _rolled(r"/api/coordinates", 8)
 PCA = _rolled(r"/api/coordinates\?layout=pca", 8)
 ANY_LABEL = _asked_for(r"/api/neighbors", label=None)
-LINKED = _asked_for(r"/api/neighbors", unlinked="false")
+LINKED = _asked_for(r"/api/neighbors", exclude_linked="false")
 CODES = _rolled(r"/api/columns/(label|community)", 2)
 NUMBERS = _rolled(r"/api/columns/(degree|year)", 4)
 RECIPE = _Routed("/api/info", _change_recipe)

@@ -112,7 +112,7 @@ def test_neighbors_are_those_of_plain_numpy(api: TestClient, everything: Session
     mask = np.array([label == "clique 2" for label in LABELS])
     for query, expected in (
         ({"label": "clique 2"}, nearest(20, 5, among=mask)),
-        ({"unlinked": "true"}, nearest(20, 5, without=linked_to(20))),
+        ({"exclude_linked": "true"}, nearest(20, 5, without=linked_to(20))),
     ):
         (answer,) = get(api, "/api/neighbors", row=20, k=5, **query)["results"]
         assert [each["row"] for each in answer["neighbors"]] == expected
@@ -244,7 +244,7 @@ def test_an_embedding_alone_and_an_empty_one() -> None:
         assert get(api, "/api/nodes", node=17)["nodes"][0]["row"] == 17
         asked = {
             "ego?row=1": "--graph",
-            "neighbors?row=1&unlinked=true": "--graph",
+            "neighbors?row=1&exclude_linked=true": "--graph",
             "neighbors?row=1&label=a": "--labels",
         }
         for path, option in asked.items():
@@ -308,7 +308,7 @@ BODIES: list[tuple[bytes, int, str]] = [
     (b'{"vectors": [[1, 2]]}', 400, "12 numbers"),
     (b'{"vectors": [[' + b"1e400," * 11 + b"1]]}", 400, "vectors.0.0"),
     (b'{"vectors": [[' + b"true," * 11 + b"1]]}", 400, "vectors.0.0"),
-    (b'{"vectors": [[' + b"1," * 11 + b'1]], "unlinked": true}', 400, "vectors and unlinked"),
+    (b'{"vectors": [[' + b"1," * 11 + b'1]], "exclude_linked": true}', 400, "vectors and exclude_linked"),
     (b'{"rows": [1], "path": "/etc/passwd"}', 400, "'path'"),
     (b'{"rows": [' + b" " * BODY + b"1]}", 413, str(BODY)),
     (b'{"nodes": ["\\ud800"]}', 404, "ud800"),  # a name that no node has

@@ -269,5 +269,5 @@ def test_without_a_graph_the_card_says_how_to_have_one(seen: Watched, tmp_path: 
         visit(seen.page, f"{url}#row=3")
         expect(seen.page.locator("#node-name")).to_have_text("n3")
         expect(seen.page.locator("#ego")).to_contain_text("--graph")
-        expect(seen.page.locator("#unlinked")).to_be_disabled()
+        expect(seen.page.locator("#exclude_linked")).to_be_disabled()
         assert seen.problems == []

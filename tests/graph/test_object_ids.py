@@ -111,7 +111,7 @@ def test_an_embedding_answers_and_grows_by_node_objects(grid: Embedding) -> None
     with pytest.raises(InputError, match=r"\(9, 9\)"):
         grid[(9, 9)]
     with pytest.raises(InputError, match=r"\(0, 1\)"):
-        grid.neighbors((0, 0), among=(0, 1))
+        grid.neighbors((0, 0), candidates=(0, 1))
     assert repr(grid).startswith("Embedding(41 nodes x 4, names (0, 0) ... (6, 4)")
     new = grid.fold_in([("annex", (0, 1)), ("annex", (0, 0))])
     assert new.names.tolist() == ["annex"]

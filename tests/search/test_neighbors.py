@@ -159,9 +159,9 @@ def test_neighbors_by_name_vector_label_and_among(labels_file: Path) -> None:
     assert [each.node for each in known.neighbors("bob", k=2)] == ["cy", "ada"]
     assert known.neighbors(vectors=known["bob"], k=1)[0].node == "bob"
     assert [each[0].node for each in known.neighbors(vectors=known.vectors[[0, 2]], k=1)] == ["ada", "cy"]
-    assert [each.node for each in known.neighbors("bob", among=["eve", "ada"])] == ["ada", "eve"]
+    assert [each.node for each in known.neighbors("bob", candidates=["eve", "ada"])] == ["ada", "eve"]
     assert [each.node for each in known.neighbors("bob", labels=labels, label="red")] == ["ada", "eve"]
-    assert [each.node for each in known.neighbors("bob", labels=labels, label="red", among=["eve"])] == ["eve"]
+    assert [each.node for each in known.neighbors("bob", labels=labels, label="red", candidates=["eve"])] == ["eve"]
     near = people().neighbors(["dan", "ada"], k=9)
     assert near[0] == [] and [each.node for each in near[1]] == ["bob", "cy", "eve"]
 
@@ -175,17 +175,20 @@ def labels_file(tmp_path: Path) -> Path:
 
 def test_unlinked_leaves_out_exactly_the_neighbors_in_the_graph() -> None:
     known = people()
-    assert [near.node for near in known.neighbors("bob", unlinked=[("bob", "cy"), ("bob", "zoe")])] == ["ada", "eve"]
-    assert known.neighbors("bob", unlinked=graphrefine.read([("eve", "ada")]))[0].node == "cy"
+    assert [near.node for near in known.neighbors("bob", exclude_linked=[("bob", "cy"), ("bob", "zoe")])] == [
+        "ada",
+        "eve",
+    ]
+    assert known.neighbors("bob", exclude_linked=graphrefine.read([("eve", "ada")]))[0].node == "cy"
     with pytest.raises(InputError, match=r"none of its 2 nodes is in the embedding.*'ada'.*'x'.*another graph"):
-        known.neighbors("bob", unlinked=[("x", "y")])
+        known.neighbors("bob", exclude_linked=[("x", "y")])
 
     rng = np.random.default_rng(0)
     edges = rng.integers(0, 60, (300, 2))
     graph = graphrefine.read(edges)
     embedding = graphrefine.embed(graph, dim=8)
     for node in (0, 5, 17):
-        found = {near.node for near in embedding.neighbors(node, k=60, unlinked=graph)}
+        found = {near.node for near in embedding.neighbors(node, k=60, exclude_linked=graph)}
         linked = {int(b) for a, b in edges.tolist() if a == node} | {int(a) for a, b in edges.tolist() if b == node}
         assert found == set(embedding.names) - linked - {node}
 
@@ -203,9 +206,9 @@ def test_sides_are_like_their_own_and_linked_to_the_other() -> None:
         ("ann", 3.0), ("tea", 1.0), ("cake", 0.0),
     ]  # fmt: skip
     assert [near.node for near in two.neighbors("ann", score="link", side="target", k=1)] == ["ann"]
-    assert two.neighbors("ann", score="link", side="source", unlinked=graphrefine.read(
+    assert two.neighbors("ann", score="link", side="source", exclude_linked=graphrefine.read(
         [("ann", "ann"), ("ben", "cake")], bipartite=True))[0].node == "tea"  # fmt: skip
-    assert [near.node for near in two.neighbors("cake", score="link", unlinked=graphrefine.read(
+    assert [near.node for near in two.neighbors("cake", score="link", exclude_linked=graphrefine.read(
         [("ann", "ann"), ("ben", "cake")], bipartite=True))] == ["ann"]  # fmt: skip
     with pytest.raises(InputError, match="both sides"):
         two.neighbors("ann")
@@ -230,8 +233,8 @@ def test_sides_are_like_their_own_and_linked_to_the_other() -> None:
         ({"vectors": "abc"}, "float32"),
         ({"nodes": "bob", "label": "red"}, "labels and label belong together"),
         ({"nodes": "bob", "labels": "PATH", "label": "green"}, "label='green': no node of .* the labels are blue, red"),
-        ({"nodes": "bob", "among": "ada"}, "among='ada': several names"),
-        ({"vectors": [1, 2], "unlinked": [(1, 2)]}, "unlinked: a vector has no edges"),
+        ({"nodes": "bob", "candidates": "ada"}, "candidates='ada': several names"),
+        ({"vectors": [1, 2], "exclude_linked": [(1, 2)]}, "exclude_linked: a vector has no edges"),
         ({"nodes": "bob", "threads": 0}, "threads.*at least 1"),
         ({"nodes": "bob", "side": "target"}, "side='target': is for bipartite graphs"),
         ({"vectors": [1, 2], "side": "target"}, "side='target': a vector has no side"),
@@ -457,7 +460,7 @@ def test_neighbors_by_file_stdin_vectors_and_filters(friends: Path, labels_file:
     Embedding([10, 20], [[1, 0], [1, 1]]).save(tmp_path / "numbers")
     found = works("neighbors", tmp_path / "numbers", "10", "--json").figures["results"]
     assert found[0]["node"] == 10 and found[0]["neighbors"][0]["node"] == 20
-    rest = works("neighbors", friends, "bob", "--unlinked", edges, "--score", "link", "--json").figures
+    rest = works("neighbors", friends, "bob", "--exclude-linked", edges, "--score", "link", "--json").figures
     assert [near["node"] for near in rest["results"][0]["neighbors"]] == ["dan", "eve"]
 
 
@@ -519,7 +522,7 @@ def test_blocks_are_what_single_searches_give(score: Any, batch: int) -> None:
 
 def test_limits_links_and_sides_hold_in_every_block() -> None:
     embedding, links = crowd(), [("n0", "n1"), ("n3", "n4"), ("n49", "n2")]
-    limits: dict[str, Any] = {"among": [f"n{i}" for i in range(5)], "unlinked": links}
+    limits: dict[str, Any] = {"candidates": [f"n{i}" for i in range(5)], "exclude_linked": links}
     whole = join_tables(all_neighbors(embedding, 9, batch=8, **limits))
     assert [tuple(row) for row in whole] == rows_of(embedding.neighbors(list(embedding), 9, **limits))
     pairs = {frozenset(pair) for pair in zip(whole["node"].tolist(), whole["neighbor"].tolist(), strict=True)}
@@ -536,7 +539,7 @@ def test_limits_links_and_sides_hold_in_every_block() -> None:
 
 def test_watchers_see_blocks_and_refusals_come_before_the_first() -> None:
     watch = Mock()
-    tables = all_neighbors(crowd(), 2, batch=20, watch=watch)
+    tables = all_neighbors(crowd(), 2, batch=20, watcher=watch)
     watch.start.assert_not_called()
     next(tables)
     watch.start.assert_called_once_with("neighbors", 3)
@@ -544,7 +547,7 @@ def test_watchers_see_blocks_and_refusals_come_before_the_first() -> None:
     for options, problem in (
         ({"batch": 0}, "batch=0 must be at least 1"),
         ({"score": "cosin"}, "did you mean 'cosine'"),
-        ({"among": ["nobody"]}, "'nobody'"),
+        ({"candidates": ["nobody"]}, "'nobody'"),
     ):
         with pytest.raises(InputError, match=problem):
             all_neighbors(crowd(), **options)

@@ -128,7 +128,7 @@ export interface NeighborQuery {
   k: number;
   score: string;
   label: string | null;
-  unlinked: boolean;
+  exclude_linked: boolean;
 }
 
 export const getNeighbors = (options: NeighborQuery, signal: AbortSignal): Promise<Neighbors> =>

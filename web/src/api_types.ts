@@ -96,7 +96,7 @@ export interface NeighborBatch {
   /** Label that neighbors must have. */
   label?: string | null;
   /** Leave out nodes that are linked to it in the graph. */
-  unlinked?: boolean;
+  exclude_linked?: boolean;
   /** Names of nodes. */
   nodes?: (string | number)[] | null;
   /** Rows of nodes in the embedding. */

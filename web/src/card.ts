@@ -77,8 +77,8 @@ export class Card {
       label.addEventListener("change", () => this.change({ label: label.value === "" ? null : label.value }));
       controls.push(el("label", { class: "choice" }, el("span", {}, "Only"), label));
     }
-    const box = el("input", { type: "checkbox", id: "unlinked", checked: view.unlinked, disabled: graph === null });
-    box.addEventListener("change", () => this.change({ unlinked: box.checked }));
+    const box = el("input", { type: "checkbox", id: "exclude_linked", checked: view.exclude_linked, disabled: graph === null });
+    box.addEventListener("change", () => this.change({ exclude_linked: box.checked }));
     const why = graph ? "Not yet linked" : "Not yet linked (needs --graph)";
     const take = button("Select these", () => this.select(), { class: "plain", id: "select-neighbors" });
     return [
@@ -101,8 +101,8 @@ export class Card {
     if (row === null) return;
     this.list.setAttribute("aria-busy", "true");
     try {
-      const { score, label, unlinked } = view;
-      const { results } = await getNeighbors({ row, k: K, score, label, unlinked }, request.signal);
+      const { score, label, exclude_linked } = view;
+      const { results } = await getNeighbors({ row, k: K, score, label, exclude_linked }, request.signal);
       this.neighbors = results[0]?.neighbors ?? [];
       const lines = this.neighbors.map((neighbor) => this.line(neighbor));
       this.list.replaceChildren(...(lines.length ? lines : [el("li", { class: "muted" }, "None with these choices.")]));

@@ -19,7 +19,7 @@ export function toHash(view: View, camera: Camera | null): string {
   if (view.panel) parts.set("panel", view.panel);
   if (view.score !== "cosine") parts.set("score", view.score);
   if (view.label !== null) parts.set("label", view.label);
-  if (view.unlinked) parts.set("unlinked", "1");
+  if (view.exclude_linked) parts.set("exclude_linked", "1");
   if (view.theme !== "auto") parts.set("theme", view.theme);
   if (camera) parts.set("camera", [camera.x, camera.y, camera.distance].map((value) => value.toFixed(4)).join(","));
   return `#${parts.toString().replaceAll("%2C", ",")}`;
@@ -37,7 +37,7 @@ export function fromHash(hash: string, n: number): Linked {
     selection: rows(parts.get("select") ?? "", n),
     score: parts.get("score") ?? "cosine",
     label: parts.get("label"),
-    unlinked: parts.get("unlinked") === "1",
+    exclude_linked: parts.get("exclude_linked") === "1",
   };
   const panel = parts.get("panel");
   linked.panel = panel === "selection" || panel === "about" ? panel : row !== null ? "node" : null;

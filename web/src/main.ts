@@ -93,7 +93,7 @@ function connectView(): void {
     void recolor();
   });
   on(["layout", "color", "highlight", "row", "selection", "panel"], writeHashSoon);
-  on(["score", "label", "unlinked", "theme"], writeHashSoon);
+  on(["score", "label", "exclude_linked", "theme"], writeHashSoon);
 }
 
 /** What controls and keys do. */

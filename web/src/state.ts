@@ -13,7 +13,7 @@ export interface View {
   theme: Theme;
   score: string;
   label: string | null; // only neighbors with this label
-  unlinked: boolean; // only neighbors without an edge
+  exclude_linked: boolean; // only neighbors without an edge
 }
 
 export const view: View = {
@@ -26,7 +26,7 @@ export const view: View = {
   theme: "auto",
   score: "cosine",
   label: null,
-  unlinked: false,
+  exclude_linked: false,
 };
 
 type Key = keyof View;

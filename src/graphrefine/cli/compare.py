@@ -72,7 +72,7 @@ def compare(graph: str, labels: str | None, output: str | None, as_json: bool, *
             node_labels, readings = take_labels(labels, options, whole.names, graph=whole)
         try:
             comparison = run(
-                whole, labels=node_labels, previous=folder.previous, on_row=folder.add_row, progress=bar, **options
+                whole, labels=node_labels, previous=folder.previous, on_row=folder.add_row, watcher=bar, **options
             )
         except KeyboardInterrupt:
             folder.show_finished()

@@ -62,7 +62,7 @@ def demo(output: str, seed: int, threads: int | None, as_json: bool) -> None:
                 scores[name] = {"micro_f1": at.micro_mean, "macro_f1": at.macro_mean}
                 stages.advance()
         if path is not None:
-            embedding.map(digit, seed=seed, title=TITLE, threads=threads, watch=bar).save(path, names=None)
+            embedding.map(digit, seed=seed, title=TITLE, threads=threads, watcher=bar).save(path, names=None)
     if path is None:
         note('note: no map was drawn, for want of matplotlib: pip install "graphrefine[plot]"')
     if as_json:

@@ -52,8 +52,8 @@ def labels(embedding: str, labels: str, format: str | None, cluster: bool, as_js
     vectors = load(embedding, format=format)
     node_labels, _ = take_labels(labels, protocol, vectors.names)
     with progress_bar() as bar:
-        scores = evaluate_labels(vectors, node_labels, progress=bar, **protocol)
-        clusters = evaluate_clusters(vectors, node_labels, seed=protocol["seed"], progress=bar) if cluster else None
+        scores = evaluate_labels(vectors, node_labels, watcher=bar, **protocol)
+        clusters = evaluate_clusters(vectors, node_labels, seed=protocol["seed"], watcher=bar) if cluster else None
     also = {} if clusters is None else {"clusters": clusters.to_dict()}
     _show(scores, as_json, embedding=format_place(embedding), **also)
     if clusters is not None and not as_json:
@@ -97,7 +97,7 @@ def links(graph: str, scores: tuple[str, ...] | None, threads: int | None, as_js
     method, _, settings = opt.method_options(options)
     with progress_bar() as bar:
         whole = read_graph(graph, threads=threads, **reading)
-        scored = evaluate_links(whole, method.name, progress=bar, **protocol, **settings)
+        scored = evaluate_links(whole, method.name, watcher=bar, **protocol, **settings)
     _show(scored, as_json, reading=whole.reading)
 
 
@@ -141,11 +141,11 @@ def reconstruction(
             origin: dict[str, Any] = {"embedding": format_place(embedding)}
         else:
             method, _, settings = opt.method_options(options)
-            maker = VectorMaker.from_method(method.name, whole, settings, threads=threads, progress=bar)
+            maker = VectorMaker.from_method(method.name, whole, settings, threads=threads, watcher=bar)
             vectors = maker.embedding(whole).vectors
             origin = {"method": maker.name, "settings": maker.settings}
         scored = evaluate_reconstruction(
-            whole, vectors, top=top, sample=sample, seed=seed, threads=threads, progress=bar
+            whole, vectors, top=top, sample=sample, seed=seed, threads=threads, watcher=bar
         )
     _show(scored, as_json, reading=whole.reading, **origin)
 

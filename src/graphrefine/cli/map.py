@@ -55,7 +55,7 @@ def map(
     node_labels, readings = take_labels(labels, options, vectors.names)
     start = perf_counter()
     with progress_bar() as bar:
-        node_map = make_map(vectors, node_labels, watch=bar, **options)
+        node_map = make_map(vectors, node_labels, watcher=bar, **options)
         layout_seconds = perf_counter() - start
         with Stages(bar).stage("draw"):
             node_map.save(output, names=0 if names == "none" else int(names), dark=dark)

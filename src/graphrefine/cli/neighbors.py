@@ -23,7 +23,7 @@ MOST_NAMES = 5  # of those that were left out, in JSON
 
 @command(
     "neighbors",
-    first=("k", "score", "unlinked", "output"),
+    first=("k", "score", "exclude_linked", "output"),
     short_help="The nodes nearest to a node.",
     params=[
         opt.EMBEDDING,
@@ -39,7 +39,7 @@ MOST_NAMES = 5  # of those that were left out, in JSON
         Option(["--labels"], metavar="LABELS", help="Which node has which label; for --label."),
         Option(["--label"], metavar="LABEL", help="Find only nodes that have this label."),
         opt.VARIABLE,
-        Option(["--unlinked"], metavar="GRAPH",
+        Option(["--exclude-linked"], metavar="GRAPH",
                help="Leave out nodes that are neighbors in this graph: near, but not linked yet."),
         Option(["--side"], type=click.Choice(["source", "target"]),
                help="The side of the nodes, where a name is on both of a bipartite graph."),
@@ -55,7 +55,7 @@ def neighbors(
     \b
     who is most like her, whom she may want to know, the nearest chess players:
     graphrefine neighbors friends ada -k 5
-    graphrefine neighbors friends ada --score link --unlinked friends.csv
+    graphrefine neighbors friends ada --score link --exclude-linked friends.csv
     graphrefine neighbors friends ada --labels labels.csv --label chess
     every node's, and what to recommend to every user:
     graphrefine neighbors friends --all -o near.parquet
@@ -70,7 +70,7 @@ def neighbors(
 
     if [bool(nodes or listed), vectors is not None, every].count(True) != 1:
         raise click.UsageError("name nodes, or give --all or --vectors, to find the neighbors of")
-    check_table_output(output, embedding, listed, vectors, options["labels"], options["unlinked"])
+    check_table_output(output, embedding, listed, vectors, options["labels"], options["exclude_linked"])
     names: list[Any] = list(nodes)
     if listed is not None:
         names += read_names(Source(listed, needs="a name on each line is expected"))
@@ -97,7 +97,7 @@ def neighbors(
         names if queries is None else None,
         vectors=None if queries is None else queries.vectors,
         labels=labels,
-        **{name: options[name] for name in ("k", "label", "unlinked", "side")},
+        **{name: options[name] for name in ("k", "label", "exclude_linked", "side")},
     )
     spent = perf_counter() - start
     if output is not None:
@@ -154,7 +154,7 @@ def _write_all(embedding: Embedding, output: str | None, as_json: bool, options:
     if side is not None and embedding.sides.kind != "rows":
         raise click.UsageError("--side is for bipartite graphs; leave it out")
     labels, readings = take_labels(options["labels"], options, embedding.names)
-    limits = {name: options[name] for name in ("k", "score", "index", "label", "unlinked", "threads")}
+    limits = {name: options[name] for name in ("k", "score", "index", "label", "exclude_linked", "threads")}
     start, rows = perf_counter(), 0
 
     def count_rows(tables: Iterator[Table]) -> Iterator[dict[str, Any]]:
@@ -165,7 +165,7 @@ def _write_all(embedding: Embedding, output: str | None, as_json: bool, options:
             yield table.columns
 
     with progress_bar() as bar:
-        save_blocks(count_rows(all_neighbors(embedding, labels=labels, watch=bar, **limits)), output)
+        save_blocks(count_rows(all_neighbors(embedding, labels=labels, watcher=bar, **limits)), output)
     spent = perf_counter() - start
     if as_json:
         is_indexed = len(embedding) > INDEX_BEYOND if options["index"] is None else options["index"]

@@ -52,7 +52,7 @@ def tune(graph: str, labels: str | None, output: str | None, as_json: bool, **op
         with Stages(bar).stage("read"):
             whole = read_graph(graph, threads=options["threads"], **reading)
             node_labels, readings = take_labels(labels, options, whole.names, graph=whole)
-        tuning = run(whole, node_labels, progress=bar, **options)
+        tuning = run(whole, node_labels, watcher=bar, **options)
     if output is not None:
         tuning.save(output)
     if as_json:

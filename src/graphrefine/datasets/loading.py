@@ -79,7 +79,7 @@ def load(
     download: bool = True,
     unverified: bool = False,
     threads: int | None = None,
-    progress: Watcher | None = None,
+    watcher: Watcher | None = None,
 ) -> Dataset:
     """Load one of the paper's graphs, with its labels.
 
@@ -96,7 +96,7 @@ def load(
         True: download also what cannot be verified, as there is neither a checksum nor TLS.
     threads : int, optional
         Threads for reading.
-    progress : Watcher, optional
+    watcher : Watcher, optional
         Watcher of the stage "download".
     """
     entry = name if isinstance(name, Entry) else find(name)
@@ -119,7 +119,7 @@ def load(
             sha256=entry.sha256,
             accept=lambda part: _check_sizes(entry, _read(entry, part, threads)),
             advice=advise_download(entry),
-            progress=progress,
+            watcher=watcher,
         )
     dataset = _read(entry, path, threads)
     # At each load: a file that was saved again, by hand, has another checksum, but the sizes of the same graph.
@@ -149,7 +149,7 @@ def fetch(
     sha256: str | None,
     accept: Callable[[Path], None],
     advice: str,
-    progress: Watcher | None = None,
+    watcher: Watcher | None = None,
 ) -> None:
     """Download a file to ``target``, unless it is there; its folder is made.
 
@@ -162,7 +162,7 @@ def fetch(
         # hold a lock.
         with _one_download, _socket_timeout(TIMEOUT), FileLock(target.with_name(f".{target.name}.lock")):
             if not target.is_file():
-                with Stages(progress).stage("download"):
+                with Stages(watcher).stage("download"):
                     _download(url, target, sha256, accept)
     except FormatError as error:
         raise DownloadError(f"{url}: the download is not kept: {error}; {advice}") from error

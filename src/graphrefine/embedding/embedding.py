@@ -43,10 +43,10 @@ class SearchKeywords(TypedDict, total=False):
 
     score: Score
     index: bool | None
-    among: Any
+    candidates: Any
     labels: Any
     label: str | None
-    unlinked: Any
+    exclude_linked: Any
     side: Side | None
     unknown: Unknown
     threads: int | None
@@ -427,10 +427,10 @@ class Embedding:
         vectors: ArrayLike | None = None,
         score: Score = "cosine",
         index: bool | None = None,
-        among: Any = None,
+        candidates: Any = None,
         labels: Any = None,
         label: str | None = None,
-        unlinked: Any = None,
+        exclude_linked: Any = None,
         side: Side | None = None,
         unknown: Unknown = "error",
         threads: int | None = None,
@@ -451,11 +451,11 @@ class Embedding:
         index : bool
             Whether to search by an index rather than exactly (extra ``ann``), stored next to the file of the
             embedding. If not given: beyond a million nodes.
-        among : names
+        candidates : names
             Find only these nodes.
         labels, label
             Find only nodes that have that label; ``labels`` is what `graphrefine evaluate labels` takes.
-        unlinked : Graph, or what `graphrefine.read` takes
+        exclude_linked : Graph, or what `graphrefine.read` takes
             Leave out the neighbors that a node has in this graph.
         side : "source" or "target"
             For a name on both sides of a bipartite graph. Its neighbors by the cosine are of the same side, by "link"
@@ -481,8 +481,8 @@ class Embedding:
 
         search = Search(self, score, index=index, threads=threads)
         return find_neighbors(
-            search, nodes, vectors=vectors, k=k, among=among, labels=labels, label=label, unlinked=unlinked, side=side,
-            unknown=unknown,
+            search, nodes, vectors=vectors, k=k, candidates=candidates, labels=labels, label=label,
+            exclude_linked=exclude_linked, side=side, unknown=unknown,
         )  # fmt: skip
 
     def all_neighbors(
@@ -491,12 +491,12 @@ class Embedding:
         *,
         score: Score = "cosine",
         index: bool | None = None,
-        among: Any = None,
+        candidates: Any = None,
         labels: Any = None,
         label: str | None = None,
-        unlinked: Any = None,
+        exclude_linked: Any = None,
         threads: int | None = None,
-        watch: Watcher | None = None,
+        watcher: Watcher | None = None,
     ) -> Table:
         """Return the k nearest nodes of every node as one table; the options are those of `neighbors`.
 
@@ -513,8 +513,8 @@ class Embedding:
         from graphrefine.search.neighbors import all_neighbors, join_tables
 
         return join_tables(all_neighbors(
-            self, k, score=score, index=index, among=among, labels=labels, label=label, unlinked=unlinked,
-            threads=threads, watch=watch,
+            self, k, score=score, index=index, candidates=candidates, labels=labels, label=label,
+            exclude_linked=exclude_linked, threads=threads, watcher=watcher,
         ))  # fmt: skip
 
     @one_blas_thread()  # as in a run
@@ -711,7 +711,7 @@ class Embedding:
         seed: int = 0,
         title: str | None = None,
         threads: int | None = None,
-        watch: Watcher | None = None,
+        watcher: Watcher | None = None,
     ) -> Map:
         """Lay the nodes out in the plane, near those that are like them; a notebook shows the picture.
 
@@ -727,7 +727,7 @@ class Embedding:
         """
         from graphrefine.display.maps import make_map
 
-        return make_map(self, labels, method=method, seed=seed, title=title, threads=threads, watch=watch)
+        return make_map(self, labels, method=method, seed=seed, title=title, threads=threads, watcher=watcher)
 
     def save(
         self, path: str | os.PathLike[str], *, format: str | None = None, durable: bool | None = None, **options: Any

@@ -59,7 +59,7 @@ def evaluate_labels(
     seed: int = 0,
     unlabeled: Literal["drop", "keep"] = "drop",
     threads: int | None = None,
-    progress: Watcher | None = None,
+    watcher: Watcher | None = None,
 ) -> LabelScores:
     """Measure the F1 of labels that a linear classifier predicts from the vectors of an embedding.
 
@@ -83,7 +83,7 @@ def evaluate_labels(
         "drop": nodes without labels are left out before splitting.
     threads : int, optional
         Splits at a time; the number of processors if not given. The scores do not depend on it.
-    progress : Watcher, optional
+    watcher : Watcher, optional
         Watcher of the stage "classify", with a step for each split.
 
     Notes
@@ -122,7 +122,7 @@ def evaluate_labels(
     judge = LabelJudge(order, indicator[:, classes], splits, penalties)
     rows = vectors[order]
     check_finite(rows, names[order])
-    stages, stats = Stages(progress), list[tuple[dict[str, float], float]]()
+    stages, stats = Stages(watcher), list[tuple[dict[str, float], float]]()
     # Each task has one BLAS thread, so that their number changes no bit. Closed at once on Ctrl-C: what is still in the
     # queue is not worked through.
     tasks = map_tasks(range(len(splits)), partial(judge.stats, unit_rows(rows)), usable_threads(threads))

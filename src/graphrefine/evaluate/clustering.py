@@ -37,7 +37,7 @@ def evaluate_clusters(
     *,
     starts: int = STARTS,
     seed: int = 0,
-    progress: Watcher | None = None,
+    watcher: Watcher | None = None,
 ) -> ClusterScores:
     """Measure NMI and adjusted Rand index of clusters of the vectors and labels of the nodes.
 
@@ -51,7 +51,7 @@ def evaluate_clusters(
         Starts of k-means; the lowest sum of squares counts.
     seed : int
         Seed of the starts, and of the random vectors.
-    progress : Watcher, optional
+    watcher : Watcher, optional
         Watcher of the stage "cluster", with a step for the vectors and one for the random control.
 
     Notes
@@ -87,7 +87,7 @@ def evaluate_clusters(
     rows = vectors[single]
     check_finite(rows, names[single])
     # The control is clustered in the same way, as NMI by chance is above 0, and the higher the fewer nodes a class has.
-    stages, stats = Stages(progress), list[tuple[Ints, float, float]]()
+    stages, stats = Stages(watcher), list[tuple[Ints, float, float]]()
     with stages.stage("cluster", steps=2):
         for each in (rows, random_control(len(rows), rows.shape[1], seed=seed)):
             groups = find_clusters(each, count=classes, seed=seed, starts=starts, sample=MOST).groups

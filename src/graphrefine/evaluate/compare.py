@@ -84,7 +84,7 @@ def compare(
     threads: int | None = None,
     previous: Comparison | Mapping[str, Any] | None = None,
     on_row: Callable[[Comparison, Row | None], None] | None = None,
-    progress: Watcher | None = None,
+    watcher: Watcher | None = None,
     **reading: Unpack[GraphKeywords],
 ) -> Comparison:
     """Embed a graph by many methods, each in a separate process, and measure the quality and the cost of each.
@@ -117,12 +117,12 @@ def compare(
     on_row
         Called with the comparison so far and its latest row; before the first, with the baselines, the reused rows, and
         None.
-    progress
+    watcher
         Watcher of the stages.
     reading
         Options of `graphrefine.read`, such as ``directed``, ``weights`` or ``header``.
     """
-    graph, threads, stages = read(graph, threads=threads, **reading), usable_threads(threads), Stages(progress)
+    graph, threads, stages = read(graph, threads=threads, **reading), usable_threads(threads), Stages(watcher)
     if graph.sources is not None:
         raise InputError(
             f"{graph.source} was read as bipartite, and methods are compared on a graph of one kind of nodes; read it "

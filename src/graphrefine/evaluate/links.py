@@ -68,7 +68,7 @@ def evaluate_links(
     turned: float | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Watcher | None = None,
+    watcher: Watcher | None = None,
     **settings: Any,
 ) -> LinkScores:
     """Score held-out edges of a graph by vectors that were made from the other edges.
@@ -96,7 +96,7 @@ def evaluate_links(
         Seed of the held-out edges, the pairs drawn, and the method.
     threads : int, optional
         The number of processors if not given. The same vectors have the same scores on any number.
-    progress : Watcher, optional
+    watcher : Watcher, optional
         Watcher of the stages of the method, and of the stage "score".
     settings
         Settings of the method: ``dim``, ``preset`` and others. ``dim`` is 128, or the number of nodes if that is less.
@@ -126,8 +126,8 @@ def evaluate_links(
             raise InputError(problem, argument="turned")
     back = (0.5 if turned is None else turned) if whole.directed else 0.0
     threads = usable_threads(threads)
-    maker = VectorMaker.from_method(method, whole, {**settings, "seed": seed}, threads=threads, progress=progress)
-    stages = Stages(progress)
+    maker = VectorMaker.from_method(method, whole, {**settings, "seed": seed}, threads=threads, watcher=watcher)
+    stages = Stages(watcher)
     rows: list[dict[str, dict[str, float]]] = []
     for repeat in range(repeats):
         held = hold_out(whole, held_out, repeat=repeat, seed=seed, turned=back)
@@ -231,7 +231,7 @@ class VectorMaker:
         options: dict[str, Any],
         *,
         threads: int | None = None,
-        progress: Watcher | None = None,
+        watcher: Watcher | None = None,
     ) -> VectorMaker:
         """Prepare a method with its settings, for this graph or a part of it; or a function, which has none."""
         options = {name: value for name, value in options.items() if value is not None}
@@ -252,7 +252,7 @@ class VectorMaker:
         settings = find_method(method).resolve(Shape.of(graph), settings)
 
         def make(part: Graph) -> Embedding:
-            return embed_graph(part, settings, method=method, threads=threads, watcher=progress)[0]
+            return embed_graph(part, settings, method=method, threads=threads, watcher=watcher)[0]
 
         return cls(method, asdict(settings), make)
 

@@ -46,7 +46,7 @@ def evaluate_reconstruction(
     sample: int | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Watcher | None = None,
+    watcher: Watcher | None = None,
     **reading: Unpack[GraphKeywords],
 ) -> Reconstruction:
     """Measure the precision of the closest pairs of an embedding as edges of the graph.
@@ -66,7 +66,7 @@ def evaluate_reconstruction(
         Seed of the sample.
     threads : int, optional
         The number of processors if not given. The result does not depend on it.
-    progress : Watcher, optional
+    watcher : Watcher, optional
         Watcher of the stage "score", with a step for each block.
     reading
         Options of `graphrefine.read`, such as ``weights`` or ``header``.
@@ -90,7 +90,7 @@ def evaluate_reconstruction(
     ks = _check_top(top, pairs)
     threads = usable_threads(threads)
     inputs = ScoreInputs(whole, vectors, seed, threads)
-    stages = Stages(progress)
+    stages = Stages(watcher)
     blocks = pairs.blocks()
     with stages.stage("score", steps=len(JUDGED) * len(blocks)):
         levels = {name: _top_levels(pairs, SCORES[name](inputs), blocks, max(ks), threads, stages) for name in JUDGED}

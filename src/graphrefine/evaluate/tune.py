@@ -200,7 +200,7 @@ def tune(
     dims: Sequence[int] | None = None,
     seed: int = 0,
     threads: int | None = None,
-    progress: Watcher | None = None,
+    watcher: Watcher | None = None,
     **reading: Unpack[GraphKeywords],
 ) -> Tuning:
     """Search for good settings of REFINE for a graph, by trials.
@@ -229,7 +229,7 @@ def tune(
         Seed of the vectors, the folds and the held-out edges.
     threads : int, optional
         All processors of the process if not given. The scores do not depend on it.
-    progress : Watcher, optional
+    watcher : Watcher, optional
         Watcher of the stages of the search, with a step for each trial.
     reading
         Options of `graphrefine.read`, such as ``weights`` or ``header``.
@@ -276,7 +276,7 @@ def tune(
         judge = make_label_judge(graph, node_labels, train=train, split_seed=split_seed, C=C, seed=seed)
     vectors = TrialVectors(judge.graph if isinstance(judge, LinkJudge) else graph, threads=threads)
     with one_blas_thread():
-        search = _Search(judge, vectors, deadline=start + budget, threads=threads, progress=Stages(progress))
+        search = _Search(judge, vectors, deadline=start + budget, threads=threads, progress=Stages(watcher))
         search.begin(refine_settings(dim=lengths[0], seed=seed), budget)
         complete = search.go_on(lengths)
     return Tuning(

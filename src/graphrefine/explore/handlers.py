@@ -132,12 +132,12 @@ async def _neighbors(
     if params.label is not None and (labels is None or params.label not in labels):
         sample = "" if labels is None else f", such as {labels.classes[0]!r}"
         raise HTTPException(404, f"no node has the label {params.label[:80]!r}; labels come from --labels{sample}")
-    if params.unlinked:
+    if params.exclude_linked:
         _graph(session)
     if params.score == "link" and session.embedding.is_bare:
         problem = "the file that is served has no degrees, and does not say whether edges have a direction or two sides"
         raise HTTPException(400, f"score=link: {problem}; {', '.join(STATE_FORMATS)} files do; or take score=cosine")
-    options = SearchOptions(params.score, params.k, params.label, params.unlinked, by_row)
+    options = SearchOptions(params.score, params.k, params.label, params.exclude_linked, by_row)
     hits = await session.search.batcher.find(options, queries)
     results = [_result(session, query if by_row else None, each) for query, each in zip(queries, hits, strict=True)]
     return {"results": results, "score": params.score, "search": session.search.kind(params.score)}

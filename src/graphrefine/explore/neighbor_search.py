@@ -33,7 +33,7 @@ class SearchOptions(NamedTuple):
     score: Score
     k: int
     label: str | None
-    unlinked: bool
+    exclude_linked: bool
     by_row: bool
 
 
@@ -129,13 +129,13 @@ class NeighborSearch:
 
     def _is_quick(self, options: SearchOptions) -> bool:
         """Return whether the index alone will answer."""
-        is_plain = options.label is None and not options.unlinked
+        is_plain = options.label is None and not options.exclude_linked
         return options.k <= QUICK and is_plain and self.kind(options.score) == "index"
 
     def _nearest(self, options: SearchOptions, queries: list[Any]) -> list[Hits]:
         """Search, in the thread of the batcher."""
         among = None if options.label is None or self._labels is None else self._labels.mask(options.label)
-        without = [self._graph.neighbors(row) for row in queries] if options.unlinked and self._graph else None
+        without = [self._graph.neighbors(row) for row in queries] if options.exclude_linked and self._graph else None
         points: dict[str, Any] = (
             {"rows": np.array(queries, np.int64)} if options.by_row else {"vectors": np.array(queries)}
         )

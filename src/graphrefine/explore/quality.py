@@ -77,7 +77,7 @@ def measure_labels(embedding: Embedding, labels: NodeLabels, watch: Watch) -> di
     indicator = labels.indicator[rows]
     sample = Labels(np.arange(len(rows)), indicator, tuple(labels.classes), by_row=True, source="labels")
     vectors = np.ascontiguousarray(embedding.vectors[rows])
-    scores = evaluate_labels(vectors, sample, ratios=[0.5], repeats=1, threads=1, progress=watch)
+    scores = evaluate_labels(vectors, sample, ratios=[0.5], repeats=1, threads=1, watcher=watch)
     counts = np.asarray(indicator.sum(axis=0)).ravel()
     commonest = counts.max() / max(counts.sum(), 1)
     note = f"of half of {len(rows):,} labeled nodes, by the other half; {commonest:.3f} for the commonest label alone"

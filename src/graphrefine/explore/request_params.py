@@ -113,7 +113,7 @@ class Search(Params):
     k: NeighborCount = 10
     score: Literal["cosine", "dot", "link"] = Field("cosine", description="Score by which nodes are near.")
     label: Text | None = Field(None, description="Label that neighbors must have.")
-    unlinked: Flag = Field(False, description="Leave out nodes that are linked to it in the graph.")
+    exclude_linked: Flag = Field(False, description="Leave out nodes that are linked to it in the graph.")
 
 
 class NeighborQuery(Search, SingleNode):
@@ -124,7 +124,7 @@ class NeighborBatch(Search, Side, strict=True):
     """Neighbors of several nodes or vectors."""
 
     one_of = ("nodes", "rows", "vectors")
-    exclusive = (("vectors", "unlinked"),)
+    exclusive = (("vectors", "exclude_linked"),)
 
     nodes: list[Name] | None = Field(None, min_length=1, max_length=BATCH, description="Names of nodes.")
     rows: list[Row] | None = Field(None, min_length=1, max_length=BATCH, description="Rows of nodes in the embedding.")

@@ -99,7 +99,7 @@ class Session:
         def make_layout(watch: Watch) -> NDArray[np.float32]:
             from graphrefine.display.maps import obtain_layout  # here, so that the server is up before its imports
 
-            return obtain_layout(self.embedding, name, watch=watch).coordinates
+            return obtain_layout(self.embedding, name, watcher=watch).coordinates
 
         return Task(name, make_layout)
 

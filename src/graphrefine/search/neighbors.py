@@ -53,7 +53,7 @@ def ask(
     *,
     vectors: ArrayLike | None = None,
     k: int = 10,
-    unlinked: Any = None,
+    exclude_linked: Any = None,
     side: Side | None = None,
     unknown: Unknown = "error",
     **limits: Any,
@@ -67,8 +67,8 @@ def ask(
         raise InputError(f"side={side!r}: {problem}; leave it out", argument="side")
     allowed = allowed_rows(embedding, **limits)
     if nodes is None:
-        if unlinked is not None:
-            raise InputError("unlinked: a vector has no edges; give nodes, or leave it out")
+        if exclude_linked is not None:
+            raise InputError("exclude_linked: a vector has no edges; give nodes, or leave it out")
         lists = name_rows(embedding, search.nearest(vectors=vectors, k=k, candidates=allowed))
         return Rankings(lists, range(len(lists)), ("vector", "neighbor"))
     names = list(nodes)
@@ -76,7 +76,7 @@ def ask(
     rows = embedding.lookup.rows(names, side, unknown=unknown)
     rows = np.where(rows < 0, rows, rows + first)
     known = rows[rows >= 0]
-    exclude = None if unlinked is None else LinkedRows(embedding, as_graph(embedding, unlinked)).of(known)
+    exclude = None if exclude_linked is None else LinkedRows(embedding, as_graph(embedding, exclude_linked)).of(known)
     rankings = iter(name_rows(embedding, search.nearest(rows=known, k=k, candidates=allowed, exclude=exclude)))
     every = (next(rankings) if row >= 0 else Ranking[Neighbor]() for row in rows)
     return Rankings(every, [as_plain(name) for name in names], ("node", "neighbor"))
@@ -94,19 +94,19 @@ def name_rows(embedding: VectorTable, nearest: NearestRows) -> list[Ranking[Neig
 
 
 def allowed_rows(
-    embedding: VectorTable, *, among: Any = None, labels: Any = None, label: str | None = None
+    embedding: VectorTable, *, candidates: Any = None, labels: Any = None, label: str | None = None
 ) -> Mask | None:
-    """Return the rows that may be answers: those of the names in `among`, with that label; None if all."""
+    """Return the rows that may be answers: those of the names in `candidates`, with that label; None if all."""
     if (labels is None) != (label is None):
         raise InputError("labels and label belong together: which node has which label, and the label to keep")
     allowed = None
     if labels is not None and label is not None:
         allowed = labeled_rows(embedding, labels, label)
-    if among is not None:
-        if embedding.lookup.is_name(among):
-            raise InputError(f"among={among!r}: several names are expected", argument="among")
+    if candidates is not None:
+        if embedding.lookup.is_name(candidates):
+            raise InputError(f"candidates={candidates!r}: several names are expected", argument="candidates")
         listed = np.zeros(len(embedding), bool)
-        listed[embedding.lookup.rows(among)] = True
+        listed[embedding.lookup.rows(candidates)] = True
         allowed = listed if allowed is None else allowed & listed
     return allowed
 
@@ -181,13 +181,13 @@ def all_neighbors(
     *,
     score: Literal["cosine", "dot", "link"] = "cosine",
     index: bool | None = None,
-    among: Any = None,
+    candidates: Any = None,
     labels: Any = None,
     label: str | None = None,
-    unlinked: Any = None,
+    exclude_linked: Any = None,
     batch: int = BATCH,
     threads: int | None = None,
-    watch: Watcher | None = None,
+    watcher: Watcher | None = None,
 ) -> Iterator[Table]:
     """Return the k nearest nodes of every node, as an iterator of tables for blocks of nodes.
 
@@ -199,11 +199,11 @@ def all_neighbors(
         Names and vectors.
     k : int
         Number of neighbors of a node; fewer where there are no more.
-    score, index, among, labels, label, unlinked, threads
+    score, index, candidates, labels, label, exclude_linked, threads
         As in `graphrefine.Embedding.neighbors`.
     batch : int
         Number of nodes whose neighbors are in one table.
-    watch : Watcher, optional
+    watcher : Watcher, optional
         Receives a stage ``neighbors`` with a step for each block.
 
     Returns
@@ -225,10 +225,10 @@ def all_neighbors(
     cy    bob          1    0.8
     """
     batch, k = check_integer("batch", batch, least=1), check_integer("k", k, least=1)
-    allowed = allowed_rows(embedding, among=among, labels=labels, label=label)
-    linked = None if unlinked is None else LinkedRows(embedding, as_graph(embedding, unlinked))
-    search = Search(embedding, score, index=index, threads=threads, watcher=watch)
-    return _search_blocks(search, k, allowed, linked, batch=batch, stages=Stages(watch))
+    allowed = allowed_rows(embedding, candidates=candidates, labels=labels, label=label)
+    linked = None if exclude_linked is None else LinkedRows(embedding, as_graph(embedding, exclude_linked))
+    search = Search(embedding, score, index=index, threads=threads, watcher=watcher)
+    return _search_blocks(search, k, allowed, linked, batch=batch, stages=Stages(watcher))
 
 
 def join_tables(tables: Iterator[Table]) -> Table:

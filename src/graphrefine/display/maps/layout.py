@@ -111,7 +111,7 @@ def obtain_layout(
     *,
     seed: int = 0,
     threads: int | None = None,
-    watch: Watcher | None = None,
+    watcher: Watcher | None = None,
 ) -> CachedLayout:
     """Return the layout of an embedding: from the cache if it is of these vectors, method and seed; else compute it.
 
@@ -131,7 +131,7 @@ def obtain_layout(
     if cached is not None:
         return CachedLayout(cached, method, from_cache=True)
     check_finite(embedding.vectors, embedding.names)
-    coordinates, _ = compute_layout(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watch))
+    coordinates, _ = compute_layout(embedding.vectors, method, seed=seed, threads=threads, stages=Stages(watcher))
     if method != "pca" and embedding.path is not None:
         folder = companions.companion(embedding.path, "map")
         # The folder of a newer version, or one that is no cache, stays: the next run computes the layout again.

@@ -302,7 +302,6 @@ KINDS = (
     Kind("an igraph graph", _has("is_directed", "get_edgelist", "vs"), "networks:load_igraph", _TWO_SIDES),
     Kind("a rustworkx graph", _has("node_indices", "weighted_edge_list"), "networks:load_rustworkx", _NODES),
     Kind("a NetworKit graph", _has("iterNodes", "iterEdgesWeights"), "networks:load_networkit", VALUES),
-    Kind("a PyG HeteroData object", _has("node_types", "edge_types"), "networks:load_hetero", VALUES),
     Kind("a PyG Data object", _has("edge_index", "num_nodes"), "networks:load_pyg", VALUES),
     Kind("a torch tensor", _has("detach", "cpu", "numpy"), "networks:load_tensor", SIDES),
     Kind("a pandas data frame", _has("iloc", "index", "columns"), "frames:load_pandas", TABLE),

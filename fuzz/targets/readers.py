@@ -150,12 +150,12 @@ def metis_seeds() -> list[bytes]:
 
 
 def json_seeds() -> list[bytes]:
-    """Node-link, adjacency, Cytoscape, trees, lists and mappings."""
+    """Node-link, Cytoscape, trees, lists and mappings."""
     import networkx as nx
 
     graph = _club()
     makers: list[Any] = [
-        nx.node_link_data(graph, edges="links"), nx.node_link_data(graph, edges="edges"), nx.adjacency_data(graph),
+        nx.node_link_data(graph, edges="links"), nx.node_link_data(graph, edges="edges"),
         nx.cytoscape_data(graph), [[1, 2], [2, 3, 0.5]], {"a": ["b", "c"], "b": ["c"]},
         [{"source": "a", "target": "b", "weight": 2}, {"source": "b", "target": "c", "weight": 1}],
         {"nodes": [{"id": 1, "name": "x"}, {"id": 2}], "edges": [{"from": 1, "to": 2}]},
@@ -404,6 +404,6 @@ TARGETS = [
     _target("duckdb", ".duckdb", duckdb_seeds),
     Target("read-grf", "readers", stored_seeds, read_stored, change_stored),
     _target("networkx", ".edgelist", lines_seeds("write_edgelist")),
-    _target("adjlist", ".adjlist", lines_seeds("write_adjlist", "write_multiline_adjlist")),
+    _target("adjlist", ".adjlist", lines_seeds("write_adjlist")),
     Target("read-ogb", "readers", ogb_seeds, read_folder, below_bundle),
 ]

@@ -131,10 +131,8 @@ WRITERS = {
     "a.net": Writer("pajek", nx.write_pajek, UNESCAPED),
     "links.json": _json(nx.node_link_data, edges="links"),
     "edges.json": _json(nx.node_link_data, edges="edges"),
-    "adjacency.json": _json(nx.adjacency_data),
     "cytoscape.json": _json(nx.cytoscape_data),
     "a.edgelist": _text("networkx", nx.write_edgelist, has_isolated=False),
-    "multiline.adjlist": _text("adjlist", nx.write_multiline_adjlist),
     "plain.adjlist": _text("adjlist", nx.write_adjlist, has_weights=False),
 }
 

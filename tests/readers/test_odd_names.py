@@ -1,8 +1,7 @@
-"""Names that are hardly names, and names that may be one: read as they are, with a note."""
+"""Names that are hardly names: read as they are, with a note."""
 
 from __future__ import annotations
 
-import unicodedata
 from pathlib import Path
 
 import pandas as pd
@@ -19,22 +18,8 @@ from graphrefine.tables.vocabulary import EMPTY_WORDS
     ("rows", "note"),
     [
         *((f"a,b\nb,{word}\n", f"read as a name: {word!r}") for word in EMPTY_WORDS if word),
-        *(
-            (f"{one},x\n{other},y\n", f"read as two names: {one!r} and {other!r}")
-            for one, other in (
-                ("1", "1.0"),
-                ("-3", "-3.0"),
-                ("7", "007"),
-                ("7", "+7"),
-                ("0", "-0"),
-                ("ann", "ann\u00a0"),
-                ("ann", "an\u200bn"),
-                ("\u00e9", "e\u0301"),
-            )
-        ),
-        ('ann,x\n"ann ",y\n', "read as two names: 'ann' and 'ann '"),
-        ("1.0,2\n2.0,3\n,4\n", "read as two names: '2' and '2.0'"),  # as pandas writes integers with a gap
         ("".join(f"{u},{u + 1}\n" for u in range(100)) + "Total,\n", "as 1 are no integers: 'Total'"),
+        ("1.0,2\n2.0,3\n,4\n4,5\n5,6\n6,7\n", "as 2 are no integers: '1.0', '2.0'"),  # as pandas writes a gap
         ("".join(f"{u},{u + 1}\n" for u in range(100)), ""),
         ("0001,0002\n0002,0003\n", ""),
         ("1.0,1.1\n1.1,2.0\n", ""),
@@ -57,19 +42,10 @@ def test_names_in_memory() -> None:
 
 
 NAMES = st.one_of(
-    st.sampled_from([*EMPTY_WORDS, "1", "1.0", "01", "+1", "-0", "0", "a", "a ", " a", "e\u0301", "\u00e9", "a\u200b"]),
-    st.text("ab01.-+ \u00e9", max_size=4),
+    st.sampled_from([*EMPTY_WORDS, "1", "1.0", "01", "+1", "-0", "a", "a "]), st.text("ab01.-+ ", max_size=4)
 )
 
 
 @given(st.lists(NAMES, min_size=1, max_size=12, unique=True), st.integers(0, 12))
-def test_pairs_in_notes_are_there_on_either_side(names: list[str], cut: int) -> None:
-    texts = sorted(names)
-    notes = list_odd_names(sorted(names[:cut]), sorted(names[cut:]))
-    assert not notes or not are_plain(texts)  # the quick look before hides none
-    pairs = {(a, b) for a in texts for b in texts if a != b}
-    for note in notes:
-        if note.startswith("read as two names"):
-            assert note.removeprefix("read as two names: ") in {f"{a!r} and {b!r}" for a, b in pairs}
-    same = any(unicodedata.normalize("NFC", a) == b for a, b in pairs) or any(a.strip() == b for a, b in pairs)
-    assert not same or any(note.startswith("read as two names") for note in notes)
+def test_the_quick_look_hides_no_note(names: list[str], cut: int) -> None:
+    assert not list_odd_names(sorted(names[:cut]), sorted(names[cut:])) or not are_plain(names)

@@ -91,11 +91,6 @@ RECORDS: dict[str, Callable[[list[int]], Any]] = {
         "nodes": [{"id": at} for at in ids],
         "links": [{"source": u, "target": v} for u, v in pairwise(ids)],
     },
-    "adjacency": lambda ids: {
-        "directed": True,
-        "nodes": [{"id": at} for at in ids],
-        "adjacency": [[{"id": ids[0]}]] * len(ids),
-    },
 }
 
 

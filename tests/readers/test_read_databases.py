@@ -65,11 +65,8 @@ def test_queries_and_options(make: Make) -> None:
     graph = read(path, query=query)
     assert edges_of(graph)["x", "1"] == 5
     assert "the result of a query" in graph.reading
-    assert edges_of(read(f"{path}?query={query}")) == edges_of(graph)
-    assert read(f"{path}?query=links", source="city", target="follower", weights="id").edges == 3
+    assert read(path, query="links", source="city", target="follower", weights="id").edges == 3
     assert read(path, query="links", bipartite=True).sources == 3
-    with pytest.raises(FormatError, match="the path has the query 'links', and query='other' is another"):
-        read(f"{path}?query=links", query="other")
 
 
 def test_the_first_bytes_tell_which_it_is(tmp_path: Path) -> None:

@@ -31,12 +31,11 @@ def test_names_have_the_types_of_json(tmp_path: Path) -> None:
 
 def test_parallel_edges_add_up(tmp_path: Path) -> None:
     graph = nx.MultiGraph([("a", "b", {"weight": 2}), ("b", "a", {"weight": 3}), ("b", "c")])
-    for document in (nx.node_link_data(graph, edges="links"), nx.adjacency_data(graph)):
-        held = read(write(tmp_path, document))
-        assert held.report["records"] == 3
-        assert edges_of(held)["b", "c"] == 1
-        assert "edges without 'weight', which count 1: 1" in held.reading
-        assert "not used: 'key'" in held.reading
+    held = read(write(tmp_path, nx.node_link_data(graph, edges="links")))
+    assert held.report["records"] == 3
+    assert edges_of(held)["b", "c"] == 1
+    assert "edges without 'weight', which count 1: 1" in held.reading
+    assert "not used: 'key'" in held.reading
 
 
 def test_attributes_and_names(tmp_path: Path) -> None:

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from graphrefine.errors import InputError
 from graphrefine.readers.read import read
-from graphs import check
 from strategies import PATIENT, Edge, edge_lists
 
 ARCS = np.array([[0, 2, 0, 0], [0, 0, 3, 0], [0, 1, 0, 0], [0, 0, 0, 0]], np.float32)
@@ -75,37 +74,6 @@ def test_what_pyg_data_holds_beside_edges_is_told_or_kept() -> None:
     assert graph.weights is None
 
 
-class Store(dict[Any, Any]):
-    """A stand-in for PyG's HeteroData: types of nodes and of edges, each with its attributes."""
-
-    @property
-    def node_types(self) -> list[str]:
-        return [key for key in self if isinstance(key, str)]
-
-    @property
-    def edge_types(self) -> list[tuple[str, str, str]]:
-        return [key for key in self if isinstance(key, tuple)]
-
-
-def test_types_of_a_hetero_graph_are_in_its_names() -> None:
-    store = Store(author=SimpleNamespace(num_nodes=2), paper=SimpleNamespace(num_nodes=None))
-    store["author", "writes", "paper"] = SimpleNamespace(edge_index=Tensor([[0, 1, 1], [0, 0, 2]]))
-    store["paper", "cites", "paper"] = SimpleNamespace(edge_index=Tensor([[0], [1]]), edge_weight=Tensor([4.0]))
-    graph = read(store)
-    check(graph)
-    assert graph.names.tolist() == ["author:0", "author:1", "paper:0", "paper:1", "paper:2"]
-    assert graph.to_scipy().toarray()[2].tolist() == [1, 1, 0, 4, 0]
-    assert "types of edges read as one graph: 2; names are type:number" in graph.reading
-    assert read(store, weights=False).weights is None
-    with pytest.raises(InputError, match="weights='size': no type of edges has it"):
-        read(store, weights="size")
-    with pytest.raises(InputError, match="hold a colon"):
-        read(Store({"a:b": SimpleNamespace(num_nodes=1)}))
-    store["author", "writes", "paper"].edge_index = Tensor([[2], [0]])
-    with pytest.raises(InputError, match=r"edges of type author, writes, paper hold .* 'author' has 2"):
-        read(store)
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of torch, which calls its sparse tensors new
 @PATIENT
@@ -131,7 +99,6 @@ def test_real_tensors_and_pyg_graphs(edges: list[Edge]) -> None:
     hetero = geometric.HeteroData()
     hetero["person"].num_nodes = nodes
     hetero["person", "knows", "person"].edge_index = index
-    hetero["person", "knows", "person"].edge_weight = values
-    named = read(hetero, directed=True)
-    order = [int(name.partition(":")[2]) for name in named.names.tolist()]
-    assert dense(named) == np.array(dense(expected))[np.ix_(order, order)].tolist()
+    with pytest.raises(InputError, match="cannot be read from HeteroData"):
+        read(hetero)
+    assert read(hetero.to_homogeneous(), directed=True).nodes == nodes

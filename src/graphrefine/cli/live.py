@@ -107,8 +107,8 @@ def create(
 def apply(folder: str, changes: str, threads: int | None, as_json: bool, **options: Any) -> None:
     """Apply CHANGES to FOLDER: edges and nodes that come and go, and weights that change.
 
-    CHANGES has the columns op, source, target and weight: .csv, .tsv, .jsonl or .parquet, also compressed, or '-',
-    standard input. '+' adds an edge (to the weight of one that is there), '-' removes one, '=' sets its weight; '+' and
+    CHANGES has the columns op, source, target and weight: .csv, .tsv or .jsonl, also compressed, or '-', standard
+    input. '+' adds an edge (to the weight of one that is there), '-' removes one, '=' sets its weight; '+' and
     '-' without a target are of a node. Changes count in groups, each all or nothing, and a killed run loses no group.
 
     \b

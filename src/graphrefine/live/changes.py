@@ -15,28 +15,25 @@ from hashlib import blake2b
 from itertools import chain, count, islice
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from graphrefine.errors import FormatError, InputError, suggest
 from graphrefine.live.change_log import SIGNS, Change, Origin, parse_change, shorten
-from graphrefine.readers.arrow import PARQUET, import_pyarrow, parquet_batches, sound
 from graphrefine.readers.formats import BY_SUFFIX
 from graphrefine.tables.decode import refuse_page
 from graphrefine.tables.dialect import QuoteError, split_records
 from graphrefine.tables.roles import assign_changes
 from graphrefine.tables.sample import Dialect
-from graphrefine.tables.source import Source, stream_bytes, wrap_errors
+from graphrefine.tables.source import Source, stream_bytes
 from graphrefine.tables.vocabulary import CHANGES
 
 if TYPE_CHECKING:
     from graphrefine.live.writer import Live
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet")
+FORMATS = ("csv", "tsv", "jsonl")
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 EXAMPLE = '{"op": "+", "source": "ann", "target": "bob"}'
 LONGEST = 1 << 20  # bytes of a line: a stream without line ends would fill the memory
-ROWS = 1 << 14  # records of parquet that are read at once
 _CUT = (
     "the last line has no line end and may be cut, as a weight 12 may have been 125; its group does not count. If it "
     "is whole, end it with one; once the file is whole, --resume goes on after the last group that counts"
@@ -115,21 +112,15 @@ def _read_file(source: Source, file: IO[bytes] | None, format: str | None) -> It
             break
     head = head.removeprefix(codecs.BOM_UTF8)
     if format is None:
-        format = "parquet" if head.startswith(b"PAR1") else "jsonl" if head.lstrip().startswith(b"{") else "csv"
-    if format == "parquet":
-        with TemporaryFile() as plain:  # the positions of the columns are at the end of the file
-            plain.writelines(chain([head], portions))
-            plain.seek(0)
-            yield from _check_records(source, _read_parquet(source, plain), unit="record")
-        return
+        format = "jsonl" if head.lstrip().startswith(b"{") else "csv"
     refuse_page(source, head)
     lines = _split_lines(chain([head], portions))
     records = map(_parse_object, lines) if format == "jsonl" else _read_delimited(lines, DELIMITERS[format])
-    yield from _check_records(source, records, unit="line")
+    yield from _check_records(source, records)
 
 
-def _check_records(source: Source, records: Iterator[Record | None], *, unit: str) -> Iterator[Change]:
-    """Yield the changes up to one that cannot be used, and raise an error that names its line or its record."""
+def _check_records(source: Source, records: Iterator[Record | None]) -> Iterator[Change]:
+    """Yield the changes up to one that cannot be used, and raise an error that names its line."""
     for number in count(1):
         try:
             record = next(records)
@@ -139,9 +130,7 @@ def _check_records(source: Source, records: Iterator[Record | None], *, unit: st
         except FormatError:  # of the file as a whole, such as a compressed one that is cut
             raise
         except InputError as error:
-            if unit == "line":
-                raise source.error(str(error), line=number) from None
-            raise source.error(f"{unit} {number}: {error}") from None
+            raise source.error(str(error), line=number) from None
         if change is not None:
             yield change
 
@@ -204,21 +193,6 @@ def _parse_object(line: bytes) -> Record | None:
 
 def _pick(fields: Record, columns: tuple[int, ...]) -> Record:
     return [fields[column] for column in columns if column < len(fields)]
-
-
-def _read_parquet(source: Source, file: Any) -> Iterator[Record]:
-    import_pyarrow("parquet")
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-    import pyarrow.types as types
-
-    with wrap_errors(source, PARQUET), pq.ParquetFile(file, pre_buffer=False, buffer_size=1 << 20) as table:
-        names = table.schema_arrow.names
-        used = [names[position] for position in assign_changes(tuple(names))]
-        for batch in parquet_batches(table, batch_size=ROWS, columns=used, use_threads=False):
-            parts = [sound(batch).column(name) for name in used]
-            parts = [part.cast(pa.float64()) if types.is_decimal(part.type) else part for part in parts]
-            yield from zip(*(part.to_pylist() for part in parts), strict=True)
 
 
 # ---- into a folder ---------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Graphs in JSON: node-link (NetworkX, d3), Cytoscape, adjacency, JSON Graph Format, lists of edges, and JSON Lines.
+"""Graphs in JSON: node-link (NetworkX, d3), Cytoscape, JSON Graph Format, lists of edges, and JSON Lines.
 
 Columns of edges follow the rules of tables; names of nodes are integers or strings, as JSON has them. The ends of edges
 may be positions in the list of nodes, as d3 has them: if they are whole numbers, and none of them is a node's id.
@@ -73,8 +73,6 @@ def _load_document(source: Source, document: Any, options: ReadOptions) -> EdgeT
     inner = document.get("graph")
     if not _lists(document, _NODES) and isinstance(inner, dict) and _lists(inner, (*_NODES, *_EDGES)):
         document = inner  # JSON Graph Format
-    if isinstance(document.get("adjacency"), list):
-        return _load_adjacency(source, document, options)
     edges = _lists(document, _EDGES)
     if edges is None:
         raise source.error(f"there are no edges; {_SHAPES}; the keys are {list_names(document)}", argument="format")
@@ -220,22 +218,3 @@ def _load_cytoscape(source: Source, document: dict[str, Any], options: ReadOptio
     edges = [each for each in records if "source" in each and "target" in each]
     nodes = [each for each in records if not ("source" in each and "target" in each)]
     return _join(source, nodes, edges, options, directed=_direction(source, document), typed=False)
-
-
-def _load_adjacency(source: Source, document: dict[str, Any], options: ReadOptions) -> EdgeTable:
-    """Load NetworkX's adjacency data: for each node, in order, its neighbors; each undirected edge at both ends."""
-    nodes, rows = document.get("nodes"), document["adjacency"]
-    if not isinstance(nodes, list) or len(nodes) != len(rows):
-        raise source.error('"nodes" and "adjacency" must be lists of one length')
-    neighbors = [each for row in rows for each in (row if isinstance(row, list) else [None])]
-    if not all(isinstance(each, dict) and "id" in each for each in (*nodes, *neighbors)):
-        raise source.error("a node or a neighbor is no object with an id")
-    directed = _direction(source, document)
-    position = {table_key(_as_id(node["id"])): at for at, node in enumerate(nodes)}
-    edges = []
-    for at, (node, row) in enumerate(zip(nodes, rows, strict=True)):
-        for neighbor in row:
-            other = neighbor.pop("id")
-            if directed or position.get(table_key(_as_id(other)), at) >= at:
-                edges.append({**neighbor, "source": node["id"], "target": other})
-    return _join(source, nodes, edges, options, directed=directed)

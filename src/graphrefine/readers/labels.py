@@ -596,7 +596,7 @@ def _number_nodes(entries: Entries, form: Form) -> tuple[NDArray[Any], NDArray[n
         return np.arange(count), np.arange(count)
     by_text: dict[str, Any] = {}
     for entry, node in enumerate(entries.nodes):
-        if is_missing(node):
+        if is_missing_name(node):
             raise form.error("an empty node; leave it out, or name it", entry + entries.header)
         text = text_of(node)
         if by_text.setdefault(text, node) != node:
@@ -679,8 +679,13 @@ def _count(count: int, one: str, several: str) -> str:
 
 def is_missing(value: Any) -> bool:
     """Return whether a value is no label: None, NaN, an empty text."""
+    return is_missing_name(value) or (isinstance(value, str) and value.strip() in NO_VALUES)
+
+
+def is_missing_name(value: Any) -> bool:
+    """Return whether a value names no node: None, NaN, an empty text. The text "nan" is a name, as in edge lists."""
     if isinstance(value, str):
-        return value.strip() in NO_VALUES
+        return not value.strip()
     return is_missing_id(value) or type(value).__name__ == "MaskedConstant"
 
 

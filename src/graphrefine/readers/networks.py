@@ -16,9 +16,9 @@ from scipy.sparse import coo_array
 
 from graphrefine.errors import InputError
 from graphrefine.graph.adjacency import check_weights
-from graphrefine.graph.node_ids import Numbered, name_array, object_array, sort_rows
+from graphrefine.graph.node_ids import name_array, object_array, sort_rows
 from graphrefine.readers.formats import EdgeTable, MatrixTable, make_report
-from graphrefine.readers.objects import as_array, edge_index, edge_weights, load_array, load_matrix
+from graphrefine.readers.objects import as_array, edge_index, load_array, load_matrix
 from graphrefine.readers.options import ReadOptions
 
 _PYG_EDGES = frozenset({"edge_index", "edge_weight", "num_nodes"})
@@ -117,14 +117,10 @@ def _load(network: Network, options: ReadOptions) -> EdgeTable | MatrixTable:
         ends = np.concatenate([ends, ends[:, ::-1]])
         weights = None if weights is None else np.concatenate([weights, weights])
     order = sort_rows(names)
-    attributes = {name: values[order] for name, values in network.attributes.items()}
-    return EdgeTable(_renumber(ends.T, names, order), weights, report, directed=network.directed, attributes=attributes)
-
-
-def _renumber(ends: NDArray[np.int64], names: NDArray[Any], order: NDArray[np.int64]) -> Numbered:
-    """Return ends, of shape (2, m), as rows of the sorted names."""
     rank = np.argsort(order).astype(np.int32)
-    return rank[ends[0]], rank[ends[1]], names[order]
+    numbered = rank[ends[:, 0]], rank[ends[:, 1]], names[order]
+    attributes = {name: values[order] for name, values in network.attributes.items()}
+    return EdgeTable(numbered, weights, report, directed=network.directed, attributes=attributes)
 
 
 def _load_sides(network: Network, weights: NDArray[np.float32] | None, report: dict[str, Any]) -> MatrixTable:
@@ -277,45 +273,3 @@ def load_pyg(data: Any, options: ReadOptions) -> EdgeTable:
     notes = [] if directed is None else [f"the edge_index lists edges in {listed}"]
     report = make_report(weight_column=None if table.weights is None else name, unused=ignored, notes=notes)
     return EdgeTable(table.numbered, table.weights, report, row_numbers=True, directed=directed, attributes=attributes)
-
-
-def load_hetero(data: Any, options: ReadOptions) -> EdgeTable:
-    """Load a PyG HeteroData object; nodes are called by their type and number, such as "paper:3"."""
-    kinds = [str(kind) for kind in data.node_types]
-    if any(":" in kind for kind in kinds):
-        raise InputError(f"the types of nodes {kinds} hold a colon, so that names such as 'type:3' would not be clear")
-    stores = {kind: data[kind] for kind in data.edge_types}
-    indices = {kind: as_array(store.edge_index).astype(np.int64) for kind, store in stores.items()}
-    counts = _count_nodes(data, indices)
-    first = dict(zip(kinds, np.cumsum([0, *counts.values()])[:-1].tolist(), strict=True))
-    ends, weights = [], []
-    for (source, relation, target), index in indices.items():
-        if (index < 0).any() or (index >= [[counts[source]], [counts[target]]]).any():
-            most = f"{source!r} has {counts[source]} and {target!r} {counts[target]}"
-            raise InputError(f"edges of type {source}, {relation}, {target} hold nodes that there are not: {most}")
-        ends.append(index + np.array([[first[source]], [first[target]]]))
-        name, store = str(options.weights or "edge_weight"), stores[source, relation, target]
-        values = None if options.weights is False else getattr(store, name, None)
-        weights.append(None if values is None else edge_weights(values, index.shape[1]))
-    if options.names_weights and all(each is None for each in weights):
-        raise InputError(f"weights={options.weights!r}: no type of edges has it", argument="weights")
-    names = object_array([f"{kind}:{number}" for kind in kinds for number in range(counts[kind])])
-    numbered = _renumber(np.concatenate(ends, axis=1), names, sort_rows(names))
-    report = make_report(notes=[f"types of edges read as one graph: {len(ends)}; names are type:number"])
-    if all(each is None for each in weights):
-        return EdgeTable(numbered, None, report)
-    # Edges without weights count as 1 where others have some.
-    parts = [np.ones(part.shape[1], np.float32) if w is None else w for part, w in zip(ends, weights, strict=True)]
-    return EdgeTable(numbered, np.concatenate(parts), report)
-
-
-def _count_nodes(data: Any, indices: dict[Any, NDArray[np.int64]]) -> dict[str, int]:
-    """Return the number of nodes of each type: as the data says, or up to the largest in its edges."""
-    counts = {}
-    for kind in data.node_types:
-        count = getattr(data[kind], "num_nodes", None)
-        if count is None:
-            sides = [each[end] for kinds, each in indices.items() for end in (0, 1) if kinds[2 * end] == kind]
-            count = max((int(side.max(initial=-1)) + 1 for side in sides), default=0)
-        counts[str(kind)] = int(count)
-    return counts

@@ -1,14 +1,13 @@
 """Text that NetworkX writes: edge lists with attributes (``0 1 {'weight': 3}``), and adjacency lists.
 
-An adjacency list has a node and its neighbors on each line, or a node with their number and then a neighbor, with its
-attributes, on each line. Attributes are literals of Python, which are read and never run.
+An adjacency list has a node and its neighbors on each line. Attributes are literals of Python, which are read and never
+run.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from graphrefine.errors import InputError
@@ -51,11 +50,10 @@ def load_edges(source: Source, options: ReadOptions) -> EdgeTable:
 
 
 def load_adjacency(source: Source, options: ReadOptions) -> EdgeTable:
-    """Load an adjacency list of either kind."""
+    """Load an adjacency list."""
     graph, lines, delimiter = _open(source, options)
-    if any(text.rstrip().endswith("}") for _, text in lines[:SAMPLE]):
-        _add_blocks(graph, iter(lines), delimiter)
-        return graph.table()
+    if block := next((line for line, text in lines[:SAMPLE] if text.rstrip().endswith("}")), None):
+        raise graph.error("this is a multiline adjacency list, which is not read; write it as an edge list", block)
     listed: set[str] = set()
     for line, text in lines:
         words = [word for word in _split(text, delimiter) if word]
@@ -70,22 +68,6 @@ def load_adjacency(source: Source, options: ReadOptions) -> EdgeTable:
             graph.add_edge(node, neighbor, {}, directed=None, line=line)
     graph.notes.append("each line is a node and its neighbors")
     return graph.table()
-
-
-def _add_blocks(graph: AttributedGraph, lines: Iterator[tuple[int, str]], delimiter: str) -> None:
-    """Add the nodes, each with its neighbors on the lines after it."""
-    for line, text in lines:
-        words = _split(text, delimiter)
-        if len(words) != 2 or not re.fullmatch("[0-9]{1,9}", words[1]):
-            raise graph.error("a node and the number of its neighbors are expected", line)
-        graph.add_node(words[0], {}, line=line)
-        for _ in range(int(words[1])):
-            below, row = next(lines, (0, ""))
-            if not below:
-                raise graph.error(f"the node {words[0]!r} has {words[1]} neighbors, and the file ends before", line)
-            neighbor, *rest = _split(row, delimiter, 1)
-            attributes = _attributes(graph, rest[0] if rest else "{}", below)
-            graph.add_edge(words[0], neighbor, attributes, directed=None, line=below)
 
 
 def _open(source: Source, options: ReadOptions) -> tuple[AttributedGraph, list[tuple[int, str]], str]:

@@ -1,4 +1,4 @@
-"""Notes on names of nodes: those that are hardly names, and pairs that are written in two ways.
+"""Notes on names of nodes that are hardly names.
 
 An exported table often has a NULL, a total or an id written as 1.0 among its ids. They are read as names, as they may
 be meant (Namibia is NA), and a note says so.
@@ -6,20 +6,12 @@ be meant (Namibia is NA), and a note says so.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphrefine.tables.vocabulary import EMPTY_WORDS
 
-_NUMBER = re.compile(r"([+-]?)0*([0-9]+)(?:\.0+)?")
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-_SUSPECT = re.compile(r"^[-+0\s]|\.0+$|\s$|[^\x00-\x7f]", re.MULTILINE)
-# Each name that can be written otherwise is searched for among all, which are on disk after `ingest`. A table that was
-# turned into floats has its first twin among the first names, so that more searches would hardly find any.
-_MOST = 100_000
 _AFTER_DIGITS = ":"  # the character after 9: blanks, signs and digits come before it
 _BLOCK = 1 << 16  # names at a time, as there may be more of them than memory
 
@@ -34,21 +26,14 @@ def list_odd_names(*runs: Sequence[str]) -> list[str]:
     """Return notes on names: one sorted sequence of them, or one for each side of a bipartite graph."""
     words = [repr(word) for word in EMPTY_WORDS if _have(runs, word)]
     notes = [f"programs write for no value what is read as a name: {', '.join(words)}"] if words else []
-    pair, searches, integers, strangers, some = "", 0, 0, 0, list[str]()
+    integers, strangers, some = 0, 0, list[str]()
     for names in (list(run[start : start + _BLOCK]) for run in runs for start in range(0, len(run), _BLOCK)):
-        # One search through the whole block: nearly all blocks have nothing to look at, and there may be thousands.
-        if not pair and searches < _MOST and _SUSPECT.search("\n".join(names)):
-            others = [(name, other) for name in names for other in (_number(name), _plain(name)) if other != name]
-            searches += len(others)
-            pair = next((f"{other!r} and {name!r}" for name, other in others if _have(runs, other)), "")
         texts = names
         if names[0] < _AFTER_DIGITS:
             texts = [name for name in names if not name.removeprefix("-").isdecimal()]
             integers += len(names) - len(texts)
         strangers += len(texts) - len({*EMPTY_WORDS}.intersection(texts))
         some += [name for name in texts[: 3 + len(EMPTY_WORDS)] if name not in EMPTY_WORDS][: 4 - len(some)]
-    if pair:
-        notes.append(f"read as two names: {pair}")
     if strangers and 2 * strangers < integers:  # where most are integers, texts were hardly meant
         shown = ", ".join(map(repr, some[:3])) + ", ..." * (len(some) > 3)
         notes.append(f"ids are read as texts, as {strangers:,} are no integers: {shown}")
@@ -58,24 +43,11 @@ def list_odd_names(*runs: Sequence[str]) -> list[str]:
 def are_plain(names: list[Any]) -> bool:
     """Return whether names are nothing but words, or no texts, so that there is nothing to note."""
     try:
-        plain = "".join(names).isascii()
+        return min(names, default="") >= _AFTER_DIGITS and set(EMPTY_WORDS).isdisjoint(names)
     except TypeError:  # names of other types
         return True
-    plain = plain and min(names, default="") >= _AFTER_DIGITS
-    return plain and list(map(str.strip, names)) == names and set(EMPTY_WORDS).isdisjoint(names)
 
 
 def _have(runs: Sequence[Sequence[str]], name: str) -> bool:
     positions = [bisect_left(run, name) for run in runs]
     return any(at < len(run) and run[at] == name for run, at in zip(runs, positions, strict=True))
-
-
-def _number(text: str) -> str:
-    """Return a whole number without zeros around it; any other text as it is."""
-    match = _NUMBER.fullmatch(text)
-    return text if match is None else f"{'-' * (match[1] == '-' and match[2] != '0')}{match[2]}"
-
-
-def _plain(text: str) -> str:
-    """Return a text without blanks around it and invisible characters, composed."""
-    return text.strip() if text.isascii() else unicodedata.normalize("NFC", _INVISIBLE.sub("", text)).strip()

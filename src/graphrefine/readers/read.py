@@ -37,8 +37,8 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
     JSON (node-link and others), JSON Lines, edge and adjacency lists of NetworkX, each also compressed (.gz, .zst,
     .bz2, .xz); databases of SQLite and DuckDB; folders of OGB; and .grf, the graph on disk that `graphrefine.ingest`
     makes. Objects: SciPy sparse matrices, NumPy arrays of edges, matrices and records, torch tensors, NetworkX, igraph,
-    rustworkx, NetworKit, PyG, pandas, polars, DuckDB and all that speaks Arrow, mappings of columns or of neighbors,
-    and iterables of (u, v) or (u, v, weight).
+    rustworkx, NetworKit, PyG, pandas, polars, DuckDB and all that speaks Arrow, mappings of neighbors, and
+    iterables of (u, v) or (u, v, weight).
 
     Nodes are sorted by name: integers if every id is one, else strings; ids of other types, such as tuples, stay as
     they are, sorted by type and value. A matrix keeps its rows, named 0..n-1 unless it has names, and so does an
@@ -94,7 +94,7 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
     names
         Attribute of the nodes that holds their names, in formats and objects that have such attributes.
     query
-        Query in SQL, or name of a table, of a database; it may also end a path: ``"friends.db?query=links"``.
+        Query in SQL, or name of a table, of a database.
     variable
         Variable of a .mat file.
     threads
@@ -218,11 +218,6 @@ def _open_stored(path: str | PathLike[str], options: ReadOptions) -> Graph:
 
 def read_file(source: Source, options: ReadOptions) -> Graph:
     """Read a file of any format but grf, with options that were checked."""
-    if source.query is not None:
-        if options.query not in (None, source.query):
-            problem = f"the path has the query {source.query!r}, and query={options.query!r} is another; leave one out"
-            raise source.error(problem, argument="query")
-        options = replace(options, query=source.query)
     format = find_format(source, options.format, lambda: source.data)
     check_options(options, format.options, f"a {format.name} file")
     if format.weights_in_entries and options.names_weights:

@@ -309,7 +309,7 @@ def _stamp_files(path: str | os.PathLike[str]) -> list[Any] | None:
     """Return the paths, sizes and times of a file or of all that is in a folder; None for an address."""
     if is_address(path):
         return None
-    source = Path(os.fspath(path).partition("?query=")[0]).absolute()
+    source = Path(path).absolute()
     files = [source, *sorted(source.rglob("*"))]
     return [os.fspath(path), *((str(each), each.stat().st_size, each.stat().st_mtime_ns) for each in files)]
 

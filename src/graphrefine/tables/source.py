@@ -65,10 +65,7 @@ class Source:
     """A file, or standard input for ``-``, whose bytes are read once; ``needs`` ends the error for an empty one."""
 
     def __init__(self, path: str | PathLike[str], *, needs: str = "a graph needs at least one edge") -> None:
-        address = fspath(path)
-        has_query = "?query=" in address and not Path(address).exists()  # else it is the name of a file
-        self.path, _, query = address.partition("?query=") if has_query else (address, "", "")
-        self.query: str | None = query or None
+        self.path = fspath(path)
         self.name = "standard input" if self.path == "-" else self.path
         self._needs = needs
 

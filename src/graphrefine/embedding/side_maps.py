@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import (
     ROUNDS,
+    Links,
     Neighbors,
-    NewSide,
     Scale,
     features,
     learn_map,
@@ -104,22 +104,26 @@ def _fit_lengths(own: Floats, logs: Floats) -> Floats:
 
 
 def fold_sides(
-    vectors: Floats, sides: Sides, degrees: NDArray[Any] | None, fold_map: Floats | None, new: dict[Side, NewSide]
+    vectors: Floats, sides: Sides, degrees: NDArray[Any] | None, fold_map: Floats | None, new: dict[Side, Links]
 ) -> dict[Side, Floats]:
-    """Return the vectors of new nodes, each side by itself; zero for a node of which nothing is known on that side."""
+    """Return the vectors of new nodes, each side by itself; zero for a node of which nothing is known on that side.
+
+    ``new`` are the links of each side to the other: its known rows first, and new nodes after them.
+    """
     maps = None if fold_map is None else split_maps(fold_map)
     width = vectors.shape[1] // (2 if sides.kind == "columns" else 1)
+    counts_of = {side: np.diff(links.indptr) for side, links in new.items()}
+    known_of = {side: len(sides.vectors(vectors, SIDES[1 - SIDES.index(side)])) for side in SIDES}
     folded: dict[Side, Floats] = {
-        side: np.zeros((len(each.links.indptr) - 1, width), np.float32) for side, each in new.items()
+        side: np.zeros((len(counts), width), np.float32) for side, counts in counts_of.items()
     }
 
     def fold_side(side: Side) -> Floats:
         other = SIDES[1 - SIDES.index(side)]
-        known, near = new[side].known, sides.rows(len(vectors), other)
-        counts, near_counts = (np.diff(new[each].links.indptr) for each in (side, other))
+        known, near, counts = known_of[side], sides.rows(len(vectors), other), counts_of[side]
         if not len(counts):
             return folded[side]
-        links, used = new[side].links.without_others(known + len(folded[other]))
+        links, used = new[side].without_others(known + len(folded[other]))
         old, fresh = used[used < known], used[used >= known] - known
         rows = np.concatenate([sides.vectors(vectors, other)[old], folded[other][fresh]])
         if degrees is None:
@@ -127,7 +131,7 @@ def fold_sides(
             near_degrees = np.zeros(len(rows))
         else:
             own_scale, near_scale = Scale.of(degrees[sides.rows(len(vectors), side)]), Scale.of(degrees[near])
-            near_degrees = np.concatenate([degrees[near][old], near_counts[fresh]])
+            near_degrees = np.concatenate([degrees[near][old], counts_of[other][fresh]])
         logs = own_scale.standardized(counts)
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None].astype(np.float32)
         learned = None if maps is None else maps[side]
@@ -141,7 +145,7 @@ def fold_sides(
             out[counts == 0] = learned.empty
         return out
 
-    between = any((each.links.indices >= each.known).any() for each in new.values())
+    between = any((links.indices >= known_of[side]).any() for side, links in new.items())
     for _ in range(1 + ROUNDS * between):
         folded = {side: fold_side(side) for side in SIDES}
     return folded

@@ -137,9 +137,7 @@ def truncate(table: StatefulVectors, dim: int) -> EmbeddingData:
     if isinstance(dim, bool) or not isinstance(dim, int) or not 1 <= dim <= table.dim:
         raise InputError(f"dim={dim!r}: a number of axes from 1 to {table.dim} is expected", argument="dim")
     _check_axes(table, dim)
-    vectors = np.empty((len(table), dim), np.float32)
-    for start in range(0, len(table), BLOCK):
-        vectors[start : start + BLOCK] = unit_rows(table.vectors[start : start + BLOCK, :dim])
+    vectors = unit_rows(table.vectors[:, :dim])
     state = replace(table.state, fold_map=None, degree_weight=None)
     return EmbeddingData(table.names, vectors, {**table.recipe, "truncated": dim}, state=state)
 

@@ -62,7 +62,12 @@ def find_exclusions(table: StatefulVectors, exclude: Any) -> Callable[[int], lis
     """Read the targets to leave out, and return a function from the row of a source to the rows of its targets."""
     is_frame = isinstance(exclude, Mapping) and all(isinstance(key, str) for key in exclude)
     if isinstance(exclude, Mapping) and not (is_frame and find_pair(list(exclude))):
-        _check_sources(table, exclude)
+        if exclude and not any(table.lookup.find(key, "source") is not None for key in exclude):
+            raise InputError(
+                f"exclude=: no key of the mapping, such as {next(iter(exclude))!r}, is a source; "
+                f"sources are such as {quote_name(table.source_names[0])}",
+                argument="exclude",
+            )
         return lambda row: _find_targets(table, _listed_targets(table.source_names.item(row), exclude))
     if not isinstance(exclude, Graph | PathLike) and _find_kind(exclude).may_be_names:
         exclude = exclude if len(getattr(exclude, "shape", ())) == 2 else list(exclude)
@@ -94,16 +99,6 @@ def _find_targets(table: StatefulVectors, names: Iterable[Any]) -> list[int]:
     """Return the rows of the names that are targets; others cannot be recommended anyway."""
     rows = (table.lookup.find(name, "target") for name in names)
     return [row for row in rows if row is not None]
-
-
-def _check_sources(table: StatefulVectors, mapping: Mapping[Any, Any]) -> None:
-    """Refuse a mapping of which no key is a source."""
-    if mapping and not any(table.lookup.find(key, "source") is not None for key in mapping):
-        raise InputError(
-            f"exclude=: no key of the mapping, such as {next(iter(mapping))!r}, is a source; "
-            f"sources are such as {quote_name(table.source_names[0])}",
-            argument="exclude",
-        )
 
 
 def _listed_targets(source: Any, mapping: Mapping[Any, Any]) -> list[Any]:

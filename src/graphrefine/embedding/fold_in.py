@@ -205,9 +205,9 @@ def fold(vectors: Floats, degrees: NDArray[Any] | None, W: Floats | None, links:
     links, used = links.without_others(known + len(counts))
     old, fresh = used[used < known], used[used >= known] - known
     rows, sizes = unit_rows(vectors[old]), np.sqrt(np.einsum("ij,ij->i", vectors[old], vectors[old]))[:, None]
-    scale = Scale.of(np.zeros(0) if degrees is None else degrees)
-    near_degrees = np.zeros(len(old)) if degrees is None else degrees[old]
-    kinds = scale.classes(np.concatenate([near_degrees, counts[fresh]]))
+    known_degrees = np.zeros(known) if degrees is None else degrees
+    scale = Scale.of(known_degrees)
+    kinds = scale.classes(np.concatenate([known_degrees[old], counts[fresh]]))
     folded = np.zeros((len(counts), vectors.shape[1]), np.float32)
     lengths = np.zeros((len(counts), 1), np.float32)
     for _ in range(1 + ROUNDS * bool(len(fresh))):

@@ -114,10 +114,8 @@ def _read_tsv(source: Source) -> tuple[Any, Any]:
     except InputError as error:
         raise table.error(str(error), 0) from None
     matrix = np.empty((len(rows), len(columns.numbers)))
+    table.check_widths("the header")
     for row, fields in enumerate(rows):
-        line = table.lines[row + 1]
-        if len(fields) != len(columns.titles):
-            raise source.error(f"{len(fields)} fields, where the header has {len(columns.titles)}", line=line)
         numbers = [fields[at] for at in columns.numbers]
         try:
             # Python reads 1_000 as a number. In a table it is a code, or a typing error.
@@ -127,7 +125,9 @@ def _read_tsv(source: Source) -> tuple[Any, Any]:
         except ValueError:
             odd = next(at for at in columns.numbers if not is_finite(fields[at]))
             problem = f"non-numeric value {fields[odd]!r} in column {columns.titles[odd]!r}"
-            raise source.error(f"{problem}; all columns but the name must be numbers", line=line) from None
+            raise source.error(
+                f"{problem}; all columns but the name must be numbers", line=table.lines[row + 1]
+            ) from None
     if columns.notes:
         warnings.warn(ArgumentWarning(f"{source.name}: {'; '.join(columns.notes)}"), stacklevel=7)
     name = columns.name

@@ -175,6 +175,8 @@ def join_data(
     version = int(version) if isinstance(version, str) and version.isdecimal() else version
     if problem := version_problem(version, FORMAT_VERSION):
         raise FormatError(path, problem)
+    if fingerprint is not None and not isinstance(fingerprint, str):
+        raise FormatError(path, "has a fingerprint that is no text: it is damaged")
     recipe = metadata.get("recipe", {})
     if isinstance(recipe, str | bytes):
         recipe = json.loads(recipe)

@@ -71,16 +71,13 @@ def find_exclusions(table: StatefulVectors, exclude: Any) -> Callable[[int], lis
         return lambda row: _find_targets(table, _listed_targets(table.source_names.item(row), exclude))
     if not isinstance(exclude, Graph | PathLike) and _find_kind(exclude).may_be_names:
         exclude = exclude if len(getattr(exclude, "shape", ())) == 2 else list(exclude)
-        if isinstance(exclude, list) and not (exclude and _is_pair(table, exclude[0])):
+        first = exclude[0] if isinstance(exclude, list) and exclude else None
+        is_pair = isinstance(first, tuple | list) and len(first) in (2, 3) and not table.lookup.is_name(first)
+        if isinstance(exclude, list) and not is_pair:
             for_all = _find_targets(table, exclude)
             return lambda _: for_all
-    linked, first = LinkedRows(table, as_graph(table, exclude)), table.sides.first("target")
-
-    def find_linked(row: int) -> list[int]:
-        rows = linked.of(np.array([row]))[0] - first
-        return [at for at in rows.tolist() if at >= 0]
-
-    return find_linked
+    linked, start = LinkedRows(table, as_graph(table, exclude)), table.sides.first("target")
+    return lambda row: [at - start for at in linked.of(np.array([row]))[0].tolist() if at >= start]
 
 
 def _find_kind(exclude: Any) -> Kind:
@@ -107,8 +104,3 @@ def _listed_targets(source: Any, mapping: Mapping[Any, Any]) -> list[Any]:
     if isinstance(targets, str | bytes) or not isinstance(targets, Iterable):
         raise InputError(f"exclude=: {source!r} has {targets!r}; a list of targets is expected", argument="exclude")
     return list(targets)
-
-
-def _is_pair(table: StatefulVectors, value: Any) -> bool:
-    """Return whether this is (source, target), with a weight or without, rather than the name of a node."""
-    return isinstance(value, tuple | list) and len(value) in (2, 3) and not table.lookup.is_name(value)

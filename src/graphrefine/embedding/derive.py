@@ -105,11 +105,16 @@ def _check_distinct(tables: Sequence[StatefulVectors]) -> None:
 
 
 def _join_recipes(recipes: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
-    """Return the recipe of all rows, and whether they are of one recipe, or new nodes folded into it."""
+    """Return the recipe of all rows, and whether they are of one recipe, or new nodes folded into it; else warn."""
     whole = [recipe for recipe in recipes if "into" not in recipe] or recipes
     same = all(_kind(recipe) == _kind(recipes[0]) for recipe in recipes)
     if not same:
-        _warn_of_recipes(recipes)
+        reasons = [reason for each in recipes[1:] if (reason := compare_bits(recipes[0], each)) is not None]
+        versions = dict.fromkeys(describe_numerics(recipe).partition(":")[0] for recipe in recipes)
+        reasons = list(dict.fromkeys(reasons)) or ([" and ".join(versions)] if len(versions) > 1 else [])
+        why = f" ({'; '.join(reasons)})" if reasons else ""
+        text = f"the embeddings have different recipes{why}, so that their vectors need not be comparable; align_to()"
+        warnings.warn(ArgumentWarning(f"{text} turns one onto the other where they share nodes"), stacklevel=4)
     shared = {name: value for name, value in whole[0].items() if all(each.get(name) == value for each in whole)}
     return shared, same
 
@@ -121,25 +126,13 @@ def _kind(recipe: dict[str, Any]) -> tuple[Any, ...]:
     return settings, origin.get(GRAPH), bits_of(recipe)
 
 
-def _warn_of_recipes(recipes: list[dict[str, Any]]) -> None:
-    """Warn the caller of `Embedding.concat` or `extended` of different recipes."""
-    reasons = [reason for each in recipes[1:] if (reason := compare_bits(recipes[0], each)) is not None]
-    versions = dict.fromkeys(describe_numerics(recipe).partition(":")[0] for recipe in recipes)
-    reasons = list(dict.fromkeys(reasons)) or ([" and ".join(versions)] if len(versions) > 1 else [])
-    why = f" ({'; '.join(reasons)})" if reasons else ""
-    text = f"the embeddings have different recipes{why}, so that their vectors need not be comparable; align_to() turns"
-    warnings.warn(ArgumentWarning(f"{text} one onto the other where they share nodes"), stacklevel=5)
-
-
 def truncate(table: StatefulVectors, dim: int) -> EmbeddingData:
     """Return the first axes of vectors, rows of length 1: see `graphrefine.Embedding.truncated`."""
     dim = as_plain(dim)
     if isinstance(dim, bool) or not isinstance(dim, int) or not 1 <= dim <= table.dim:
         raise InputError(f"dim={dim!r}: a number of axes from 1 to {table.dim} is expected", argument="dim")
     _check_axes(table, dim)
-    vectors = np.empty((len(table), dim), np.float32)
-    for start in range(0, len(table), BLOCK):
-        vectors[start : start + BLOCK] = unit_rows(table.vectors[start : start + BLOCK, :dim])
+    vectors = unit_rows(table.vectors[:, :dim])
     state = replace(table.state, fold_map=None, degree_weight=None)
     return EmbeddingData(table.names, vectors, {**table.recipe, "truncated": dim}, state=state)
 

@@ -21,7 +21,7 @@ from graphrefine.graph.lookup import Lookup, Name, Side, Sides, Unknown, quote_n
 from graphrefine.graph.node_ids import as_names
 from graphrefine.kernels.numerics import warn_of_numerics
 from graphrefine.search.companions import stamp_file
-from graphrefine.search.vectors import Stamp, as_vectors, check_finite, has_finite_sum
+from graphrefine.search.vectors import Stamp, as_vectors, check_finite
 from graphrefine.system.threads import one_blas_thread
 
 if TYPE_CHECKING:
@@ -112,13 +112,12 @@ class Embedding:
         self._fill(EmbeddingData(names, as_vectors(vectors), recipe or {}, state=state))
 
     def _fill(self, data: EmbeddingData) -> None:
-        is_finite = data.mapped or has_finite_sum(data.vectors)
         self.vectors = data.vectors
         self.recipe = as_recipe(data.recipe)
         self.state = data.state.checked(*data.vectors.shape, sides=self.recipe.get("sides"), mapped=data.mapped)
         self.sides = Sides.from_recipe(self.recipe, data.vectors.shape)
         self.names = as_names(data.names, len(data.vectors))
-        if not is_finite:
+        if not data.mapped:
             check_finite(self.vectors, self.names)
 
     @classmethod

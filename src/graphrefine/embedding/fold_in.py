@@ -196,22 +196,18 @@ def turn_fold_map(W: Floats, R: NDArray[np.float64]) -> Floats:
         return (R.T @ W.reshape(-1, k, k) @ R).reshape(-1, k).astype(np.float32)
 
 
-class NewSide(NamedTuple):
-    """New nodes of one side and the other ends of their edges: known rows first, new nodes from ``known`` on."""
+def fold(vectors: Floats, degrees: NDArray[Any] | None, W: Floats | None, links: Links) -> Floats:
+    """Return the vectors of new nodes from those of known neighbors, and then of each other's; zero without any.
 
-    links: Links  # (new nodes of this side)
-    known: int  # rows of the other side that are known
-
-
-def fold(vectors: Floats, degrees: NDArray[Any] | None, W: Floats | None, new: NewSide) -> Floats:
-    """Return the vectors of new nodes from those of known neighbors, and then of each other's; zero without any."""
-    counts = np.diff(new.links.indptr)
-    links, used = new.links.without_others(new.known + len(counts))
-    old, fresh = used[used < new.known], used[used >= new.known] - new.known
+    ``links`` have the rows of known neighbors first, and new nodes after them.
+    """
+    counts, known = np.diff(links.indptr), len(vectors)
+    links, used = links.without_others(known + len(counts))
+    old, fresh = used[used < known], used[used >= known] - known
     rows, sizes = unit_rows(vectors[old]), np.sqrt(np.einsum("ij,ij->i", vectors[old], vectors[old]))[:, None]
-    scale = Scale.of(np.zeros(0) if degrees is None else degrees)
-    near_degrees = np.zeros(len(old)) if degrees is None else degrees[old]
-    kinds = scale.classes(np.concatenate([near_degrees, counts[fresh]]))
+    known_degrees = np.zeros(known) if degrees is None else degrees
+    scale = Scale.of(known_degrees)
+    kinds = scale.classes(np.concatenate([known_degrees[old], counts[fresh]]))
     folded = np.zeros((len(counts), vectors.shape[1]), np.float32)
     lengths = np.zeros((len(counts), 1), np.float32)
     for _ in range(1 + ROUNDS * bool(len(fresh))):

@@ -8,12 +8,12 @@ nodes count too, if each of them has a known neighbor: else a name that was miss
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphrefine.embedding.fold_in import Links, NewSide, fold
+from graphrefine.embedding.fold_in import Links, fold
 from graphrefine.embedding.learn import warn_unlearned
 from graphrefine.embedding.side_maps import fold_sides
 from graphrefine.embedding.state import EmbeddingData, State, StatefulVectors
@@ -31,15 +31,6 @@ Arcs = tuple[Rows, Rows, Floats]  # edges from sources to targets, by the node o
 MOST_NAMES = 5  # of nodes that were left out, in the recipe
 
 
-class NewNodes(NamedTuple):
-    """New nodes, and the other ends of their edges by side."""
-
-    names: NDArray[Any]  # (m,): of a bipartite graph the new sources, then the new targets
-    degrees: Rows  # (m,)
-    links: dict[Side | None, NewSide]  # under None where there is one set of nodes
-    skipped: dict[str, Any] | None  # of edges that were left out: their number, and that of their ends
-
-
 def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "error", **reading: Any) -> EmbeddingData:
     """Return the new nodes of edges, with vectors: see `graphrefine.Embedding.fold_in`."""
     check_choice("unknown", unknown, ("error", "skip"))
@@ -49,30 +40,38 @@ def fold_new_nodes(table: StatefulVectors, edges: Any, *, unknown: Unknown = "er
             "the vectors are of a directed graph, without source and target: nothing says which of their arcs a new "
             "node's are like; embed it again instead"
         )
-    new = read_new_nodes(edges, table, unknown=unknown, **reading)
+    names, links, skipped = read_new_nodes(edges, table, unknown=unknown, **reading)
     recipe: dict[str, Any] = {"method": "fold-in", "learnt": table.fold_map is not None, "into": table.recipe}
     if kind is None:
-        vectors = fold(table.vectors, table.degrees, table.fold_map, new.links[None])
+        vectors = fold(table.vectors, table.degrees, table.fold_map, links[None])
     else:
-        links = {side: new.links[side] for side in SIDES}
-        folded = fold_sides(table.vectors, table.sides, table.degrees, table.fold_map, links)
+        by_side = {side: links[side] for side in SIDES}
+        folded = fold_sides(table.vectors, table.sides, table.degrees, table.fold_map, by_side)
         vectors = np.concatenate([folded[side] for side in SIDES], axis=0 if kind == "rows" else 1)
         recipe |= {"sides": kind, **({"sources": len(folded["source"])} if kind == "rows" else {})}
-    if new.skipped:
-        recipe["skipped"] = new.skipped
-        text = f"{new.skipped['edges']:,} edges were left out, to nodes that are neither known nor new: such as "
-        warnings.warn(ArgumentWarning(text + list_some(new.skipped["names"])), stacklevel=3)
+    if skipped["nodes"]:
+        recipe["skipped"] = skipped
+        text = f"{skipped['edges']:,} edges were left out, to nodes that are neither known nor new: such as "
+        warnings.warn(ArgumentWarning(text + list_some(skipped["names"])), stacklevel=3)
     if table.fold_map is None:
         warn_unlearned(table.recipe, "vectors of new nodes are the mean of their neighbors'", stacklevel=4)
     zeros = np.flatnonzero(~vectors.any(axis=1))
     if zeros.size:
         text = f"new nodes without a known neighbor that has a vector: {zeros.size:,} of {len(vectors):,}, such as "
-        warnings.warn(f"{text}{quote_name(new.names[zeros[0]])}; their vectors are zero", stacklevel=3)
-    return EmbeddingData(new.names, vectors, recipe, state=State(new.degrees.astype(np.float32)))
+        warnings.warn(f"{text}{quote_name(names[zeros[0]])}; their vectors are zero", stacklevel=3)
+    counts = [np.diff(each.indptr) for each in links.values()]
+    degrees = np.concatenate(counts) if kind == "rows" else np.sum(counts, axis=0)
+    return EmbeddingData(names, vectors, recipe, state=State(degrees.astype(np.float32)))
 
 
-def read_new_nodes(edges: Any, table: StatefulVectors, *, unknown: Unknown = "error", **reading: Any) -> NewNodes:
-    """Read edges of new nodes, with or without weights, from anything that `graphrefine.read` takes."""
+def read_new_nodes(
+    edges: Any, table: StatefulVectors, *, unknown: Unknown = "error", **reading: Any
+) -> tuple[NDArray[Any], dict[Side | None, Links], dict[str, Any]]:
+    """Read edges of new nodes, with or without weights, from anything that `graphrefine.read` takes.
+
+    Return the names of the new nodes, of a bipartite graph the sources first; the other ends of their edges for each
+    side, under None where there is one set of nodes; and the numbers of edges and of nodes that were left out.
+    """
     kind = table.sides.kind
     options: dict[str, Any] = {name: value for name, value in reading.items() if name != "directed"}
     graph = read(edges, **options, bipartite=True) if kind == "rows" else read(edges, **options, directed=True)
@@ -107,9 +106,7 @@ def read_new_nodes(edges: Any, table: StatefulVectors, *, unknown: Unknown = "er
     apart = np.isin(source, lost) | np.isin(target, lost)
     skipped = {"edges": int(apart.sum()), "nodes": len(lost), "names": [names[at] for at in lost[:MOST_NAMES]]}
     links = _link_sides((source[~apart], target[~apart], weights[~apart]), row, new, graph, table)
-    counts = [np.diff(each.links.indptr) for each in links.values()]
-    degrees = np.concatenate(counts) if kind == "rows" else np.sum(counts, axis=0)
-    return NewNodes(name_array([names[at] for at in new.tolist()]), degrees, links, skipped if len(lost) else None)
+    return name_array([names[at] for at in new.tolist()]), links, skipped
 
 
 def in_the_same_words(names: NDArray[Any], lookup: Lookup) -> list[Any]:
@@ -164,7 +161,7 @@ def _lost_error(graph: Graph, names: list[Any], lost: Rows, table: StatefulVecto
     )
 
 
-def _link_sides(arcs: Arcs, row: Rows, new: Rows, graph: Graph, table: StatefulVectors) -> dict[Side | None, NewSide]:
+def _link_sides(arcs: Arcs, row: Rows, new: Rows, graph: Graph, table: StatefulVectors) -> dict[Side | None, Links]:
     """Return the other ends of the new nodes' edges, for each side."""
     source, target, weights = arcs
     members: dict[Side | None, Rows] = {None: new} if table.sides.kind is None else dict.fromkeys(SIDES, new)
@@ -173,16 +170,18 @@ def _link_sides(arcs: Arcs, row: Rows, new: Rows, graph: Graph, table: StatefulV
     number = np.full(graph.nodes, -1, np.int64)  # of a new node among those of its side
     for nodes in members.values():
         number[nodes] = np.arange(len(nodes))
-    links: dict[Side | None, NewSide] = {}
+    links: dict[Side | None, Links] = {}
     for side, nodes in members.items():
         own, other = (target, source) if side == "target" else (source, target)
         known = len(table.source_names if side == "target" else table.target_names)
         mine = row[own] < 0
         near = np.where(row[other[mine]] >= 0, row[other[mine]], known + number[other[mine]])
-        ends = number[own[mine]], near, weights[mine]
+        rows, near, values = number[own[mine]], near, weights[mine]
         if side is None:
-            ends = _both_ways(*ends, known, len(nodes))
-        links[side] = NewSide(_as_links(ends, len(nodes)), known)
+            rows, near, values = _both_ways(rows, near, values, known, len(nodes))
+        order = np.argsort(rows, kind="stable")
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(nodes)))]).astype(np.int64)
+        links[side] = Links(indptr, near[order], values[order])
     return links
 
 
@@ -195,11 +194,3 @@ def _both_ways(rows: Rows, near: Rows, weights: Floats, known: int, count: int) 
     both = csr_array(one_way.maximum(one_way.T)).tocoo()
     every = np.concatenate([weights[old], both.data]).astype(np.float32)
     return np.concatenate([rows[old], both.row]), np.concatenate([near[old], both.col + known]), every
-
-
-def _as_links(arcs: Arcs, count: int) -> Links:
-    """Return the neighbors in the order of their rows."""
-    rows, near, weights = arcs
-    order = np.argsort(rows, kind="stable")
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=count))]).astype(np.int64)
-    return Links(indptr, near[order], weights[order])

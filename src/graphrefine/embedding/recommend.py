@@ -62,20 +62,22 @@ def find_exclusions(table: StatefulVectors, exclude: Any) -> Callable[[int], lis
     """Read the targets to leave out, and return a function from the row of a source to the rows of its targets."""
     is_frame = isinstance(exclude, Mapping) and all(isinstance(key, str) for key in exclude)
     if isinstance(exclude, Mapping) and not (is_frame and find_pair(list(exclude))):
-        _check_sources(table, exclude)
+        if exclude and not any(table.lookup.find(key, "source") is not None for key in exclude):
+            raise InputError(
+                f"exclude=: no key of the mapping, such as {next(iter(exclude))!r}, is a source; "
+                f"sources are such as {quote_name(table.source_names[0])}",
+                argument="exclude",
+            )
         return lambda row: _find_targets(table, _listed_targets(table.source_names.item(row), exclude))
     if not isinstance(exclude, Graph | PathLike) and _find_kind(exclude).may_be_names:
         exclude = exclude if len(getattr(exclude, "shape", ())) == 2 else list(exclude)
-        if isinstance(exclude, list) and not (exclude and _is_pair(table, exclude[0])):
+        first = exclude[0] if isinstance(exclude, list) and exclude else None
+        is_pair = isinstance(first, tuple | list) and len(first) in (2, 3) and not table.lookup.is_name(first)
+        if isinstance(exclude, list) and not is_pair:
             for_all = _find_targets(table, exclude)
             return lambda _: for_all
-    linked, first = LinkedRows(table, as_graph(table, exclude)), table.sides.first("target")
-
-    def find_linked(row: int) -> list[int]:
-        rows = linked.of(np.array([row]))[0] - first
-        return [at for at in rows.tolist() if at >= 0]
-
-    return find_linked
+    linked, start = LinkedRows(table, as_graph(table, exclude)), table.sides.first("target")
+    return lambda row: [at - start for at in linked.of(np.array([row]))[0].tolist() if at >= start]
 
 
 def _find_kind(exclude: Any) -> Kind:
@@ -96,24 +98,9 @@ def _find_targets(table: StatefulVectors, names: Iterable[Any]) -> list[int]:
     return [row for row in rows if row is not None]
 
 
-def _check_sources(table: StatefulVectors, mapping: Mapping[Any, Any]) -> None:
-    """Refuse a mapping of which no key is a source."""
-    if mapping and not any(table.lookup.find(key, "source") is not None for key in mapping):
-        raise InputError(
-            f"exclude=: no key of the mapping, such as {next(iter(mapping))!r}, is a source; "
-            f"sources are such as {quote_name(table.source_names[0])}",
-            argument="exclude",
-        )
-
-
 def _listed_targets(source: Any, mapping: Mapping[Any, Any]) -> list[Any]:
     """Return the targets that a mapping has for a source; InputError if they are no list."""
     targets = mapping.get(source, ())
     if isinstance(targets, str | bytes) or not isinstance(targets, Iterable):
         raise InputError(f"exclude=: {source!r} has {targets!r}; a list of targets is expected", argument="exclude")
     return list(targets)
-
-
-def _is_pair(table: StatefulVectors, value: Any) -> bool:
-    """Return whether this is (source, target), with a weight or without, rather than the name of a node."""
-    return isinstance(value, tuple | list) and len(value) in (2, 3) and not table.lookup.is_name(value)

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from graphrefine.embedding.fold_in import (
     ROUNDS,
+    Links,
     Neighbors,
-    NewSide,
     Scale,
     features,
     learn_map,
@@ -73,23 +73,20 @@ def turn_side_maps(fold_map: Floats, R: NDArray[np.float64]) -> Floats:
 
 def learn_side_maps(graph: Graph, vectors: Floats, sides: Sides, degrees: NDArray[Any], *, seed: int) -> Floats:
     """Return the maps of both sides, from samples of the nodes of a directed or bipartite graph.  # (12h + 4, h)."""
-    return np.concatenate([_learn_side(graph, vectors, sides, degrees, side, seed).pack() for side in SIDES])
-
-
-def _learn_side(graph: Graph, vectors: Floats, sides: Sides, degrees: NDArray[Any], side: Side, seed: int) -> SideMap:
-    other = SIDES[1 - SIDES.index(side)]
-    arcs = graph.transposed() if side == "target" else graph
-    rows, near = sides.rows(len(vectors), side), sides.rows(len(vectors), other)
-    counts = arcs.out_counts[rows]
-    own, scale = sides.vectors(vectors, side), Scale.of(degrees[rows])
-    nodes, links = sample(arcs, seed=seed, rows=rows)
-    links = links._replace(indices=links.indices - near.start)
-    own_rows = nodes - rows.start
-    logs = scale.standardized(counts[own_rows])
-    W = learn_map(Neighbors(sides.vectors(vectors, other)), degrees[near], unit_rows(own[own_rows]), logs, links)
-    none = (counts == 0) & own.any(axis=1)
-    empty = np.median(own[none], axis=0).astype(np.float32) if none.any() else np.zeros(own.shape[1], np.float32)
-    return SideMap(W, _fit_lengths(own[own_rows], logs), empty)
+    maps = []
+    for side, other, arcs in ((*SIDES, graph), (*SIDES[::-1], graph.transposed())):
+        rows, near = sides.rows(len(vectors), side), sides.rows(len(vectors), other)
+        counts = arcs.out_counts[rows]
+        own, scale = sides.vectors(vectors, side), Scale.of(degrees[rows])
+        nodes, links = sample(arcs, seed=seed, rows=rows)
+        links = links._replace(indices=links.indices - near.start)
+        own_rows = nodes - rows.start
+        logs = scale.standardized(counts[own_rows])
+        W = learn_map(Neighbors(sides.vectors(vectors, other)), degrees[near], unit_rows(own[own_rows]), logs, links)
+        none = (counts == 0) & own.any(axis=1)
+        empty = np.median(own[none], axis=0).astype(np.float32) if none.any() else np.zeros(own.shape[1], np.float32)
+        maps.append(SideMap(W, _fit_lengths(own[own_rows], logs), empty).pack())
+    return np.concatenate(maps)
 
 
 def _fit_lengths(own: Floats, logs: Floats) -> Floats:
@@ -104,35 +101,36 @@ def _fit_lengths(own: Floats, logs: Floats) -> Floats:
 
 
 def fold_sides(
-    vectors: Floats, sides: Sides, degrees: NDArray[Any] | None, fold_map: Floats | None, new: dict[Side, NewSide]
+    vectors: Floats, sides: Sides, degrees: NDArray[Any] | None, fold_map: Floats | None, new: dict[Side, Links]
 ) -> dict[Side, Floats]:
-    """Return the vectors of new nodes, each side by itself; zero for a node of which nothing is known on that side."""
-    maps = None if fold_map is None else split_maps(fold_map)
+    """Return the vectors of new nodes, each side by itself; zero for a node of which nothing is known on that side.
+
+    ``new`` are the links of each side to the other: its known rows first, and new nodes after them.
+    """
+    maps = {} if fold_map is None else split_maps(fold_map)
+    known_degrees = np.zeros(len(vectors)) if degrees is None else degrees
     width = vectors.shape[1] // (2 if sides.kind == "columns" else 1)
+    counts_of = {side: np.diff(links.indptr) for side, links in new.items()}
+    known_of = {side: len(sides.vectors(vectors, SIDES[1 - SIDES.index(side)])) for side in SIDES}
     folded: dict[Side, Floats] = {
-        side: np.zeros((len(each.links.indptr) - 1, width), np.float32) for side, each in new.items()
+        side: np.zeros((len(counts), width), np.float32) for side, counts in counts_of.items()
     }
 
     def fold_side(side: Side) -> Floats:
         other = SIDES[1 - SIDES.index(side)]
-        known, near = new[side].known, sides.rows(len(vectors), other)
-        counts, near_counts = (np.diff(new[each].links.indptr) for each in (side, other))
+        known, near, counts = known_of[side], sides.rows(len(vectors), other), counts_of[side]
         if not len(counts):
             return folded[side]
-        links, used = new[side].links.without_others(known + len(folded[other]))
+        links, used = new[side].without_others(known + len(folded[other]))
         old, fresh = used[used < known], used[used >= known] - known
         rows = np.concatenate([sides.vectors(vectors, other)[old], folded[other][fresh]])
-        if degrees is None:
-            own_scale = near_scale = Scale.of(np.zeros(0))
-            near_degrees = np.zeros(len(rows))
-        else:
-            own_scale, near_scale = Scale.of(degrees[sides.rows(len(vectors), side)]), Scale.of(degrees[near])
-            near_degrees = np.concatenate([degrees[near][old], near_counts[fresh]])
-        logs = own_scale.standardized(counts)
+        fresh_degrees = np.zeros(len(fresh)) if degrees is None else counts_of[other][fresh]
+        kinds = Scale.of(known_degrees[near]).classes(np.concatenate([known_degrees[near][old], fresh_degrees]))
+        logs = Scale.of(known_degrees[sides.rows(len(vectors), side)]).standardized(counts)
         lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None].astype(np.float32)
-        learned = None if maps is None else maps[side]
+        learned = maps.get(side)
         with one_blas_thread():
-            mean, f = features(links, unit_rows(rows), near_scale.classes(near_degrees), logs)
+            mean, f = features(links, unit_rows(rows), kinds, logs)
             direction = unit_rows(mean if learned is None else mean + f @ learned.W)
         if learned is None:
             return (direction * mean_lengths(links, lengths)).astype(np.float32)
@@ -141,7 +139,7 @@ def fold_sides(
             out[counts == 0] = learned.empty
         return out
 
-    between = any((each.links.indices >= each.known).any() for each in new.values())
+    between = any((links.indices >= known_of[side]).any() for side, links in new.items())
     for _ in range(1 + ROUNDS * between):
         folded = {side: fold_side(side) for side in SIDES}
     return folded

@@ -19,7 +19,7 @@ from scipy.sparse import coo_array, csr_array
 
 from graphrefine.embedding.embedding import load
 from graphrefine.embedding.formats import csv_file, explain_damage
-from graphrefine.errors import ArgumentWarning, FormatError, InputError
+from graphrefine.errors import ArgumentWarning, InputError
 from graphrefine.graph.node_ids import from_strings, is_range
 from graphrefine.methods.contract import Floats, Method, Resources
 from graphrefine.methods.registry import METHODS, find_method
@@ -88,35 +88,19 @@ def _split(features: Any) -> tuple[Any, Any, str]:
 def _read(path: Path) -> tuple[Any, Any]:
     """Read names (or None where a file has none) and matrix of a file."""
     source = Source(path, needs="a header is expected, and a name and numbers in each line")
-    if path.suffix.lower() == ".npz":
-        sparse = _read_sparse(source)
-        if sparse is not None:
-            return sparse
     if source.suffix in (".tsv", ".tab"):
         return _read_tsv(source)
-    if path.suffix.lower() == ".npy":
-        try:
+    with explain_damage(path):
+        if path.suffix.lower() == ".npz":
+            about = read_npz(source.data, ("format", "names"), path=source.name)
+            if "format" in about:  # as SciPy's save_npz writes it; the nodes' names may be there too
+                return about.get("names"), read_sparse_npz(source.data, path=source.name)
+        if path.suffix.lower() == ".npy":
             return None, read_npy(source.data)
-        except ValueError as error:
-            raise source.error(f"cannot be read as npy: {error}") from None
-    if path.name.lower().endswith((".csv", ".csv.gz")):
-        with explain_damage(path):
-            return csv_file.read_features(path)
+        if path.name.lower().endswith((".csv", ".csv.gz")):
+            return csv_file.read_columns(path, features=True)
     table = load(path)
     return table.names, table.vectors
-
-
-def _read_sparse(source: Source) -> tuple[Any, Any] | None:
-    """Read a matrix as SciPy's save_npz writes it, with the nodes' names if there is an array ``names`` too."""
-    try:
-        about = read_npz(source.data, ("format", "names"), path=source.name)
-        if "format" not in about:
-            return None
-        return about.get("names"), read_sparse_npz(source.data, path=source.name)
-    except FormatError:
-        raise
-    except ValueError as error:
-        raise source.error(f"cannot be read as npz: {error}") from None
 
 
 def _read_tsv(source: Source) -> tuple[Any, Any]:
@@ -130,10 +114,8 @@ def _read_tsv(source: Source) -> tuple[Any, Any]:
     except InputError as error:
         raise table.error(str(error), 0) from None
     matrix = np.empty((len(rows), len(columns.numbers)))
+    table.check_widths("the header")
     for row, fields in enumerate(rows):
-        line = table.lines[row + 1]
-        if len(fields) != len(columns.titles):
-            raise source.error(f"{len(fields)} fields, where the header has {len(columns.titles)}", line=line)
         numbers = [fields[at] for at in columns.numbers]
         try:
             # Python reads 1_000 as a number. In a table it is a code, or a typing error.
@@ -143,7 +125,9 @@ def _read_tsv(source: Source) -> tuple[Any, Any]:
         except ValueError:
             odd = next(at for at in columns.numbers if not is_finite(fields[at]))
             problem = f"non-numeric value {fields[odd]!r} in column {columns.titles[odd]!r}"
-            raise source.error(f"{problem}; all columns but the name must be numbers", line=line) from None
+            raise source.error(
+                f"{problem}; all columns but the name must be numbers", line=table.lines[row + 1]
+            ) from None
     if columns.notes:
         warnings.warn(ArgumentWarning(f"{source.name}: {'; '.join(columns.notes)}"), stacklevel=7)
     name = columns.name

@@ -75,16 +75,12 @@ def _write(file: IO[bytes] | gzip.GzipFile, data: EmbeddingData) -> None:
 
 def read(path: Path) -> EmbeddingData:
     """Read names and vectors, by a header; where that has no column of names, the rows are numbered from 0."""
-    names, vectors = _read_columns(path, features=False)
+    names, vectors = read_columns(path)
     return EmbeddingData(np.arange(len(vectors)) if names is None else names, vectors, {})
 
 
-def read_features(path: Path) -> tuple[Names | None, NDArray[np.float32]]:
-    """Read names (None where there is no column of them) and numbers, however these are called."""
-    return _read_columns(path, features=True)
-
-
-def _read_columns(path: Path, *, features: bool) -> tuple[Names | None, NDArray[np.float32]]:
+def read_columns(path: Path, *, features: bool = False) -> tuple[Names | None, NDArray[np.float32]]:
+    """Read names (None where there is no column of them) and numbers; of features, however these are called."""
     with path.open("rb") as raw:
         zipped = raw.peek(2)[:2] == _GZIP
         lines = _read_lines(path, gzip.GzipFile(fileobj=raw) if zipped else raw)

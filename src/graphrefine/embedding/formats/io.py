@@ -180,8 +180,6 @@ def join_data(
     recipe = metadata.get("recipe", {})
     if isinstance(recipe, str | bytes):
         recipe = json.loads(recipe)
-    if not isinstance(recipe, dict):
-        raise FormatError(path, "the recipe is not a JSON object")
     pieces = {name: metadata[name] for name in names_of("array", "number") if name in metadata}
     return EmbeddingData(names, vectors, recipe, mapped, State.from_stored(pieces | dict(state or {})), fingerprint)
 

@@ -23,7 +23,6 @@ from graphrefine.graph.node_ids import Numbered, add_nodes, from_strings, name_a
 from graphrefine.readers.formats import EdgeTable, MatrixTable, find_format, is_ogb_folder
 from graphrefine.readers.odd_names import add_name_notes, are_plain
 from graphrefine.readers.options import ReadKeywords, ReadOptions, list_options, read_options
-from graphrefine.readers.small_table import read_names
 from graphrefine.tables.source import Source, wrap_errors
 
 _log = logging.getLogger(__name__)
@@ -287,16 +286,12 @@ def _edge_adjacency(
     table: EdgeTable, options: ReadOptions, extra: int | NDArray[Any] | None, *, text: bool
 ) -> Adjacency:
     numbered = table.numbered if extra is None else _number_with_nodes(table.numbered, extra, text=text)
-    settings: dict[str, Any] = {
-        "directed": bool(options.directed),
-        "threads": options.thread_count,
-        "report": table.report,
-    }
+    settings: dict[str, Any] = {"directed": bool(options.directed), "threads": options.thread_count}
     if table.sets is not None and options.bipartite is None:
         table.sets.check(numbered)
     if options.bipartite:
         numbered, settings["sources"] = split_sides(numbered, all_rows=table.row_numbers)
-    return merge_edges(numbered, table.weights, **settings)
+    return merge_edges(numbered, table.weights, report=table.report, **settings)
 
 
 def read_nodes(nodes: Any) -> int | NDArray[Any] | None:
@@ -308,6 +303,8 @@ def read_nodes(nodes: Any) -> int | NDArray[Any] | None:
             raise InputError(f"nodes={nodes}: the number of nodes must be positive", argument="nodes")
         return int(nodes)
     if isinstance(nodes, str | PathLike):
+        from graphrefine.readers.small_table import read_names  # with the modules for tables
+
         return from_strings(read_names(Source(nodes, needs="a name on each line is expected")))
     if not isinstance(nodes, Iterable):
         raise InputError(f"nodes={nodes!r}: give a count, names, or a file with a name on each line", argument="nodes")

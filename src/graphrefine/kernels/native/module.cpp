@@ -80,7 +80,7 @@ Tall tall(const Matrix &array) {
 using OptionalMatrix = std::optional<Matrix>;
 using Square = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Gram = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using Sums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using ColumnSums = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 bool within(const Vector<const std::int32_t> &list, std::int64_t rows) {
     return all_below(list.data(), list.shape(0), rows);
@@ -291,7 +291,7 @@ NB_MODULE(_native, module) {
         "rotate",
         [](const Matrix &x, const std::optional<Square> &rotation, bool triangular, const OptionalMatrix &out,
            const std::optional<Vector<const std::int32_t>> &places, const std::optional<Vector<const float>> &shift,
-           bool unit, const std::optional<Gram> &gram, const std::optional<Sums> &sums,
+           bool unit, const std::optional<Gram> &gram, const std::optional<ColumnSums> &sums,
            const std::optional<Vector<const float>> &weights, Threads threads) {
             Tall from = tall(x);
             need(from.kind != Kind::signs, "a sketch of signs cannot be rotated");

@@ -374,9 +374,8 @@ def _spell_option(found: re.Match[str], options: Mapping[str, click.Option]) -> 
     name = max(option.opts, key=len)
     if option.is_flag:
         return option.secondary_opts[0] if value == "False" and option.secondary_opts else name
-    if value in ("False", "None"):
-        return f"{name} none"
-    return f"{name} {value}" if value else name
+    words = {"False": "none", "None": "none"}
+    return f"{name} {words.get(value, value)}".rstrip()
 
 
 def check_not_input(output: str | None, inputs: Iterable[Any]) -> None:

@@ -340,7 +340,7 @@ def test_convert_there_and_back(server: Server, tmp_path: Path) -> None:
     works("convert", place, tmp_path / "back.npz", "--table", "my")
     assert_same(load(tmp_path / "back.npz"), embedding)
     query(server, "DROP TABLE IF EXISTS back; CREATE TABLE back (x int)")
-    check_refused(run("convert", tmp_path / "back.npz", place), "replace=")
+    check_refused(run("convert", tmp_path / "back.npz", place), "--replace")
     works("convert", tmp_path / "back.npz", place, "--replace")
 
 

@@ -130,6 +130,6 @@ def test_bare_files_have_no_scores_of_links(kind: str, format: Format, tmp_path:
             again.score(name)
         assert caught[0].filename == __file__
     for call in ([str(name)], ["--all", "-o", str(tmp_path / "all.csv")]):
-        expected = (f"{path}: score='link'", "safetensors, pgvector), or score='cosine'", "--score")
+        expected = (f"{path}: --score 'link'", "safetensors, pgvector), or --score 'cosine'")
         refuses("neighbors", path, *call, "--score", "link", folder=tmp_path, expected=expected)
     works("neighbors", path, str(name), "-k", "2")

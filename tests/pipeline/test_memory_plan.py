@@ -213,14 +213,14 @@ def test_work_of_another_run_or_that_needs_more_memory_is_not_taken_up(stored: P
     ("options", "message"),
     [
         (["--memory", "lots"], "'lots' is not a size"),
-        (["--workers", 2], "executor='dask'"),
+        (["--workers", 2], "--executor 'dask'"),
         (["--executor", "dask", "--workers", 0], "at least 1"),
-        (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "and no scheduler="),
+        (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--workers", 2], "and no --scheduler"),
         (["--executor", "dask", "--tls-cert", "x.pem"], "a cluster that runs with TLS"),
         (["--executor", "dask", "--trusted-network"], "a cluster that runs"),
         (["--executor", "dask", "--scheduler", "tcp://127.0.0.1:1", "--trusted-network"], "cannot be reached"),
         (["--executor", "dask", "--method", "deepwalk"], "works in memory"),
-        (["--memory", "40MB", "--quality", "best"], "quality='fast' needs"),
+        (["--memory", "40MB", "--quality", "best"], "--quality 'fast' needs"),
     ],
 )
 def test_what_does_not_go_together(stored: Path, tmp_path: Path, options: list[object], message: str) -> None:

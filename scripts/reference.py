@@ -76,7 +76,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Live vectors": ("live.create", "live.open", "live.Live", "live.LiveReader"),
     "Datasets": (
-        *("datasets.load", "datasets.block_model", "datasets.power_law", "datasets.standin"),
+        *("datasets.load", "datasets.block_model", "datasets.power_law"),
         *("datasets.digits.digits_graph", "datasets.Dataset"),
     ),
     "Tables and progress": ("display.table.Table", "progress.Watcher"),

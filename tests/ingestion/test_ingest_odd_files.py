@@ -114,6 +114,6 @@ def test_ids_in_both_sets_are_found_across_pieces(mark: str, last: str, tmp_path
     assert ingest(path, tmp_path / "g.grf", memory="256MB").names.tolist() == read(path).names.tolist()
     path.write_text(path.read_text() + f"900001{mark}{last}\n")
     for refuse in (read, lambda path: ingest(path, tmp_path / "h.grf", memory="256MB")):
-        with pytest.raises(InputError, match="are two sets, and 900001 is in both") as caught:
+        with pytest.raises(InputError, match="name different things, and 900001 is in both") as caught:
             refuse(path)
         assert caught.value.argument == "bipartite"

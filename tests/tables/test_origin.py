@@ -107,7 +107,7 @@ def test_ingest_takes_the_direction_of_a_table(form: str, tmp_path: Path) -> Non
         (
             {":START_ID(Person)": [1, 2, 3], ":END_ID(Film)": [1, 1, 4]},
             {"bipartite": True},
-            "two sets, and .* in both",
+            "name different things, and .* in both",
         ),
         (
             {"SUID": [100, 101], "interaction": ["pp", "pp"], "name": ["A (pp) B", "B b (pp) C"]},

@@ -282,7 +282,7 @@ OBJECTS = (
          _object(lambda: {"a": {"b": 2.0}, "b": {"c": 0.5}, "c": {"d": 1.0}, "d": {}}),
          (_ROADS, meant(ROADS, directed=True), refused("dict"))),
     Case("a mapping of columns", _object(lambda: {"source": ["a", "b"], "target": ["b", "c"]}),
-         refused("from_edges", "data frame")),
+         meant([("a", "b"), ("b", "c")])),
     Case("SciPy: a matrix that is not symmetric", _object(_sparse_directed), meant([(0, 1, 1), (1, 2, 2)])),
     Case("SciPy: the same, directed", _object(_sparse_directed), meant([(0, 1, 1), (1, 2, 2)], directed=True),
          {"directed": True}),

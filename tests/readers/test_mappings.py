@@ -1,4 +1,4 @@
-"""Mappings of nodes to neighbors."""
+"""Mappings: of columns, and of nodes to neighbors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,15 @@ from graph_views import dense
 
 from graphrefine.errors import InputError
 from graphrefine.readers.read import read
+
+
+def test_columns() -> None:
+    columns = {"size": [9, 9], "source": ["b", "a"], "target": np.array(["c", "b"]), "weight": (2, 3)}
+    graph = read(columns)
+    assert (graph.names.tolist(), dense(graph)) == (["a", "b", "c"], [[0, 3, 0], [3, 0, 2], [0, 2, 0]])
+    assert graph.reading.startswith("a mapping of columns; edges 'source' - 'target', undirected; weights 'weight'")
+    assert graph.report["ignored_columns"] == ["size"]
+    assert read({"source": [1, None], "target": [2, 3]}).report["missing"] == 1
 
 
 @pytest.mark.parametrize(
@@ -48,16 +57,13 @@ def test_the_dicts_of_networkx_are_its_graphs() -> None:
     assert read(networkx.to_dict_of_lists(novel)).edges == 254
 
 
-def test_columns_are_refused() -> None:
-    for columns in ({"source": ["b", "a"], "target": np.array(["c", "b"])}, {"u": [1, 2], "v": [2, 3], "w": [1, 1]}):
-        with pytest.raises(InputError, match="are names of columns") as caught:
-            read(columns)
-        assert caught.value.argument == "graph"
-    with pytest.raises(InputError, match="the mapping has 1: int; give lists of neighbors"):
-        read({1: 2})
-    with pytest.raises(InputError, match="source= does not apply to a mapping") as caught:
-        read({"a": ["x"], "b": ["y"]}, source="a", target="b")
-    assert caught.value.argument == "source"
-    assert read({"source": ["target"], "target": ["x"]}).names.tolist() == ["source", "target", "x"]
-    assert read({"a": ["x"], "b": ["y"]}).edges == 2
+def test_what_can_be_read_in_two_ways_is_refused_with_both() -> None:
+    for mapping in ({"a": ["x"], "b": ["y"]}, {"source": ["target"], "target": ["x"]}):
+        with pytest.raises(InputError, match="can be read in two ways") as caught:
+            read(mapping)
+        assert caught.value.argument == "source"
+    with pytest.raises(InputError, match="a column is a list or an array, not int") as caught:
+        read({1: 2}, target=1)
+    assert caught.value.argument == "graph"
+    assert read({"a": ["x"], "b": ["y"]}, source="a", target="b").edges == 1
     assert read({"a": {"x"}, "b": {"y"}}).edges == 2

@@ -1,6 +1,6 @@
 """Tables in memory: named columns of NumPy, of Arrow or of Python's values, found by `graphrefine.tables` and numbered.
 
-Data frames, parquet, Arrow, JSON records and databases all become edges here.
+Data frames, mappings of columns, parquet, Arrow, JSON records and databases all become edges here.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ from graphrefine.graph.node_ids import (
     number_checked,
     object_array,
 )
-from graphrefine.readers.formats import SIDES, TABLE, VALUES, EdgeTable, MatrixTable, import_loader
+from graphrefine.readers.columns import ColumnTable
+from graphrefine.readers.formats import SIDES, TABLE, TIMES, VALUES, EdgeTable, MatrixTable, import_loader
 from graphrefine.readers.options import ReadOptions
 from graphrefine.tables.kinds import read_days, unit_of
 from graphrefine.tables.vocabulary import find_pair
@@ -155,17 +156,60 @@ def as_array(values: Any) -> NDArray[Any]:
 
 
 def load_mapping(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
-    """Load edges from each key of a mapping to its neighbors; keys without any are nodes without edges."""
+    """Load a mapping: columns if options or usual names say so, neighbors if the values cannot be columns.
+
+    Where it can be either, it is refused.
+    """
     if not mapping:
         raise InputError("the mapping is empty; a graph needs at least one edge", argument="graph")
-    for node, neighbors in mapping.items():
-        if not _is_listing(neighbors):
-            raise InputError(
-                f"the mapping has {node!r}: {type(neighbors).__name__}; give lists of neighbors {{node: [neighbor]}}, "
-                "or neighbors with weights {node: {neighbor: weight}}",
-                argument="graph",
-            )
-    _refuse_columns(mapping)
+    if options.source is not None or options.target is not None:
+        return _load_columns(mapping, options)
+    columns, neighbors = _may_be_columns(mapping), all(map(_is_listing, mapping.values()))
+    usual = columns and find_pair(list(mapping)) is not None
+    if usual and not _mentions_keys(mapping):
+        return _load_columns(mapping, options)
+    equal = columns and len({len(value) for value in mapping.values()}) == 1
+    if neighbors and not usual and (not equal or _mentions_keys(mapping)):
+        return _load_neighbors(mapping, options)
+    if not columns:
+        odd = next(key for key, value in mapping.items() if not _is_listing(value))
+        raise InputError(
+            f"the mapping has {odd!r}: {type(mapping[odd]).__name__}; give lists of neighbors {{node: [neighbor]}}, "
+            "neighbors with weights {node: {neighbor: weight}}, or columns of equal length",
+            argument="graph",
+        )
+    raise InputError(
+        f"a mapping of lists such as {next(iter(mapping))!r} can be read in two ways: source= and target= name the "
+        "columns of a table; sets instead of lists are the neighbors of each node",
+        argument="source",
+    )
+
+
+def _load_columns(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
+    names = [str(name) for name in mapping]
+    arrays = [_column(values) for values in mapping.values()]
+    lengths = {len(array) for array in arrays}
+    if len(lengths) > 1:
+        raise InputError(f"the columns {', '.join(names)} have different lengths: {sorted(lengths)}", argument="graph")
+    edges = ColumnTable(names, arrays.__getitem__).edges(options)
+    edges.report["format"] = "a mapping of columns"
+    return edges
+
+
+def _column(values: Any) -> NDArray[Any]:
+    """Return a list or an array as a column, in which 1 and "a" keep their types."""
+    if hasattr(values, "to_numpy"):
+        return np.asarray(values.to_numpy())
+    if not _is_listing(values):
+        raise InputError(f"a column is a list or an array, not {type(values).__name__}: {values!r}", argument="graph")
+    return values if isinstance(values, np.ndarray) else object_array(list(values))
+
+
+def _load_neighbors(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
+    """Load edges from each key to its neighbors; keys without any are nodes without edges."""
+    for name in TIMES:
+        if getattr(options, name) is not None:
+            raise InputError(f"{name}= does not apply to a mapping of nodes; give a table", argument=name)
     triples = [
         (node, neighbor, weight)
         for node, neighbors in mapping.items()
@@ -186,18 +230,6 @@ def load_mapping(mapping: Mapping[Any, Any], options: ReadOptions) -> EdgeTable:
         values = object_array([1 if weight is None else weight for _, _, weight in triples])
         weights = check_weights(values, len(triples))
     return EdgeTable(numbered, weights, {"format": "a mapping of nodes to neighbors"})
-
-
-def _refuse_columns(mapping: Mapping[Any, Any]) -> None:
-    """Refuse a mapping whose keys are the usual names of the columns of edges, and no neighbors."""
-    if not all(isinstance(name, str) for name in mapping) or find_pair(list(mapping)) is None:
-        return
-    if not any(isinstance(each, str) and each in mapping for value in mapping.values() for each in value):
-        raise InputError(
-            f"the keys {', '.join(map(repr, list(mapping)[:4]))} are names of columns, and a mapping has the neighbors "
-            "of each node: use Graph.from_edges(source, target, weights), or a data frame of these columns",
-            argument="graph",
-        )
 
 
 def _list_neighbors(node: Any, neighbors: Any, options: ReadOptions) -> list[tuple[Any, Any]]:
@@ -224,6 +256,23 @@ def _edge_weight(node: Any, neighbor: Any, value: Any, options: ReadOptions) -> 
 
 def _is_listing(value: Any) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, str | bytes)
+
+
+def _may_be_columns(mapping: Mapping[Any, Any]) -> bool:
+    """Return whether the values can be columns: two or more, in order, under names."""
+    values = list(mapping.values())
+    if len(values) < 2 or not all(isinstance(name, str) for name in mapping):
+        return False
+    return all(
+        _is_listing(value) and hasattr(value, "__len__") and not isinstance(value, Mapping | set | frozenset)
+        for value in values
+    )
+
+
+def _mentions_keys(mapping: Mapping[Any, Any]) -> bool:
+    """Return whether some value names a key, as lists of neighbors do."""
+    keys = set(mapping)
+    return any(isinstance(each, str) and each in keys for value in mapping.values() for each in value)
 
 
 def _has(*attributes: str) -> Callable[[Any], bool]:
@@ -261,6 +310,6 @@ KINDS = (
     Kind("an Arrow table (polars, DuckDB ...)", _has_arrow, "frames:load_arrow", TABLE),
     Kind("a NumPy record array", _is_record_array, "frames:load_structured", TABLE),
     Kind("a NumPy array", _has("__array__", "shape", "dtype"), "objects:load_array", SIDES, may_be_names=True),
-    Kind("a mapping of nodes to neighbors", _is_mapping, "objects:load_mapping", SIDES),
+    Kind("a mapping of columns, or of nodes to neighbors", _is_mapping, "objects:load_mapping", TABLE),
     Kind("an iterable of (u, v) or (u, v, weight)", _is_listing, "objects:load_records", SIDES, may_be_names=True),
 )

@@ -36,8 +36,8 @@ def read(graph: Any, **options: Unpack[ReadKeywords]) -> Graph:
     JSON (node-link and others), JSON Lines, edge and adjacency lists of NetworkX, each also compressed (.gz, .zst,
     .bz2, .xz); databases of SQLite and DuckDB; folders of OGB; and .grf, the graph on disk that `graphrefine.ingest`
     makes. Objects: SciPy sparse matrices, NumPy arrays of edges, matrices and records, torch tensors, NetworkX, igraph,
-    rustworkx, NetworKit, PyG, pandas, polars, DuckDB and all that speaks Arrow, mappings of neighbors, and
-    iterables of (u, v) or (u, v, weight).
+    rustworkx, NetworKit, PyG, pandas, polars, DuckDB and all that speaks Arrow, mappings of columns or of neighbors,
+    and iterables of (u, v) or (u, v, weight).
 
     Nodes are sorted by name: integers if every id is one, else strings; ids of other types, such as tuples, stay as
     they are, sorted by type and value. A matrix keeps its rows, named 0..n-1 unless it has names, and so does an

@@ -76,8 +76,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Live vectors": ("live.create", "live.open", "live.Live", "live.LiveReader"),
     "Datasets": (
-        *("datasets.load", "datasets.block_model", "datasets.power_law"),
-        *("datasets.digits.digits_graph", "datasets.Dataset"),
+        *("datasets.load", "datasets.block_model", "datasets.power_law", "datasets.digits.digits_graph"),
+        "datasets.Dataset",
     ),
     "Tables and progress": ("display.table.Table", "progress.Watcher"),
     "Errors": ("GraphRefineError",),
